@@ -1,0 +1,163 @@
+package io.amqplocks;
+
+import com.rabbitmq.client.ConnectionFactory;
+import io.amqplocks.internal.admin.SlotAdministration;
+import io.amqplocks.internal.lease.LeaseBook;
+import io.amqplocks.internal.lease.Notices;
+import io.amqplocks.internal.mutex.MutexClaim;
+import io.amqplocks.internal.probe.ConfirmProbe;
+import io.amqplocks.internal.probe.ExistenceProbe;
+import io.amqplocks.internal.session.Connector;
+import io.amqplocks.internal.session.Sessions;
+import io.amqplocks.internal.session.Ticker;
+import io.amqplocks.internal.slots.SlotClaim;
+import io.amqplocks.internal.slots.Slots;
+import io.amqplocks.internal.topology.QueueNames;
+import io.amqplocks.internal.waiting.Claim;
+import io.amqplocks.internal.waiting.QueuedLock;
+import io.amqplocks.internal.waiting.WaitingLines;
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.LockAdmin;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LocksStatus;
+import io.amqplocks.lock.SemaphoreAdmin;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Distributed locks on one RabbitMQ broker. Make one for a process and share it: it is safe for any
+ * number of threads. It opens two connections of its own at first use, one that holds and one that
+ * asks, and a new pair when the first breaks; the leases of a broken connection are lost.
+ *
+ * <p>What is promised: at most as many holders as slots, as the broker sees it; the slots of a dead
+ * holder come back by themselves; a holder is told when its lease is lost. What is not: that a holder
+ * knows of the loss before the next one begins. A resource that such an overlap could harm must check
+ * for itself.
+ */
+public final class AmqpLocks implements AutoCloseable {
+
+  private final QueueNames names;
+  private final Duration callTimeout;
+  private final ThreadPoolExecutor background;
+  private final ScheduledExecutorService scheduler;
+  private final Future<?> verifying;
+  private final Notices notices;
+  private final Notices silence;
+  private final Sessions sessions;
+  private final WaitingLines lines = new WaitingLines();
+  private final LeaseBook leases;
+  private final LeaseBook administration;
+  private final ExistenceProbe probe = new ConfirmProbe();
+  private final StatusRecorder recorder = new StatusRecorder();
+
+  AmqpLocks(AmqpLocksBuilder settings) {
+    names = settings.names;
+    callTimeout = settings.callTimeout;
+    Threads threads = new Threads(settings.connectionName);
+    background = threads.background();
+    scheduler = threads.scheduler();
+    settings.listeners.add(0, recorder);
+    notices = new Notices(settings.listeners, threads);
+    silence = new Notices(List.of(), threads);
+    Connector connector =
+        new Connector(
+            settings.factory,
+            settings.addresses(),
+            settings.connectionName,
+            settings.heartbeat,
+            callTimeout,
+            threads);
+    sessions =
+        new Sessions(connector, background, threads, callTimeout, new SessionNotices(notices));
+    leases = new LeaseBook(callTimeout, Ticker.SYSTEM, notices, background, lines::released);
+    administration =
+        new LeaseBook(callTimeout, Ticker.SYSTEM, silence, background, lines::released);
+    long period = settings.verifyEvery().toNanos();
+    verifying =
+        scheduler.scheduleWithFixedDelay(leases::verifyAll, period, period, TimeUnit.NANOSECONDS);
+  }
+
+  /** Begins the settings; the factory is copied and never changed. */
+  public static AmqpLocksBuilder builder(ConnectionFactory factory) {
+    return new AmqpLocksBuilder(factory);
+  }
+
+  /**
+   * The mutex of that name, which needs no creating.
+   *
+   * @throws LockException.Invalid if the name is not allowed
+   */
+  public AmqpLock mutex(String name) {
+    LockId id = LockId.mutex(name);
+    return lock(id, id, new MutexClaim(names.mutex(id.name()), leases), notices);
+  }
+
+  /**
+   * The semaphore of that name; it must have been created by an administrator.
+   *
+   * @throws LockException.Invalid if the name is not allowed
+   */
+  public AmqpLock semaphore(String name) {
+    LockId id = LockId.semaphore(name);
+    return lock(id, id, new SlotClaim(slots(id), leases), notices);
+  }
+
+  /** Creates semaphores and tells their size. */
+  public LockAdmin admin() {
+    return this::administer;
+  }
+
+  private SemaphoreAdmin administer(String name) {
+    LockId id = LockId.semaphore(name);
+    String queue = names.admin(id.name());
+    AmqpLock mutex = lock(id, queue, new MutexClaim(queue, administration), silence);
+    return new SlotAdministration(id, slots(id), mutex, sessions, callTimeout, Ticker.SYSTEM);
+  }
+
+  private Slots slots(LockId id) {
+    return new Slots(id.name(), names, probe);
+  }
+
+  private AmqpLock lock(LockId id, Object lineKey, Claim claim, Notices to) {
+    return new QueuedLock(id, lineKey, claim, sessions, lines, to, callTimeout, Ticker.SYSTEM);
+  }
+
+  /** How things stand. Asks nobody, never blocks. */
+  public LocksStatus status() {
+    LocksStatus.Session session = LocksStatus.Session.NOT_OPENED;
+    if (sessions.isClosed()) {
+      session = LocksStatus.Session.CLOSED;
+    } else if (sessions.ifOpen().isPresent()) {
+      session = LocksStatus.Session.OPEN;
+    } else if (sessions.everOpened()) {
+      session = LocksStatus.Session.ENDED;
+    }
+    boolean blocked = sessions.ifOpen().map(open -> open.prober().blocked().isDone()).orElse(false);
+    return new LocksStatus(
+        session, blocked, leases.live().size(), lines.waiting(), recorder.lastLoss());
+  }
+
+  /**
+   * Ends the use of all locks: refuses new acquires, sends waiting ones away with {@link
+   * LockException.Closed}, releases all leases, then closes the connections. Bounded by a few call
+   * timeouts. Closing again does nothing.
+   */
+  @Override
+  public void close() {
+    sessions.refuse();
+    lines.releaseAll();
+    verifying.cancel(false);
+    scheduler.shutdown();
+    leases.releaseAll();
+    administration.releaseAll();
+    sessions.close();
+    background.shutdown();
+    notices.close();
+    silence.close();
+  }
+}

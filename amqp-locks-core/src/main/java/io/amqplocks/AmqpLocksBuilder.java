@@ -1,0 +1,128 @@
+package io.amqplocks;
+
+import com.rabbitmq.client.Address;
+import com.rabbitmq.client.ConnectionFactory;
+import io.amqplocks.internal.topology.QueueNames;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockListener;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Settings of an {@link AmqpLocks}; each has a default that fits most. Not thread-safe. */
+public final class AmqpLocksBuilder {
+
+  final ConnectionFactory factory;
+  private List<Address> addresses = List.of();
+  String connectionName = "amqp-locks";
+  Duration heartbeat = Duration.ofSeconds(10);
+  Duration callTimeout = Duration.ofSeconds(5);
+  private @Nullable Duration verifyEvery;
+  QueueNames names = new QueueNames(QueueNames.DEFAULT_PREFIX);
+  final List<LockListener> listeners = new ArrayList<>();
+
+  AmqpLocksBuilder(ConnectionFactory factory) {
+    this.factory = factory.clone();
+  }
+
+  /**
+   * The nodes of the broker, tried in the client library's order until one answers. Default: the
+   * factory's host and port.
+   */
+  public AmqpLocksBuilder addresses(List<Address> nodes) {
+    addresses = List.copyOf(nodes);
+    return this;
+  }
+
+  /**
+   * What the connections are called at the broker, with " holder" and " prober" behind it. Default:
+   * {@code amqp-locks}. The name of the application is a good one: an operator sees by it who holds.
+   */
+  public AmqpLocksBuilder connectionName(String name) {
+    connectionName = name;
+    return this;
+  }
+
+  /**
+   * The heartbeat to ask the broker for, in whole seconds, one at least. Default: 10 s. A dead or cut
+   * off holder's slots come free after two to three heartbeats; a holder that cannot reach the broker
+   * is UNCERTAIN after a little less than two, and its lease LOST after three. The broker may insist
+   * on a shorter one.
+   */
+  public AmqpLocksBuilder heartbeat(Duration interval) {
+    if (interval.compareTo(Duration.ofSeconds(1)) < 0 || interval.toNanosPart() != 0) {
+      throw new LockException.Invalid(
+          "A heartbeat of %s is not possible; use whole seconds, one at least".formatted(interval));
+    }
+    heartbeat = interval;
+    return this;
+  }
+
+  /**
+   * The bound on the broker's part of each call, all steps together. Default: 5 s. Connecting may take
+   * that long besides, for each address.
+   */
+  public AmqpLocksBuilder callTimeout(Duration bound) {
+    callTimeout = requirePositive("call timeout", bound);
+    return this;
+  }
+
+  /**
+   * The time between two verifications of all held leases; not more than the heartbeat. Default: half
+   * the heartbeat. A holder learns within this time that its slot was removed.
+   */
+  public AmqpLocksBuilder verifyEvery(Duration interval) {
+    verifyEvery = requirePositive("verification interval", interval);
+    return this;
+  }
+
+  /**
+   * What the names of all queues begin with. Default: {@code amqp-locks.}. All processes that share
+   * locks must use the same, and their users need permissions on it.
+   */
+  public AmqpLocksBuilder queuePrefix(String prefix) {
+    names = new QueueNames(prefix);
+    return this;
+  }
+
+  /** Adds a listener. */
+  public AmqpLocksBuilder listener(LockListener listener) {
+    listeners.add(Objects.requireNonNull(listener));
+    return this;
+  }
+
+  /**
+   * Builds; connects to nothing yet.
+   *
+   * @throws LockException.Invalid if the settings contradict each other
+   */
+  public AmqpLocks build() {
+    if (verifyEvery().compareTo(heartbeat) > 0) {
+      throw new LockException.Invalid(
+          "Leases verified every %s are not certain with a heartbeat of %s; verify at least as often"
+              .formatted(verifyEvery(), heartbeat));
+    }
+    return new AmqpLocks(this);
+  }
+
+  List<Address> addresses() {
+    return addresses.isEmpty()
+        ? List.of(new Address(factory.getHost(), factory.getPort()))
+        : addresses;
+  }
+
+  Duration verifyEvery() {
+    return verifyEvery == null ? heartbeat.dividedBy(2) : verifyEvery;
+  }
+
+  private static Duration requirePositive(String what, Duration value) {
+    if (value.isNegative() || value.isZero() || value.compareTo(Duration.ofHours(1)) > 0) {
+      throw new LockException.Invalid(
+          "A %s of %s is not possible; use more than zero and at most an hour"
+              .formatted(what, value));
+    }
+    return value;
+  }
+}

@@ -1,0 +1,156 @@
+package io.amqplocks.internal.lease;
+
+import io.amqplocks.internal.session.Answer;
+import io.amqplocks.internal.session.Call;
+import io.amqplocks.internal.session.Session;
+import io.amqplocks.internal.session.Ticker;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** All leases of one {@code AmqpLocks} that have not ended, and how one comes about. */
+public final class LeaseBook {
+
+  private static final Logger log = LoggerFactory.getLogger(LeaseBook.class);
+
+  private final Set<QueueLease> leases = ConcurrentHashMap.newKeySet();
+  private final Duration callTimeout;
+  private final Ticker ticker;
+  private final Notices notices;
+  private final Executor background;
+  private final Consumer<LockId> freed;
+
+  /**
+   * An empty book.
+   *
+   * @param freed is told when a slot may have come free, by release or by loss
+   */
+  public LeaseBook(
+      Duration callTimeout,
+      Ticker ticker,
+      Notices notices,
+      Executor background,
+      Consumer<LockId> freed) {
+    this.callTimeout = callTimeout;
+    this.ticker = ticker;
+    this.notices = notices;
+    this.background = background;
+    this.freed = freed;
+  }
+
+  /**
+   * Takes what a lease consists of, in the one order that is safe: own B; be told when it goes, which
+   * also proves that it is still ours; then see that A is still there; only then is it held. Any doubt
+   * on the way undoes all of it.
+   *
+   * @return empty if another holds it, or took it in between
+   * @throws LockException if the broker did not answer, or something is broken
+   */
+  public Optional<QueueLease> take(Call call, Session session, Holding holding) {
+    QueueLease lease = new QueueLease(holding, session, this, ticker.nanos());
+    if (!session.holders().take(call, holding.holderQueue())) {
+      return Optional.empty();
+    }
+    boolean held = false;
+    try {
+      lease.begin();
+      held =
+          session.revocations().watch(call, holding.holderQueue(), lease::revoked)
+              && slotIsThere(call, session, holding)
+              && lease.acquired();
+    } finally {
+      if (!held) {
+        lease.withdraw();
+      }
+    }
+    if (!held && !session.isOpen()) {
+      throw new LockException.Unreachable("The session ended while acquiring " + call.lock(), null);
+    }
+    return held ? Optional.of(lease) : Optional.empty();
+  }
+
+  private static boolean slotIsThere(Call call, Session session, Holding holding) {
+    String slotQueue = holding.slotQueue();
+    if (slotQueue == null) {
+      return true;
+    }
+    Answer answer = session.slots().exists(call, slotQueue);
+    if (answer == Answer.NONE) {
+      throw call.unanswered("look for queue " + slotQueue);
+    }
+    return answer == Answer.OK;
+  }
+
+  /**
+   * Verifies all leases, one after the other. Stops at the first that gets no answer: the others would
+   * get none either, and each says by the clock how certain it still is.
+   */
+  public void verifyAll() {
+    for (QueueLease lease : leases) {
+      try {
+        lease.state();
+        if (!lease.check()) {
+          log.warn("{} could not be verified: RabbitMQ did not answer", lease);
+          return;
+        }
+      } catch (LockException e) {
+        log.warn("{} could not be verified: {}", lease, e.getMessage());
+      } catch (RuntimeException e) {
+        // An exception would end all later verifications.
+        log.error("{} could not be verified", lease, e);
+      }
+    }
+  }
+
+  /** Releases all leases, for as long as the bound allows; closing the session frees the rest. */
+  public void releaseAll() {
+    long end = ticker.nanos() + callTimeout.toNanos();
+    for (QueueLease lease : leases) {
+      if (end - ticker.nanos() <= 0) {
+        return;
+      }
+      lease.close();
+    }
+  }
+
+  /** The leases that have not ended. */
+  public List<QueueLease> live() {
+    return List.copyOf(leases);
+  }
+
+  void add(QueueLease lease) {
+    leases.add(lease);
+  }
+
+  void remove(QueueLease lease) {
+    leases.remove(lease);
+  }
+
+  void freed(LockId lock) {
+    freed.accept(lock);
+  }
+
+  void inBackground(Runnable task) {
+    background.execute(task);
+  }
+
+  Call call(LockId lock) {
+    return Call.on(lock, callTimeout, ticker);
+  }
+
+  long nanos() {
+    return ticker.nanos();
+  }
+
+  Notices notices() {
+    return notices;
+  }
+}

@@ -1,0 +1,70 @@
+package io.amqplocks.internal.lease;
+
+import io.amqplocks.lock.LockListener;
+import java.util.List;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells the user's code what happened: one notice at a time, in the order posted, on a thread of its
+ * own, so that slow or failing listeners hurt no lock. The thread goes when there is nothing to tell.
+ */
+public final class Notices implements AutoCloseable {
+
+  private static final Logger log = LoggerFactory.getLogger(Notices.class);
+
+  private final List<LockListener> listeners;
+  private final ThreadPoolExecutor thread;
+
+  /** Notices to those listeners. */
+  public Notices(List<LockListener> listeners, ThreadFactory threads) {
+    this.listeners = List.copyOf(listeners);
+    thread =
+        new ThreadPoolExecutor(0, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads);
+  }
+
+  /** Tells all listeners, later. */
+  public void post(Consumer<LockListener> notice) {
+    for (LockListener listener : listeners) {
+      run(() -> notice.accept(listener));
+    }
+  }
+
+  /** Runs a piece of the user's code, later, in order with the rest. */
+  void run(Runnable notice) {
+    try {
+      thread.execute(() -> guarded(notice));
+    } catch (RejectedExecutionException e) {
+      log.debug("Closed; a notice is not delivered");
+    }
+  }
+
+  private static void guarded(Runnable notice) {
+    try {
+      notice.run();
+    } catch (RuntimeException e) {
+      log.warn("A lock listener failed; the lock is not affected", e);
+    }
+  }
+
+  /** Delivers what was posted, but waits no longer than a second for it. */
+  @Override
+  public void close() {
+    thread.shutdown();
+    try {
+      if (!thread.awaitTermination(1, TimeUnit.SECONDS)) {
+        log.warn("A lock listener blocks; {} notices are not delivered", thread.getQueue().size());
+        thread.shutdownNow();
+      }
+    } catch (InterruptedException e) {
+      thread.shutdownNow();
+      Thread.currentThread().interrupt();
+    }
+  }
+}

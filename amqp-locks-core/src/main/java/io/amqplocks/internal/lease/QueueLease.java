@@ -1,0 +1,236 @@
+package io.amqplocks.internal.lease;
+
+import io.amqplocks.internal.session.Answer;
+import io.amqplocks.internal.session.Call;
+import io.amqplocks.internal.session.Session;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LossReason;
+import io.amqplocks.lock.LossReason.Cause;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A lease held by an exclusive queue.
+ *
+ * <p>Concurrency: all there is to know is one immutable {@link LeaseStatus} in an atomic reference.
+ * Holder, verification, broker and session race to change it; each change is a pure function applied
+ * by compare-and-set, and only the thread whose change took the lease out of HELD carries out what
+ * follows from that. Nothing is locked while the broker is asked.
+ */
+public final class QueueLease implements Lease, Session.Member {
+
+  private static final Logger log = LoggerFactory.getLogger(QueueLease.class);
+
+  private final Holding holding;
+  private final Session session;
+  private final LeaseBook book;
+  private final Certainty certainty;
+  private final AtomicReference<LeaseStatus> status;
+  private final long acquiredAt;
+  private volatile long endedAt;
+  private volatile boolean ended;
+  private final CompletableFuture<Void> announced = new CompletableFuture<>();
+  private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
+
+  QueueLease(Holding holding, Session session, LeaseBook book, long sentAt) {
+    this.holding = holding;
+    this.session = session;
+    this.book = book;
+    certainty = Certainty.of(session.heartbeat());
+    status = new AtomicReference<>(LeaseStatus.pending(sentAt));
+    acquiredAt = sentAt;
+  }
+
+  @Override
+  public LockId lock() {
+    return holding.lock();
+  }
+
+  @Override
+  public int slot() {
+    return holding.slot();
+  }
+
+  @Override
+  public LeaseState state() {
+    LeaseStatus now = status.get();
+    return switch (now.phase()) {
+      case LOST -> LeaseState.LOST;
+      case RELEASED -> LeaseState.RELEASED;
+      case PENDING, HELD -> stateByClock(now);
+    };
+  }
+
+  private LeaseState stateByClock(LeaseStatus now) {
+    LeaseState state = certainty.after(book.nanos() - now.verifiedAt());
+    if (state != LeaseState.LOST) {
+      return state;
+    }
+    String why =
+        "not confirmed for %d s, three heartbeats".formatted(certainty.expired().toSeconds());
+    lose(new LossReason(Cause.EXPIRED, why));
+    // The broker may or may not have dropped the connection: now it will, and the slot is free.
+    session.end(why);
+    return status.get().phase() == LeaseStatus.Phase.RELEASED
+        ? LeaseState.RELEASED
+        : LeaseState.LOST;
+  }
+
+  @Override
+  public LeaseState verify() {
+    if (!status.get().phase().isFinal()) {
+      try {
+        check();
+      } catch (LockException e) {
+        log.warn("{} could not be verified: {}", this, e.getMessage());
+      }
+    }
+    return state();
+  }
+
+  /**
+   * Asks the broker: B on the connection that must own it, then A. Asking for A alone would miss that
+   * B was lost and is another's by now.
+   *
+   * @return false if the broker did not answer
+   */
+  boolean check() {
+    Call call = book.call(lock());
+    long sentAt = book.nanos();
+    Answer holder = session.holders().owns(call, holding.holderQueue());
+    if (holder == Answer.ABSENT || holder == Answer.LOCKED) {
+      revoked();
+      return true;
+    }
+    String slotQueue = holding.slotQueue();
+    Answer slot =
+        slotQueue == null || holder == Answer.NONE
+            ? holder
+            : session.slots().exists(call, slotQueue);
+    if (slot == Answer.ABSENT) {
+      slotRemoved();
+    } else if (slot == Answer.OK) {
+      status.updateAndGet(was -> was.verified(sentAt));
+    }
+    return slot != Answer.NONE;
+  }
+
+  private void slotRemoved() {
+    lose(new LossReason(Cause.SLOT_REMOVED, "slot " + slot() + " was removed"));
+  }
+
+  /** The broker says that the exclusive queue is gone, or another's. Does not block. */
+  void revoked() {
+    lose(new LossReason(Cause.REVOKED, "queue " + holding.holderQueue() + " was deleted"));
+  }
+
+  /** From now on this lease ends with its session. */
+  void begin() {
+    book.add(this);
+    session.join(this);
+  }
+
+  @Override
+  public void sessionEnded(String why) {
+    lose(new LossReason(Cause.SESSION_ENDED, why));
+  }
+
+  /**
+   * The last step of an acquisition.
+   *
+   * @return false if the lease was lost before it was had
+   */
+  boolean acquired() {
+    status.updateAndGet(LeaseStatus::acquired);
+    return state() == LeaseState.HELD;
+  }
+
+  /** The user's code may hear of the lease, and from then on of its end. */
+  public void announce(Duration waited) {
+    book.notices().post(listener -> listener.acquired(this, waited));
+    announced.complete(null);
+  }
+
+  /** Gives up an acquisition half-way; the user's code never heard of it. */
+  void withdraw() {
+    if (leave(LeaseStatus::released)) {
+      release();
+    }
+  }
+
+  @Override
+  public void close() {
+    if (!leave(LeaseStatus::released)) {
+      return;
+    }
+    release();
+    book.notices().post(listener -> listener.released(this, age()));
+  }
+
+  private void lose(LossReason reason) {
+    if (!leave(was -> was.lost(reason))) {
+      return;
+    }
+    // Whatever took the lease, the broker shall say that the queue is not ours before anybody in
+    // this process may take it anew.
+    book.inBackground(this::release);
+    var unused =
+        announced.thenRun(
+            () -> {
+              book.notices().run(() -> lost.complete(reason));
+              book.notices().post(listener -> listener.lost(this, reason, age()));
+            });
+  }
+
+  /**
+   * Ends the lease, if it has not ended.
+   *
+   * @return whether this call ended it
+   */
+  private boolean leave(UnaryOperator<LeaseStatus> end) {
+    if (status.getAndUpdate(end).phase().isFinal()) {
+      return false;
+    }
+    endedAt = book.nanos();
+    ended = true;
+    session.leave(this);
+    book.remove(this);
+    return true;
+  }
+
+  private void release() {
+    if (session.isOpen()) {
+      session.holders().release(book.call(lock()), holding.holderQueue());
+    }
+    book.freed(lock());
+  }
+
+  @Override
+  public Optional<LossReason> lossReason() {
+    return Optional.ofNullable(status.get().loss());
+  }
+
+  @Override
+  public CompletionStage<LossReason> whenLost() {
+    return lost.minimalCompletionStage();
+  }
+
+  @Override
+  public Duration age() {
+    return Duration.ofNanos((ended ? endedAt : book.nanos()) - acquiredAt);
+  }
+
+  @Override
+  public String toString() {
+    return "lease of slot " + slot() + " of " + lock() + ", " + state();
+  }
+}

@@ -1,0 +1,5 @@
+/** What it means to hold: leases, their states, their verification and their loss. */
+@NullMarked
+package io.amqplocks.internal.lease;
+
+import org.jspecify.annotations.NullMarked;

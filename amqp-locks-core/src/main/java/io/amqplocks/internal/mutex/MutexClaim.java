@@ -1,0 +1,23 @@
+package io.amqplocks.internal.mutex;
+
+import io.amqplocks.internal.lease.Holding;
+import io.amqplocks.internal.lease.LeaseBook;
+import io.amqplocks.internal.lease.QueueLease;
+import io.amqplocks.internal.session.Call;
+import io.amqplocks.internal.session.Session;
+import io.amqplocks.internal.waiting.Claim;
+import java.util.Optional;
+
+/**
+ * The "true mutex" of seed 002: whoever declares the exclusive queue holds it.
+ *
+ * @param queue the mutex's queue
+ * @param leases where the lease is entered
+ */
+public record MutexClaim(String queue, LeaseBook leases) implements Claim {
+
+  @Override
+  public Optional<QueueLease> attempt(Call call, Session session) {
+    return leases.take(call, session, new Holding(call.lock(), 1, queue, null));
+  }
+}

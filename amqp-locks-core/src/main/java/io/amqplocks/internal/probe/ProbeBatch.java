@@ -1,0 +1,88 @@
+package io.amqplocks.internal.probe;
+
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.stream.IntStream;
+
+/**
+ * What became of the probes of one batch: a pure function of the returns and confirms so far, which
+ * may come singly or "all up to".
+ *
+ * <p>Concurrency: the connection's reading thread writes; the asking thread reads when all is answered
+ * or its time is up, and each answer is a single atomic cell, so what it reads is true though perhaps
+ * not complete.
+ */
+final class ProbeBatch {
+
+  private final List<String> queues;
+  private final long firstSequence;
+  private final Map<String, Integer> positions = new HashMap<>();
+  private final AtomicReferenceArray<Presence> answers;
+  private final BitSet confirmed = new BitSet();
+  private final CompletableFuture<Boolean> answered = new CompletableFuture<>();
+  private int open;
+
+  /**
+   * Nothing is answered yet.
+   *
+   * @param firstSequence the confirm number of the first queue's probe; the others follow it
+   */
+  ProbeBatch(List<String> queues, long firstSequence) {
+    this.queues = queues;
+    this.firstSequence = firstSequence;
+    answers = new AtomicReferenceArray<>(queues.size());
+    open = queues.size();
+    for (int i = 0; i < queues.size(); i++) {
+      positions.put(queues.get(i), i);
+      answers.set(i, Presence.UNKNOWN);
+    }
+  }
+
+  List<String> queues() {
+    return queues;
+  }
+
+  CompletableFuture<Boolean> answered() {
+    return answered;
+  }
+
+  /** The broker sends a probe back; the confirm that follows it says nothing new. */
+  void returned(String queue) {
+    Integer position = positions.get(queue);
+    if (position != null) {
+      answers.set(position, Presence.ABSENT);
+    }
+  }
+
+  void confirmed(long sequence, boolean multiple, boolean ack) {
+    int last = (int) (sequence - firstSequence);
+    for (int i = multiple ? 0 : Math.max(0, last); i <= last && i < queues.size(); i++) {
+      settle(i, ack);
+    }
+  }
+
+  void failed(Throwable cause) {
+    answered.completeExceptionally(cause);
+  }
+
+  List<Presence> results() {
+    return IntStream.range(0, queues.size()).mapToObj(answers::get).toList();
+  }
+
+  private void settle(int position, boolean ack) {
+    if (confirmed.get(position)) {
+      return;
+    }
+    confirmed.set(position);
+    if (ack) {
+      answers.compareAndSet(position, Presence.UNKNOWN, Presence.PRESENT);
+    }
+    if (--open == 0) {
+      answered.complete(true);
+    }
+  }
+}

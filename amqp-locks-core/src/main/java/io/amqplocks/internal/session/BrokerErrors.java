@@ -1,0 +1,121 @@
+package io.amqplocks.internal.session;
+
+import com.rabbitmq.client.AMQP;
+import com.rabbitmq.client.AuthenticationFailureException;
+import com.rabbitmq.client.ChannelContinuationTimeoutException;
+import com.rabbitmq.client.Method;
+import com.rabbitmq.client.PossibleAuthenticationFailureException;
+import com.rabbitmq.client.ShutdownSignalException;
+import io.amqplocks.lock.LockException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/** The one place that reads reply codes and the client library's exceptions. */
+public final class BrokerErrors {
+
+  private BrokerErrors() {}
+
+  /** What a closed channel means, where it is one of the answers that a lock expects. */
+  static @Nullable Answer expected(Throwable failure) {
+    ShutdownSignalException signal = signal(failure);
+    if (signal == null || signal.isHardError()) {
+      return null;
+    }
+    return switch (replyCode(signal)) {
+      case AMQP.NOT_FOUND -> Answer.ABSENT;
+      case AMQP.RESOURCE_LOCKED -> Answer.LOCKED;
+      default -> null;
+    };
+  }
+
+  /** The error for a connection that could not be opened. */
+  static LockException connecting(Call call, String target, Throwable failure) {
+    if (failure instanceof AuthenticationFailureException
+        || failure instanceof PossibleAuthenticationFailureException) {
+      return new LockException.Refused(
+          "RabbitMQ at %s refuses the user name or password, wanted for %s: %s"
+              .formatted(target, call.lock(), text(failure)),
+          failure);
+    }
+    ShutdownSignalException signal = signal(failure);
+    if (signal != null && replyCode(signal) == AMQP.NOT_ALLOWED) {
+      return new LockException.Refused(
+          "RabbitMQ at %s refuses the connection for %s: %s; check the virtual host and the user's"
+                  .formatted(target, call.lock(), text(failure))
+              + " access to it",
+          failure);
+    }
+    return new LockException.Unreachable(
+        "No connection to RabbitMQ at %s for %s: %s; check that it runs and that host and port are"
+                .formatted(target, call.lock(), text(failure))
+            + " right",
+        failure);
+  }
+
+  /** The error for a step that failed on an open connection. */
+  public static LockException calling(Call call, String step, Throwable failure) {
+    if (failure instanceof ChannelContinuationTimeoutException
+        || failure instanceof TimeoutException) {
+      return call.unanswered(step);
+    }
+    ShutdownSignalException signal = signal(failure);
+    if (signal != null && replyCode(signal) == AMQP.ACCESS_REFUSED) {
+      return new LockException.Refused(
+          "RabbitMQ refuses to %s for %s: %s; the user needs the permissions configure, write and"
+                  .formatted(step, call.lock(), text(failure))
+              + " read on the locks' queues, and write on 'amq.default'",
+          failure);
+    }
+    if (signal == null || signal.isHardError() || signal.isInitiatedByApplication()) {
+      return new LockException.Unreachable(
+          "The connection to RabbitMQ broke when asked to %s for %s: %s"
+              .formatted(step, call.lock(), text(failure)),
+          failure);
+    }
+    return new LockException.Unexpected(
+        "RabbitMQ did not %s for %s: %s".formatted(step, call.lock(), text(failure)), failure);
+  }
+
+  /** The reason of a shutdown in the broker's own words. */
+  static String text(Throwable failure) {
+    ShutdownSignalException signal = signal(failure);
+    if (signal == null) {
+      Throwable cause = failure instanceof ExecutionException ? failure.getCause() : failure;
+      if (cause == null) {
+        return failure.toString();
+      }
+      String message = cause.getMessage();
+      return message == null ? cause.getClass().getSimpleName() : message;
+    }
+    Method reason = signal.getReason();
+    if (reason instanceof AMQP.Channel.Close close) {
+      return close.getReplyText();
+    }
+    if (reason instanceof AMQP.Connection.Close close) {
+      return close.getReplyText();
+    }
+    Throwable cause = signal.getCause();
+    return cause == null || cause.getMessage() == null
+        ? String.valueOf(signal.getMessage())
+        : cause.getMessage();
+  }
+
+  private static int replyCode(ShutdownSignalException signal) {
+    Method reason = signal.getReason();
+    if (reason instanceof AMQP.Channel.Close close) {
+      return close.getReplyCode();
+    }
+    return reason instanceof AMQP.Connection.Close close ? close.getReplyCode() : 0;
+  }
+
+  private static @Nullable ShutdownSignalException signal(@Nullable Throwable failure) {
+    for (Throwable at = failure; at != null; at = at.getCause()) {
+      // An AlreadyClosedException repeats the reason of the shutdown that came before it.
+      if (at instanceof ShutdownSignalException signal) {
+        return signal;
+      }
+    }
+    return null;
+  }
+}

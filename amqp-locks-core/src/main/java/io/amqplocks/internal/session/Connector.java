@@ -1,0 +1,81 @@
+package io.amqplocks.internal.session;
+
+import com.rabbitmq.client.Address;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.ShutdownSignalException;
+import io.amqplocks.lock.LockException;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
+
+/** Opens the named connections of one {@code AmqpLocks}, from a copy of the user's factory. */
+public final class Connector {
+
+  private final ConnectionFactory factory;
+  private final List<Address> addresses;
+  private final String name;
+
+  /**
+   * Copies the factory and sets in the copy what the protocol relies on.
+   *
+   * @param heartbeat whole seconds, at least one
+   * @param callTimeout the bound on connecting to one address as well
+   */
+  public Connector(
+      ConnectionFactory users,
+      List<Address> addresses,
+      String name,
+      Duration heartbeat,
+      Duration callTimeout,
+      ThreadFactory threads) {
+    int timeoutMillis = Math.toIntExact(callTimeout.toMillis());
+    factory = users.clone();
+    // The client would declare a lost exclusive queue again, behind our back (trap 6).
+    factory.setAutomaticRecoveryEnabled(false);
+    factory.setTopologyRecoveryEnabled(false);
+    factory.setRequestedHeartbeat(Math.toIntExact(heartbeat.toSeconds()));
+    factory.setChannelRpcTimeout(timeoutMillis);
+    factory.setChannelShouldCheckRpcResponseType(true);
+    factory.setConnectionTimeout(timeoutMillis);
+    factory.setHandshakeTimeout(timeoutMillis);
+    factory.setShutdownTimeout(timeoutMillis);
+    factory.setThreadFactory(threads);
+    this.addresses = List.copyOf(addresses);
+    this.name = name;
+  }
+
+  /**
+   * Opens a connection.
+   *
+   * @param role what it is for; part of the name that an operator sees at the broker
+   */
+  Connection open(Call call, String role) {
+    Connection connection;
+    try {
+      connection = factory.newConnection(addresses, name + " " + role);
+    } catch (IOException | TimeoutException | ShutdownSignalException e) {
+      throw BrokerErrors.connecting(call, target(), e);
+    }
+    if (connection.getHeartbeat() == 0) {
+      connection.abort();
+      throw new LockException.Unexpected(
+          "RabbitMQ at %s turned heartbeats off; without them nobody would notice a dead holder of %s"
+              .formatted(target(), call.lock()),
+          null);
+    }
+    return connection;
+  }
+
+  private String target() {
+    return addresses.stream().map(Address::toString).collect(Collectors.joining(","))
+        + " (virtual host "
+        + factory.getVirtualHost()
+        + ", user "
+        + factory.getUsername()
+        + ")";
+  }
+}

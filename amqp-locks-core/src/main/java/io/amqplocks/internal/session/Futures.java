@@ -1,0 +1,35 @@
+package io.amqplocks.internal.session;
+
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** Bounded waiting for the broker. */
+public final class Futures {
+
+  private Futures() {}
+
+  /**
+   * Waits for the result, at most that long. An interrupt does not cut it short, for then the state
+   * at the broker would be unknown; the flag is set again at the end.
+   */
+  public static <T> T await(Future<T> future, long nanos)
+      throws ExecutionException, TimeoutException {
+    long end = System.nanoTime() + nanos;
+    boolean interrupted = false;
+    try {
+      while (true) {
+        try {
+          return future.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+}

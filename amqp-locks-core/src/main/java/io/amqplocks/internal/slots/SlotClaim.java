@@ -1,0 +1,85 @@
+package io.amqplocks.internal.slots;
+
+import io.amqplocks.internal.lease.Holding;
+import io.amqplocks.internal.lease.LeaseBook;
+import io.amqplocks.internal.lease.QueueLease;
+import io.amqplocks.internal.session.Call;
+import io.amqplocks.internal.session.Session;
+import io.amqplocks.internal.waiting.Claim;
+import io.amqplocks.lock.LockException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * Acquiring a slot of a persistent semaphore as seed 001 has it, corrected: look for slots that exist
+ * and are not held; take one of them at random, so that contenders spread; if others were faster, look
+ * again. Only a certain "absent" of B makes a slot free, and only a certain "absent" of A ends the
+ * slots.
+ *
+ * @param slots the semaphore's slots
+ * @param leases where the lease is entered
+ */
+public record SlotClaim(Slots slots, LeaseBook leases) implements Claim {
+
+  /** How often to look again after all slots that seemed free were lost to others. */
+  private static final int LOST_RACES = 3;
+
+  @Override
+  public Optional<QueueLease> attempt(Call call, Session session) {
+    for (int i = 0; i < LOST_RACES; i++) {
+      SlotScan scan = slots.scan(call, session.prober());
+      if (scan.free().isEmpty()) {
+        requireCertain(call, session, scan);
+        return Optional.empty();
+      }
+      Optional<QueueLease> lease = takeOneOf(call, session, scan.free());
+      if (lease.isPresent()) {
+        return lease;
+      }
+    }
+    return Optional.empty();
+  }
+
+  private Optional<QueueLease> takeOneOf(Call call, Session session, List<Integer> free) {
+    List<Integer> order = new ArrayList<>(free);
+    Collections.shuffle(order, ThreadLocalRandom.current());
+    // Two tries: when both are lost, others are at work here and the list is old.
+    for (int slot : order.subList(0, Math.min(2, order.size()))) {
+      Optional<QueueLease> lease =
+          leases.take(
+              call,
+              session,
+              new Holding(call.lock(), slot, slots.holderQueue(slot), slots.slotQueue(slot)));
+      if (lease.isPresent()) {
+        return lease;
+      }
+    }
+    return Optional.empty();
+  }
+
+  private static void requireCertain(Call call, Session session, SlotScan scan) {
+    if (scan.count() == 0) {
+      throw new LockException.NotFound(
+          "There is no %s at the broker; create it with admin().semaphore(\"%s\").create(slots)"
+              .formatted(call.lock(), call.lock().name()));
+    }
+    if (scan.unknown() > 0) {
+      CompletableFuture<String> blocked = session.prober().blocked();
+      throw new LockException.Unanswered(
+          "No free slot of %s found, but %d of %d slots gave no certain answer: %s"
+              .formatted(
+                  call.lock(),
+                  scan.unknown(),
+                  scan.count(),
+                  blocked.isDone()
+                      ? "RabbitMQ blocks publishers because of an alarm, " + blocked.join()
+                      : "a node of the broker may be down, or it did not answer within "
+                          + call.bound().toMillis()
+                          + " ms (the call timeout)"));
+    }
+  }
+}

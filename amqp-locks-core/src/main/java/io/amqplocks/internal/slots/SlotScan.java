@@ -1,0 +1,43 @@
+package io.amqplocks.internal.slots;
+
+import io.amqplocks.internal.probe.Presence;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What the probes of a semaphore's queues say: a pure function of the answers.
+ *
+ * @param count how many slots there are, as far as looked: A[1] to A[count] are not absent
+ * @param complete whether the end of the slots was seen; else there may be more
+ * @param free slots that exist and that nobody holds
+ * @param unknown how many of these slots gave no certain answer
+ */
+record SlotScan(int count, boolean complete, List<Integer> free, int unknown) {
+
+  /** Nothing looked at yet. */
+  static final SlotScan NOTHING = new SlotScan(0, false, List.of(), 0);
+
+  /**
+   * Looks at the next slots.
+   *
+   * @param slots A of the slots count + 1 and on
+   * @param holders B of the same slots
+   */
+  SlotScan then(List<Presence> slots, List<Presence> holders) {
+    List<Integer> nowFree = new ArrayList<>(free);
+    int nowUnknown = unknown;
+    for (int i = 0; i < slots.size(); i++) {
+      Presence slot = slots.get(i);
+      if (slot == Presence.ABSENT) {
+        return new SlotScan(count + i, true, List.copyOf(nowFree), nowUnknown);
+      }
+      Presence holder = holders.get(i);
+      if (slot == Presence.PRESENT && holder == Presence.ABSENT) {
+        nowFree.add(count + i + 1);
+      } else if (slot == Presence.UNKNOWN || holder == Presence.UNKNOWN) {
+        nowUnknown++;
+      }
+    }
+    return new SlotScan(count + slots.size(), false, List.copyOf(nowFree), nowUnknown);
+  }
+}

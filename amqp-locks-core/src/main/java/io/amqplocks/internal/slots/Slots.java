@@ -1,0 +1,98 @@
+package io.amqplocks.internal.slots;
+
+import io.amqplocks.internal.probe.ExistenceProbe;
+import io.amqplocks.internal.probe.Presence;
+import io.amqplocks.internal.session.Call;
+import io.amqplocks.internal.session.ProberConnection;
+import io.amqplocks.internal.topology.QueueNames;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockName;
+import io.amqplocks.lock.SemaphoreAdmin;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * The slots of one semaphore, seen by probes: all of A and B in one round trip where their number is
+ * about what it was last time, else in a few, each twice as large as the one before.
+ */
+public final class Slots {
+
+  private static final int FIRST_LOOK = 8;
+
+  private final LockName name;
+  private final QueueNames names;
+  private final ExistenceProbe probe;
+  // Only a guess of how much to ask at once; being wrong costs a round trip.
+  private volatile int lastCount = FIRST_LOOK - 1;
+
+  /** Of that semaphore. */
+  public Slots(LockName name, QueueNames names, ExistenceProbe probe) {
+    this.name = name;
+    this.names = names;
+    this.probe = probe;
+  }
+
+  /** Looks at slots and holders until the end of the slots. */
+  SlotScan scan(Call call, ProberConnection prober) {
+    SlotScan scan = SlotScan.NOTHING;
+    int look = lastCount + 1;
+    while (!scan.complete() && scan.count() < SemaphoreAdmin.MAX_SLOTS) {
+      int from = scan.count() + 1;
+      List<String> queues = new ArrayList<>(2 * look);
+      IntStream.range(from, from + look).mapToObj(this::slotQueue).forEach(queues::add);
+      IntStream.range(from, from + look).mapToObj(this::holderQueue).forEach(queues::add);
+      List<Presence> answers = probe.probe(call, prober, queues);
+      scan = scan.then(answers.subList(0, look), answers.subList(look, 2 * look));
+      if (scan.unknown() == scan.count()) {
+        // Silence all over: an alarm, or a broker in trouble. More questions would not help.
+        return scan;
+      }
+      look *= 2;
+    }
+    lastCount = scan.count();
+    return scan;
+  }
+
+  /**
+   * Counts the slots from the first on, until one is certainly absent; asks for no holder.
+   *
+   * @throws LockException.Unanswered if a slot gave no certain answer
+   */
+  public int count(Call call, ProberConnection prober) {
+    int present = presentFrom(1, call, prober);
+    lastCount = present;
+    return present;
+  }
+
+  /** How many slots there are in an unbroken run from that one on. */
+  public int presentFrom(int first, Call call, ProberConnection prober) {
+    int from = first;
+    for (int look = lastCount + 1; ; look *= 2) {
+      List<String> queues = IntStream.range(from, from + look).mapToObj(this::slotQueue).toList();
+      List<Presence> answers = probe.probe(call, prober, queues);
+      for (int i = 0; i < look; i++) {
+        if (answers.get(i) == Presence.UNKNOWN) {
+          throw new LockException.Unanswered(
+              "Slot %d of %s gave no certain answer: RabbitMQ is under an alarm, its node is down, or"
+                      .formatted(from + i, call.lock())
+                  + " it did not answer within the call timeout");
+        }
+        if (answers.get(i) == Presence.ABSENT) {
+          return from + i - first;
+        }
+      }
+      from += look;
+    }
+  }
+
+  /** A of the slot. */
+  public String slotQueue(int slot) {
+    return names.slot(name, slot);
+  }
+
+  /** B of the slot. */
+  String holderQueue(int slot) {
+    return names.holder(name, slot);
+  }
+}

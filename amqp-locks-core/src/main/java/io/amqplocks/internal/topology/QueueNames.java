@@ -1,0 +1,66 @@
+package io.amqplocks.internal.topology;
+
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockName;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * How a lock's queues are called: {@code PREFIX mutex.NAME} and {@code PREFIX semaphore.NAME} with
+ * {@code .slot.N}, {@code .holder.N} and {@code .admin} behind it. What stands behind the name has no
+ * room for doubt: read from the end, a queue's name belongs to one lock only, whatever dots the name
+ * has.
+ *
+ * @param prefix what all queue names begin with, so that permissions can be given by one pattern
+ */
+public record QueueNames(String prefix) {
+
+  /** The prefix unless the user chooses another. */
+  public static final String DEFAULT_PREFIX = "amqp-locks.";
+
+  /** 255 bytes of a queue name, less the longest name, its kind, and its longest ending. */
+  static final int MAX_PREFIX_BYTES =
+      255 - "semaphore.".length() - LockName.MAX_BYTES - ".holder.10000".length();
+
+  /** Checks the prefix. */
+  public QueueNames {
+    if (prefix.getBytes(StandardCharsets.UTF_8).length > MAX_PREFIX_BYTES) {
+      throw new LockException.Invalid(
+          "The queue prefix '%s' is longer than %d bytes".formatted(prefix, MAX_PREFIX_BYTES));
+    }
+    if (prefix.startsWith("amq.")) {
+      throw new LockException.Invalid(
+          "The queue prefix '%s' begins with 'amq.', which RabbitMQ keeps for itself"
+              .formatted(prefix));
+    }
+  }
+
+  /** The queue that stands for the mutex. */
+  public String mutex(LockName name) {
+    return prefix + "mutex." + name;
+  }
+
+  /** A[slot] of seed 001: the slot exists while this queue does. */
+  public String slot(LockName semaphore, int slot) {
+    return semaphore(semaphore) + ".slot." + slot;
+  }
+
+  /** B[slot] of seed 001: the slot is held while this queue exists. */
+  public String holder(LockName semaphore, int slot) {
+    return semaphore(semaphore) + ".holder." + slot;
+  }
+
+  /** The administration mutex of the semaphore. */
+  public String admin(LockName semaphore) {
+    return semaphore(semaphore) + ".admin";
+  }
+
+  /** A pattern over all queues of the lock, as messages show it to an operator. */
+  public String describe(LockId lock) {
+    return prefix + lock.kind().label() + "." + lock.name();
+  }
+
+  private String semaphore(LockName name) {
+    return prefix + "semaphore." + name;
+  }
+}

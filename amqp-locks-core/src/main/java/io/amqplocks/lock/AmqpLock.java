@@ -1,0 +1,42 @@
+package io.amqplocks.lock;
+
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * A lock that several processes share through the broker. Safe for use by any number of threads;
+ * cheap to hold on to. Not reentrant: a second acquire is a second lease.
+ */
+public interface AmqpLock {
+
+  /** Which lock this is. */
+  LockId id();
+
+  /**
+   * Takes a slot if one is free, without waiting for a holder and without overtaking this process's
+   * own waiters. Takes a few round trips to the broker, at most the call timeout, and besides the
+   * time to connect if there is no connection yet.
+   *
+   * @return the lease, or empty if all slots are held (or others won the race for the last one)
+   * @throws LockException.NotFound if it is a semaphore that nobody created
+   * @throws LockException.Unreachable if there is no connection to be had
+   * @throws LockException.Refused if credentials or permissions do not suffice
+   * @throws LockException.Unanswered if the broker did not answer in time; what was begun is undone
+   */
+  Optional<Lease> tryAcquire();
+
+  /**
+   * Takes a slot, waiting for one up to a bound. Threads of this process are served in the order of
+   * their calls; between processes there is no order. A waiter that gives up leaves nothing behind.
+   *
+   * <p>A connection that breaks while waiting is opened again; but if none was ever opened, the first
+   * failure is thrown at once.
+   *
+   * @param wait how long to wait, zero or more; the call may overrun it by one call timeout
+   * @throws LockException.AcquireTimeout if no slot came free in time
+   * @throws InterruptedException if the thread is interrupted while waiting
+   * @throws LockException as {@link #tryAcquire()} does, if the last attempt within the bound failed
+   *     so, or waiting cannot help
+   */
+  Lease acquire(Duration wait) throws InterruptedException;
+}

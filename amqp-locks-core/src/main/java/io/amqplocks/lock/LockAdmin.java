@@ -1,0 +1,12 @@
+package io.amqplocks.lock;
+
+/** Administration of the locks that outlive their clients. */
+public interface LockAdmin {
+
+  /**
+   * The semaphore of that name, which need not exist yet.
+   *
+   * @throws LockException.Invalid if the name is not allowed
+   */
+  SemaphoreAdmin semaphore(String name);
+}

@@ -1,0 +1,26 @@
+package io.amqplocks.lock;
+
+/**
+ * Which lock: a mutex and a semaphore of one name are two locks.
+ *
+ * @param kind the family
+ * @param name the name within the family
+ */
+public record LockId(LockKind kind, LockName name) {
+
+  /** The mutex of that name. */
+  public static LockId mutex(String name) {
+    return new LockId(LockKind.MUTEX, LockName.of(name));
+  }
+
+  /** The semaphore of that name. */
+  public static LockId semaphore(String name) {
+    return new LockId(LockKind.SEMAPHORE, LockName.of(name));
+  }
+
+  /** As it stands in messages: {@code semaphore 'images'}. */
+  @Override
+  public String toString() {
+    return kind.label() + " '" + name + "'";
+  }
+}

@@ -1,0 +1,20 @@
+package io.amqplocks.lock;
+
+/** The families of locks; each has its own space of names. */
+public enum LockKind {
+  /** One holder at a time; exists as long as the broker does. */
+  MUTEX("mutex"),
+  /** As many holders as an administrator created slots. */
+  SEMAPHORE("semaphore");
+
+  private final String label;
+
+  LockKind(String label) {
+    this.label = label;
+  }
+
+  /** The kind in lower case, as it stands in messages and metric tags. */
+  public String label() {
+    return label;
+  }
+}

@@ -1,0 +1,64 @@
+package io.amqplocks.lock;
+
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * A lock's name: 1 to {@value #MAX_BYTES} bytes once encoded in UTF-8, without control characters.
+ *
+ * <p>AMQP allows a queue name of 255 bytes; the rest is left to the prefix and to what tells a
+ * lock's queues apart.
+ *
+ * @param value the name as the user wrote it
+ */
+public record LockName(String value) {
+
+  /** The longest name in bytes of UTF-8. */
+  public static final int MAX_BYTES = 200;
+
+  /**
+   * Checks the name.
+   *
+   * @throws LockException.Invalid if the name is empty, too long, or has a character that cannot be
+   *     part of a queue name
+   */
+  public LockName {
+    int bytes = encodedLength(value);
+    if (bytes == 0) {
+      throw new LockException.Invalid("A lock name must not be empty");
+    }
+    if (bytes > MAX_BYTES) {
+      throw new LockException.Invalid(
+          "The lock name '%s…' is %d bytes long in UTF-8; at most %d are allowed"
+              .formatted(value.substring(0, value.offsetByCodePoints(0, 20)), bytes, MAX_BYTES));
+    }
+    if (value.codePoints().anyMatch(Character::isISOControl)) {
+      throw new LockException.Invalid(
+          "The lock name '%s' has a control character; leave it out"
+              .formatted(value.replaceAll("\\p{Cntrl}", "�")));
+    }
+  }
+
+  /** The name of that text. */
+  public static LockName of(String value) {
+    return new LockName(value);
+  }
+
+  private static int encodedLength(String value) {
+    try {
+      ByteBuffer encoded = StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(value));
+      return encoded.remaining();
+    } catch (CharacterCodingException e) {
+      throw new LockException.Invalid(
+          "The lock name '%s' has half of a surrogate pair and cannot be encoded in UTF-8"
+              .formatted(value));
+    }
+  }
+
+  @Override
+  public String toString() {
+    return value;
+  }
+}

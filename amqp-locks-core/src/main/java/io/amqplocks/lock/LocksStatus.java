@@ -1,0 +1,29 @@
+package io.amqplocks.lock;
+
+import java.util.Optional;
+
+/**
+ * What an operator wants to know of one {@code AmqpLocks} at a glance.
+ *
+ * @param session whether there is a session with the broker
+ * @param blocked whether a memory or disk alarm of the broker holds up this client's publishes: held
+ *     leases are fine, slots cannot be looked for
+ * @param held leases held or uncertain
+ * @param waiting calls waiting for a slot in this process
+ * @param lastLoss the newest lost lease and why, since start
+ */
+public record LocksStatus(
+    Session session, boolean blocked, int held, int waiting, Optional<String> lastLoss) {
+
+  /** The life of the session with the broker. */
+  public enum Session {
+    /** Nothing has needed the broker yet. */
+    NOT_OPENED,
+    /** Connected. */
+    OPEN,
+    /** The last one ended; the next acquire opens a new one. */
+    ENDED,
+    /** This {@code AmqpLocks} was closed. */
+    CLOSED
+  }
+}

@@ -1,0 +1,30 @@
+package io.amqplocks.lock;
+
+/**
+ * Why a lease was lost.
+ *
+ * @param cause what happened, to branch on
+ * @param detail the same in words, with what the broker said
+ */
+public record LossReason(Cause cause, String detail) {
+
+  /** What can take a lease from its holder. */
+  public enum Cause {
+    /** The connection that held the lease ended: network, broker or client. */
+    SESSION_ENDED,
+    /**
+     * The broker did not confirm the lease for three heartbeats, as after a long pause of the
+     * process, so it may have dropped the connection. The client then drops it as well.
+     */
+    EXPIRED,
+    /** The queue that stands for the lease was deleted: by an operator, a policy or the broker. */
+    REVOKED,
+    /** An administrator removed the slot; the holder has let go of it. */
+    SLOT_REMOVED
+  }
+
+  @Override
+  public String toString() {
+    return cause + " (" + detail + ")";
+  }
+}

@@ -1,0 +1,14 @@
+import org.jspecify.annotations.NullMarked;
+
+/** Distributed locks on RabbitMQ. What is not exported is nobody's but ours. */
+// The client library has no descriptor of its own yet, only a name.
+@SuppressWarnings({"requires-automatic", "requires-transitive-automatic"})
+@NullMarked
+module io.amqplocks.core {
+  requires transitive com.rabbitmq.client;
+  requires org.slf4j;
+  requires static transitive org.jspecify;
+
+  exports io.amqplocks;
+  exports io.amqplocks.lock;
+}

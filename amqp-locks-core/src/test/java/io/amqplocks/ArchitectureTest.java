@@ -1,0 +1,160 @@
+package io.amqplocks;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.NullMarked;
+import org.junit.jupiter.api.Test;
+
+class ArchitectureTest {
+
+  private static final JavaClasses OURS =
+      new ClassFileImporter()
+          .withImportOption(new ImportOption.DoNotIncludeTests())
+          // The test module shares our base package and no more.
+          .withImportOption(location -> !location.contains("/io/amqplocks/test/"))
+          .importPackages("io.amqplocks");
+
+  @Test
+  void packagesUseOnlyWhatIsBelowThem() {
+    layeredArchitecture()
+        .consideringOnlyDependenciesInLayers()
+        .layer("facade")
+        .definedBy("io.amqplocks")
+        .layer("admin")
+        .definedBy("io.amqplocks.internal.admin")
+        .layer("kinds")
+        .definedBy("io.amqplocks.internal.mutex", "io.amqplocks.internal.slots")
+        .layer("holding")
+        .definedBy("io.amqplocks.internal.lease", "io.amqplocks.internal.waiting")
+        .layer("probe")
+        .definedBy("io.amqplocks.internal.probe")
+        .layer("broker")
+        .definedBy("io.amqplocks.internal.session", "io.amqplocks.internal.topology")
+        .layer("vocabulary")
+        .definedBy("io.amqplocks.lock")
+        .whereLayer("facade")
+        .mayNotBeAccessedByAnyLayer()
+        .whereLayer("admin")
+        .mayOnlyBeAccessedByLayers("facade")
+        .whereLayer("kinds")
+        .mayOnlyBeAccessedByLayers("facade", "admin")
+        .whereLayer("holding")
+        .mayOnlyBeAccessedByLayers("facade", "admin", "kinds")
+        .whereLayer("probe")
+        .mayOnlyBeAccessedByLayers("facade", "admin", "kinds", "holding")
+        .whereLayer("broker")
+        .mayOnlyBeAccessedByLayers("facade", "admin", "kinds", "holding", "probe")
+        .ensureAllClassesAreContainedInArchitecture()
+        .check(OURS);
+    slices().matching("io.amqplocks.(**)").should().beFreeOfCycles().check(OURS);
+  }
+
+  @Test
+  void theVocabularyKnowsNoBroker() {
+    noClasses()
+        .that()
+        .resideInAPackage("io.amqplocks.lock")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage("com.rabbitmq..", "io.amqplocks.internal..", "org.slf4j..")
+        .check(OURS);
+  }
+
+  @Test
+  void publicMethodsOfTheFacadeDealInTheVocabulary() {
+    noClasses()
+        .that()
+        .resideInAPackage("io.amqplocks")
+        .and()
+        .arePublic()
+        .should(
+            new ArchCondition<>("return or take internal types in public methods") {
+              @Override
+              public void check(JavaClass type, ConditionEvents events) {
+                type.getMethods().stream()
+                    .filter(method -> method.getModifiers().contains(JavaModifier.PUBLIC))
+                    .filter(
+                        method ->
+                            method.getAllInvolvedRawTypes().stream()
+                                .anyMatch(t -> t.getPackageName().contains("internal")))
+                    .forEach(
+                        method ->
+                            events.add(
+                                SimpleConditionEvent.satisfied(method, method.getFullName())));
+              }
+            })
+        .check(OURS);
+  }
+
+  @Test
+  void replyCodesAreReadInOnePlace() {
+    noClasses()
+        .that()
+        .doNotHaveSimpleName("BrokerErrors")
+        .should()
+        .callMethod(com.rabbitmq.client.ShutdownSignalException.class, "getReason")
+        .check(OURS);
+  }
+
+  @Test
+  void namesSayWhatAThingIs() {
+    Pattern empty = Pattern.compile(".*(Manager|Helper|Util|Utils|Impl)(\\$.*)?");
+    classes()
+        .should()
+        .haveNameNotMatching(empty.pattern())
+        .andShould()
+        .notBeAnnotatedWith(Deprecated.class)
+        .check(OURS);
+  }
+
+  @Test
+  void everyPackageIsNullMarked() {
+    classes()
+        .should(
+            new ArchCondition<>("be in a @NullMarked package") {
+              @Override
+              public void check(JavaClass type, ConditionEvents events) {
+                boolean marked = type.getPackage().isAnnotatedWith(NullMarked.class);
+                events.add(new SimpleConditionEvent(type, marked, type.getPackageName()));
+              }
+            })
+        .check(OURS);
+  }
+
+  @Test
+  void nothingIsSynchronizedOrPrinted() {
+    noClasses()
+        .should()
+        .accessField(System.class, "out")
+        .orShould()
+        .accessField(System.class, "err")
+        .orShould()
+        .callMethod(Thread.class, "sleep", long.class)
+        .orShould()
+        .callMethod(System.class, "currentTimeMillis")
+        .check(OURS);
+    noClasses()
+        .should(
+            new ArchCondition<>("have synchronized methods") {
+              @Override
+              public void check(JavaClass type, ConditionEvents events) {
+                type.getMethods().stream()
+                    .filter(m -> m.getModifiers().contains(JavaModifier.SYNCHRONIZED))
+                    .forEach(m -> events.add(SimpleConditionEvent.satisfied(m, m.getFullName())));
+              }
+            })
+        .check(OURS);
+  }
+}

@@ -1,0 +1,226 @@
+package io.amqplocks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.rabbitmq.client.ConnectionFactory;
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockName;
+import io.amqplocks.lock.LocksStatus;
+import io.amqplocks.lock.LossReason;
+import io.amqplocks.support.Fixture;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import io.amqplocks.test.Direction;
+import io.amqplocks.test.TcpProxy;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What holders see when the broker, or the way to it, fails. */
+@BrokerTest(everyLine = true)
+class BrokerFaultTest {
+
+  private static final Duration HEARTBEAT = Duration.ofSeconds(1);
+
+  private final ExecutorService threads = Executors.newCachedThreadPool();
+  private Fixture fixture;
+
+  @BeforeEach
+  void fixture(Broker broker) {
+    fixture = new Fixture(broker);
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    threads.shutdownNow();
+    fixture.close();
+  }
+
+  private AmqpLocks through(TcpProxy proxy, Broker broker) {
+    ConnectionFactory factory = broker.connectionFactory();
+    factory.setHost(proxy.host());
+    factory.setPort(proxy.port());
+    return fixture.open(
+        fixture.builder(factory).heartbeat(HEARTBEAT).callTimeout(Duration.ofMillis(500)));
+  }
+
+  private String queue(String mutex) {
+    return fixture.names().mutex(LockName.of(mutex));
+  }
+
+  @Test
+  void aRestartLosesAllLeasesAndKeepsTheSlots(Broker broker) throws Exception {
+    AmqpLocks locks = fixture.open();
+    fixture.create(locks, "s", 3);
+    List<Lease> leases =
+        List.of(
+            locks.semaphore("s").tryAcquire().orElseThrow(),
+            locks.semaphore("s").tryAcquire().orElseThrow(),
+            locks.mutex("m").tryAcquire().orElseThrow());
+    if (!broker.version().isAtLeast(4, 0)) {
+      // Mnesia's log is written behind, after up to two seconds: what is newer dies with the process.
+      await().pollDelay(Duration.ofSeconds(3)).until(() -> true);
+    }
+    broker.faults().kill();
+    await()
+        .atMost(Duration.ofSeconds(2))
+        .until(() -> leases.stream().allMatch(l -> l.state() == LeaseState.LOST));
+    assertThat(leases.get(2).lossReason())
+        .hasValueSatisfying(r -> assertThat(r.cause()).isEqualTo(LossReason.Cause.SESSION_ENDED));
+    assertThat(locks.status().session()).isEqualTo(LocksStatus.Session.ENDED);
+    assertThatThrownBy(() -> locks.semaphore("s").tryAcquire())
+        .isInstanceOf(LockException.Unreachable.class)
+        .hasMessageContaining("semaphore 's'");
+    // A waiter rides over the outage.
+    Future<Lease> waiter =
+        threads.submit(() -> locks.semaphore("s").acquire(Duration.ofSeconds(60)));
+    broker.faults().start();
+    Lease next = waiter.get(60, TimeUnit.SECONDS);
+    assertThat(next.verify()).isEqualTo(LeaseState.HELD);
+    assertThat(locks.admin().semaphore("s").count()).isEqualTo(3);
+    leases.forEach(lease -> assertThat(lease.state()).isEqualTo(LeaseState.LOST));
+  }
+
+  @Test
+  void aCutConnectionIsReportedAtOnce(Broker broker) throws Exception {
+    try (TcpProxy proxy = TcpProxy.to(broker)) {
+      AmqpLocks locks = through(proxy, broker);
+      Lease lease = locks.mutex("m").tryAcquire().orElseThrow();
+      proxy.reset();
+      assertThat(lease.whenLost().toCompletableFuture().get(1, TimeUnit.SECONDS).cause())
+          .isEqualTo(LossReason.Cause.SESSION_ENDED);
+      await().until(() -> locks.mutex("m").tryAcquire().isPresent());
+    }
+  }
+
+  @Tag("trap-5")
+  @Test
+  void aSilentNetworkMakesALeaseUncertainThenLost(Broker broker) throws Exception {
+    try (TcpProxy proxy = TcpProxy.to(broker)) {
+      AmqpLocks locks = through(proxy, broker);
+      Lease lease = locks.mutex("m").tryAcquire().orElseThrow();
+      AmqpLock theirs = fixture.open().mutex("m");
+      proxy.blackHole(Direction.BOTH);
+      await().atMost(Duration.ofSeconds(3)).until(() -> lease.state() == LeaseState.UNCERTAIN);
+      // While the broker still keeps the slot from others, or when they have it: never HELD here.
+      try (Lease next = theirs.acquire(Duration.ofSeconds(5))) {
+        assertThat(lease.state()).isIn(LeaseState.UNCERTAIN, LeaseState.LOST);
+        await().atMost(Duration.ofSeconds(3)).until(() -> lease.state() == LeaseState.LOST);
+        assertThat(next.verify()).isEqualTo(LeaseState.HELD);
+      }
+    }
+  }
+
+  @Tag("trap-6")
+  @Test
+  void aDeclareAnsweredTooLateIsUndoneAndTakenForNothingElse(Broker broker) throws Exception {
+    try (TcpProxy proxy = TcpProxy.to(broker)) {
+      AmqpLocks locks = through(proxy, broker);
+      locks.mutex("m").tryAcquire().orElseThrow().close();
+      proxy.delay(Direction.BROKER_TO_CLIENT, Duration.ofMillis(700));
+      assertThatThrownBy(() -> locks.mutex("m").tryAcquire())
+          .isInstanceOf(LockException.Unanswered.class)
+          .hasMessageContaining("mutex 'm'")
+          .hasMessageContaining("500 ms");
+      proxy.heal();
+      await()
+          .ignoreExceptionsInstanceOf(LockException.Unanswered.class)
+          .untilAsserted(() -> locks.mutex("first").tryAcquire().orElseThrow().close());
+      for (int i = 0; i < 20; i++) {
+        try (Lease lease = locks.mutex("other-" + i).tryAcquire().orElseThrow()) {
+          assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+        }
+      }
+      await().atMost(HEARTBEAT.multipliedBy(3)).until(() -> !fixture.exists(queue("m")));
+      await().until(() -> locks.mutex("m").tryAcquire().isPresent());
+    }
+  }
+
+  @Tag("trap-4")
+  @Test
+  void underAMemoryAlarmHoldingGoesOnAndLookingForSlotsSaysWhy(Broker broker) throws Exception {
+    AmqpLocks locks =
+        fixture.open(fixture.builder().heartbeat(HEARTBEAT).callTimeout(Duration.ofSeconds(2)));
+    fixture.create(locks, "s", 2);
+    Lease slot = locks.semaphore("s").tryAcquire().orElseThrow();
+    Lease mutex = locks.mutex("m").tryAcquire().orElseThrow();
+    broker.faults().memoryAlarm(true);
+    try {
+      long since = System.nanoTime();
+      assertThatThrownBy(() -> locks.semaphore("s").tryAcquire())
+          .isInstanceOf(LockException.Unanswered.class)
+          .hasMessageContaining("semaphore 's'");
+      await().until(() -> locks.status().blocked());
+      await()
+          .atMost(Duration.ofSeconds(10))
+          .until(
+              () -> {
+                assertThat(slot.verify()).isEqualTo(LeaseState.HELD);
+                assertThat(mutex.verify()).isEqualTo(LeaseState.HELD);
+                return System.nanoTime() - since > HEARTBEAT.multipliedBy(4).toNanos();
+              });
+      slot.close();
+      assertThat(fixture.exists(fixture.names().holder(LockName.of("s"), slot.slot()))).isFalse();
+      locks.mutex("another").tryAcquire().orElseThrow().close();
+    } finally {
+      broker.faults().memoryAlarm(false);
+    }
+    await().untilAsserted(() -> locks.semaphore("s").tryAcquire().orElseThrow().close());
+    assertThat(mutex.state()).isEqualTo(LeaseState.HELD);
+  }
+
+  @Test
+  void aFrozenBrokerBoundsEveryCall(Broker broker) throws Exception {
+    AmqpLocks locks = fixture.open(fixture.builder().callTimeout(Duration.ofMillis(500)));
+    fixture.create(locks, "s", 1);
+    Lease lease = locks.mutex("m").tryAcquire().orElseThrow();
+    locks.semaphore("s").tryAcquire().orElseThrow().close();
+    broker.faults().freeze();
+    try {
+      long start = System.nanoTime();
+      assertThatThrownBy(() -> locks.semaphore("s").tryAcquire())
+          .isInstanceOf(LockException.Unanswered.class);
+      assertThatThrownBy(() -> locks.mutex("n").tryAcquire())
+          .isInstanceOf(LockException.Unanswered.class);
+      assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+      lease.close();
+      assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(4));
+    } finally {
+      broker.faults().thaw();
+    }
+    await().until(() -> !fixture.exists(queue("m")) && !fixture.exists(queue("n")));
+    await().ignoreExceptions().until(() -> locks.mutex("n").tryAcquire().isPresent());
+  }
+
+  @Tag("trap-6")
+  @Test
+  void theUsersRecoverySettingsDoNotMatter(Broker broker) throws Exception {
+    ConnectionFactory factory = broker.connectionFactory();
+    factory.setAutomaticRecoveryEnabled(true);
+    factory.setTopologyRecoveryEnabled(true);
+    factory.setNetworkRecoveryInterval(100);
+    AmqpLocks locks = fixture.open(fixture.builder(factory).connectionName("mine"));
+    Lease lease = locks.mutex("m").tryAcquire().orElseThrow();
+    broker.faults().closeConnections("mine holder", "test");
+    await().until(() -> lease.state() == LeaseState.LOST);
+    try (Lease theirs = fixture.open().mutex("m").acquire(Duration.ofSeconds(5))) {
+      await()
+          .during(Duration.ofSeconds(1))
+          .atMost(Duration.ofSeconds(3))
+          .until(() -> theirs.verify() == LeaseState.HELD);
+    }
+    assertThat(factory.isAutomaticRecoveryEnabled()).isTrue();
+  }
+}

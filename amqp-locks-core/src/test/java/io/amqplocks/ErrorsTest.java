@@ -1,0 +1,142 @@
+package io.amqplocks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.rabbitmq.client.ConnectionFactory;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockName;
+import io.amqplocks.lock.LocksStatus;
+import io.amqplocks.support.Fixture;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import java.net.ServerSocket;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Everything that a user can get wrong, and that nothing stays behind at the broker. */
+@BrokerTest(everyLine = true)
+class ErrorsTest {
+
+  private static final String USER = "locks-errors";
+
+  private Fixture fixture;
+
+  @BeforeEach
+  void fixture(Broker broker) {
+    fixture = new Fixture(broker);
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    fixture.close();
+  }
+
+  @Test
+  void nobodyListens() throws Exception {
+    ConnectionFactory factory = new ConnectionFactory();
+    try (ServerSocket free = new ServerSocket(0)) {
+      factory.setPort(free.getLocalPort());
+    }
+    AmqpLocks locks = fixture.open(fixture.builder(factory));
+    assertThatThrownBy(() -> locks.mutex("m").tryAcquire())
+        .isInstanceOf(LockException.Unreachable.class)
+        .hasMessageContaining("mutex 'm'")
+        .hasMessageContaining("localhost:" + factory.getPort())
+        .hasMessageContaining("Connection refused");
+    assertThatThrownBy(() -> locks.mutex("m").acquire(Duration.ofMinutes(1)))
+        .as("the first contact fails at once")
+        .isInstanceOf(LockException.Unreachable.class);
+  }
+
+  @Test
+  void anEndpointThatNeverAnswers(Broker broker) throws Exception {
+    try (ServerSocket silent = new ServerSocket(0)) {
+      ConnectionFactory factory = new ConnectionFactory();
+      factory.setPort(silent.getLocalPort());
+      AmqpLocks locks = fixture.open(fixture.builder(factory).callTimeout(Duration.ofMillis(300)));
+      long start = System.nanoTime();
+      assertThatThrownBy(() -> locks.semaphore("s").tryAcquire())
+          .isInstanceOf(LockException.Unreachable.class)
+          .hasMessageContaining("semaphore 's'");
+      assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(3));
+    }
+  }
+
+  @Test
+  void refusedCredentialsAndVirtualHost(Broker broker) {
+    ConnectionFactory wrongPassword = broker.connectionFactory();
+    wrongPassword.setPassword("wrong");
+    assertThatThrownBy(() -> fixture.open(fixture.builder(wrongPassword)).mutex("m").tryAcquire())
+        .isInstanceOf(LockException.Refused.class)
+        .hasMessageContaining("mutex 'm'")
+        .hasMessageContaining("password");
+    ConnectionFactory wrongHost = broker.connectionFactory();
+    wrongHost.setVirtualHost("nowhere");
+    assertThatThrownBy(() -> fixture.open(fixture.builder(wrongHost)).mutex("m").tryAcquire())
+        .isInstanceOf(LockException.Refused.class)
+        .hasMessageContaining("nowhere");
+  }
+
+  @Test
+  void missingPermissionsLeaveNothingBehind(Broker broker) throws Exception {
+    fixture.create(fixture.open(), "s", 1);
+    String ours = "^" + fixture.prefix().replace(".", "\\.");
+    // configure, write, read: each missing once.
+    refused(broker, "^$", ".*", ".*", "declare queue", true);
+    refused(broker, ours, ".*", "^$", "consume from queue", true);
+    refused(broker, ours, "^$", ours, "publish to queue", false);
+  }
+
+  private void refused(
+      Broker broker, String configure, String write, String read, String step, boolean mutex)
+      throws Exception {
+    broker.faults().addUser(USER, "secret", configure, write, read);
+    ConnectionFactory factory = broker.connectionFactory();
+    factory.setUsername(USER);
+    factory.setPassword("secret");
+    try (AmqpLocks locks = fixture.builder(factory).build()) {
+      assertThatThrownBy(() -> (mutex ? locks.mutex("s") : locks.semaphore("s")).tryAcquire())
+          .isInstanceOf(LockException.Refused.class)
+          .hasMessageContaining((mutex ? "mutex" : "semaphore") + " 's'")
+          .hasMessageContaining(step);
+      assertThat(fixture.exists(fixture.names().mutex(LockName.of("s")))).isFalse();
+      assertThat(fixture.exists(fixture.names().holder(LockName.of("s"), 1))).isFalse();
+      if (configure.equals("^$")) {
+        assertThatThrownBy(() -> locks.admin().semaphore("new").create(2))
+            .isInstanceOf(LockException.Refused.class)
+            .hasMessageContaining("semaphore 'new'");
+        assertThat(fixture.exists(fixture.names().slot(LockName.of("new"), 2))).isFalse();
+      }
+    } finally {
+      broker.faults().deleteUser(USER);
+    }
+  }
+
+  @Test
+  void aSemaphoreThatNobodyCreated() {
+    assertThatThrownBy(() -> fixture.open().semaphore("none").acquire(Duration.ofMinutes(1)))
+        .isInstanceOf(LockException.NotFound.class)
+        .hasMessageContaining("semaphore 'none'")
+        .hasMessageContaining("create");
+  }
+
+  @Test
+  void numbersAndTimesOutOfRange() {
+    AmqpLocks locks = fixture.open();
+    for (int slots : new int[] {0, -1, 10_001}) {
+      assertThatThrownBy(() -> locks.admin().semaphore("s").create(slots))
+          .isInstanceOf(LockException.Invalid.class)
+          .hasMessageContaining("semaphore 's'")
+          .hasMessageContaining(Integer.toString(slots));
+      assertThatThrownBy(() -> locks.admin().semaphore("s").createIfAbsent(slots))
+          .isInstanceOf(LockException.Invalid.class);
+    }
+    assertThatThrownBy(() -> locks.mutex("m").acquire(Duration.ofMillis(-1)))
+        .isInstanceOf(LockException.Invalid.class)
+        .hasMessageContaining("mutex 'm'");
+    assertThat(locks.status().session()).isEqualTo(LocksStatus.Session.NOT_OPENED);
+  }
+}

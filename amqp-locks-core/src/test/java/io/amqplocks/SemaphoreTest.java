@@ -1,0 +1,206 @@
+package io.amqplocks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.DefaultConsumer;
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockName;
+import io.amqplocks.lock.LossReason;
+import io.amqplocks.support.Fixture;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+@BrokerTest(everyLine = true)
+class SemaphoreTest {
+
+  private static final LockName NAME = LockName.of("s");
+
+  private Fixture fixture;
+
+  @BeforeEach
+  void fixture(Broker broker) {
+    fixture = new Fixture(broker);
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    fixture.close();
+  }
+
+  @Test
+  void asManyHoldersAsSlots() throws Exception {
+    AmqpLocks locks = fixture.open();
+    fixture.create(locks, "s", 3);
+    AmqpLock mine = locks.semaphore("s");
+    AmqpLock theirs = fixture.open().semaphore("s");
+    List<Lease> leases =
+        List.of(
+            mine.tryAcquire().orElseThrow(),
+            theirs.tryAcquire().orElseThrow(),
+            mine.tryAcquire().orElseThrow());
+    Set<Integer> slots = new HashSet<>();
+    leases.forEach(lease -> slots.add(lease.slot()));
+    assertThat(slots).containsExactlyInAnyOrder(1, 2, 3);
+    assertThat(theirs.tryAcquire()).isEmpty();
+    assertThat(mine.tryAcquire()).isEmpty();
+    leases.get(1).close();
+    try (Lease again = mine.tryAcquire().orElseThrow()) {
+      assertThat(again.slot()).isEqualTo(leases.get(1).slot());
+      assertThat(again.verify()).isEqualTo(LeaseState.HELD);
+    }
+    leases.forEach(Lease::close);
+    for (int slot : slots) {
+      assertThat(fixture.exists(fixture.names().holder(NAME, slot))).isFalse();
+      assertThat(fixture.exists(fixture.names().slot(NAME, slot))).isTrue();
+    }
+  }
+
+  @Test
+  void neverMoreHoldersThanSlotsAsTheBrokerCounts(Broker broker) throws Exception {
+    int slots = 5;
+    fixture.create(fixture.open(), "s", slots);
+    String witness = fixture.prefix() + "witness";
+    AtomicInteger most = new AtomicInteger();
+    AtomicInteger acquired = new AtomicInteger();
+    CountDownLatch full = new CountDownLatch(slots);
+    ExecutorService threads = Executors.newFixedThreadPool(16);
+    try (Connection connection = broker.connectionFactory().newConnection("witness")) {
+      connection.createChannel().queueDeclare(witness, true, false, false, null);
+      List<AmqpLocks> processes = IntStream.range(0, 4).mapToObj(i -> fixture.open()).toList();
+      List<Future<?>> contenders = new ArrayList<>();
+      for (int i = 0; i < 16; i++) {
+        AmqpLock semaphore = processes.get(i % processes.size()).semaphore("s");
+        Channel channel = connection.createChannel();
+        contenders.add(
+            threads.submit(
+                () -> {
+                  for (int round = 0; round < 20; round++) {
+                    try (Lease lease = semaphore.acquire(Duration.ofSeconds(60))) {
+                      most.accumulateAndGet(consumeWhileHolding(channel, witness, full), Math::max);
+                      acquired.incrementAndGet();
+                    }
+                  }
+                  return null;
+                }));
+      }
+      for (Future<?> each : contenders) {
+        each.get(120, TimeUnit.SECONDS);
+      }
+      connection.createChannel().queueDelete(witness);
+    } finally {
+      threads.shutdownNow();
+    }
+    assertThat(acquired).hasValue(16 * 20);
+    assertThat(most).hasValue(slots);
+  }
+
+  /**
+   * Each holder is a consumer of a queue meanwhile, so the broker itself counts the holders. The first
+   * ones hold until all slots are taken.
+   */
+  private static int consumeWhileHolding(Channel channel, String witness, CountDownLatch full)
+      throws Exception {
+    String tag = channel.basicConsume(witness, new DefaultConsumer(channel));
+    full.countDown();
+    assertThat(full.await(20, TimeUnit.SECONDS)).isTrue();
+    int holders = channel.queueDeclarePassive(witness).getConsumerCount();
+    channel.basicCancel(tag);
+    return holders;
+  }
+
+  @Test
+  void theHolderOfARemovedSlotLetsGo() throws Exception {
+    AmqpLocks locks = fixture.open(fixture.builder().verifyEvery(Duration.ofMillis(500)));
+    fixture.create(locks, "s", 1);
+    Lease lease = locks.semaphore("s").tryAcquire().orElseThrow();
+    fixture.delete(fixture.names().slot(NAME, 1));
+    await().atMost(Duration.ofMillis(1500)).until(() -> lease.state() == LeaseState.LOST);
+    assertThat(lease.lossReason())
+        .hasValueSatisfying(
+            reason -> assertThat(reason.cause()).isEqualTo(LossReason.Cause.SLOT_REMOVED));
+    await().until(() -> !fixture.exists(fixture.names().holder(NAME, 1)));
+    assertThatThrownBy(() -> locks.semaphore("s").tryAcquire())
+        .isInstanceOf(LockException.NotFound.class);
+  }
+
+  @Test
+  void creatingIsIdempotentAndTellsOfAConflict() throws Exception {
+    AmqpLocks locks = fixture.open();
+    assertThat(locks.admin().semaphore("s").count()).isZero();
+    fixture.create(locks, "s", 4);
+    fixture.create(fixture.open(), "s", 4);
+    assertThat(locks.admin().semaphore("s").count()).isEqualTo(4);
+    assertThatThrownBy(() -> locks.admin().semaphore("s").create(5))
+        .isInstanceOf(LockException.Conflict.class)
+        .hasMessageContaining("semaphore 's'")
+        .hasMessageContaining("4 slots and not 5");
+    assertThat(locks.admin().semaphore("s").createIfAbsent(9)).isEqualTo(4);
+    assertThat(locks.admin().semaphore("s").count()).isEqualTo(4);
+  }
+
+  @Test
+  void whatAnInterruptedCreationLeftDoesNotCount() throws Exception {
+    AmqpLocks locks = fixture.open();
+    fixture.willExist("s", 8);
+    fixture.create(locks, "s", 8);
+    // As if the administrator had died with the first three slots still to be declared.
+    for (int slot = 3; slot >= 1; slot--) {
+      fixture.delete(fixture.names().slot(NAME, slot));
+    }
+    assertThat(locks.admin().semaphore("s").count()).isZero();
+    locks.admin().semaphore("s").create(4);
+    assertThat(locks.admin().semaphore("s").count()).isEqualTo(4);
+  }
+
+  @Test
+  void manyCreateAtOnce() throws Exception {
+    fixture.willExist("s", 3);
+    ExecutorService threads = Executors.newFixedThreadPool(4);
+    try {
+      List<Future<Integer>> created = new ArrayList<>();
+      for (int i = 0; i < 4; i++) {
+        AmqpLocks locks = fixture.open();
+        created.add(threads.submit(() -> locks.admin().semaphore("s").createIfAbsent(3)));
+      }
+      for (Future<Integer> each : created) {
+        assertThat(each.get(30, TimeUnit.SECONDS)).isEqualTo(3);
+      }
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  @Test
+  void aHundredSlotsAreFoundFromAColdStart() throws Exception {
+    fixture.create(fixture.open(), "s", 100);
+    AmqpLock semaphore = fixture.open().semaphore("s");
+    Set<Integer> slots = new HashSet<>();
+    for (int i = 0; i < 100; i++) {
+      slots.add(semaphore.tryAcquire().orElseThrow().slot());
+    }
+    assertThat(slots).hasSize(100);
+    assertThat(semaphore.tryAcquire()).isEmpty();
+  }
+}

@@ -1,0 +1,28 @@
+package io.amqplocks.internal.lease;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.amqplocks.lock.LeaseState;
+import java.time.Duration;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@Tag("trap-5")
+class CertaintyTest {
+
+  private final Certainty certainty = Certainty.of(Duration.ofSeconds(10));
+
+  private LeaseState after(Duration silence) {
+    return certainty.after(silence.toNanos());
+  }
+
+  @Test
+  void endsBeforeTheBrokerMayDropAndIsGivenUpWhenItMustHave() {
+    assertThat(after(Duration.ZERO)).isEqualTo(LeaseState.HELD);
+    assertThat(after(Duration.ofMillis(17_499))).isEqualTo(LeaseState.HELD);
+    assertThat(after(Duration.ofMillis(17_500))).isEqualTo(LeaseState.UNCERTAIN);
+    assertThat(after(Duration.ofMillis(29_999))).isEqualTo(LeaseState.UNCERTAIN);
+    assertThat(after(Duration.ofSeconds(30))).isEqualTo(LeaseState.LOST);
+    assertThat(after(Duration.ofDays(1))).isEqualTo(LeaseState.LOST);
+  }
+}

@@ -1,0 +1,106 @@
+package io.amqplocks.support;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.AmqpLocksBuilder;
+import io.amqplocks.internal.topology.QueueNames;
+import io.amqplocks.lock.LockName;
+import io.amqplocks.test.Broker;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.UUID;
+
+/**
+ * Locks for one test, under a prefix of its own, and what the test made at the broker taken away at
+ * the end.
+ */
+public final class Fixture implements AutoCloseable {
+
+  private final Broker broker;
+  private final String prefix = "test-" + UUID.randomUUID().toString().substring(0, 8) + ".";
+  private final Deque<AmqpLocks> opened = new ArrayDeque<>();
+  private final Map<String, Integer> semaphores = new HashMap<>();
+
+  public Fixture(Broker broker) {
+    this.broker = broker;
+  }
+
+  public String prefix() {
+    return prefix;
+  }
+
+  public QueueNames names() {
+    return new QueueNames(prefix);
+  }
+
+  public AmqpLocksBuilder builder() {
+    return builder(broker.connectionFactory());
+  }
+
+  public AmqpLocksBuilder builder(ConnectionFactory factory) {
+    return AmqpLocks.builder(factory).queuePrefix(prefix).heartbeat(Duration.ofSeconds(2));
+  }
+
+  public AmqpLocks open() {
+    return open(builder());
+  }
+
+  public AmqpLocks open(AmqpLocksBuilder builder) {
+    AmqpLocks locks = builder.build();
+    opened.push(locks);
+    return locks;
+  }
+
+  /** Creates a semaphore, to be deleted at the end. */
+  public void create(AmqpLocks locks, String name, int slots) {
+    willExist(name, slots);
+    locks.admin().semaphore(name).create(slots);
+  }
+
+  /** Registers a semaphore for deletion, however many of its slots come about. */
+  public void willExist(String name, int slots) {
+    semaphores.merge(name, slots, Math::max);
+  }
+
+  /** Whether a queue is there, asked by a stranger: an exclusive one counts as there. */
+  public boolean exists(String queue) throws Exception {
+    try (Connection connection = broker.connectionFactory().newConnection("stranger")) {
+      Channel channel = connection.createChannel();
+      try {
+        channel.queueDeclarePassive(queue);
+        return true;
+      } catch (IOException e) {
+        return String.valueOf(e.getCause()).contains("RESOURCE_LOCKED");
+      }
+    }
+  }
+
+  /** Deletes a queue as a client would. */
+  public void delete(String queue) throws Exception {
+    try (Connection connection = broker.connectionFactory().newConnection("stranger")) {
+      connection.createChannel().queueDelete(queue);
+    }
+  }
+
+  @Override
+  public void close() throws Exception {
+    opened.forEach(AmqpLocks::close);
+    if (semaphores.isEmpty()) {
+      return;
+    }
+    try (Connection connection = broker.connectionFactory().newConnection("stranger")) {
+      Channel channel = connection.createChannel();
+      for (Map.Entry<String, Integer> each : semaphores.entrySet()) {
+        for (int slot = 1; slot <= each.getValue(); slot++) {
+          channel.queueDelete(names().slot(LockName.of(each.getKey()), slot));
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,96 @@
+package io.amqplocks.test;
+
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * The ways to hurt a broker, and to look at it from the inside.
+ *
+ * <p>Every method returns when the broker has done what it says, and throws {@link
+ * IllegalStateException} if it has not within its time (60 seconds for a start, 30 for anything
+ * else) or if it cannot, because the broker is killed or frozen. On a broker that runs as a process
+ * of this machine all but the starts and stops take milliseconds. Queues and policies are those of
+ * the virtual host {@code /}. One thread at a time.
+ */
+public interface BrokerFaults {
+
+  /** Ends the server process as {@code kill -9} does. Nothing is flushed, no connection is closed
+   * by the protocol. Does nothing if it is not running. */
+  void kill();
+
+  /** Starts the server after {@link #kill()}, with its data and on the same port, and returns when
+   * it accepts AMQP connections. Does nothing if it is running. */
+  void start();
+
+  /** Stops the server cleanly and starts it again. */
+  void restart();
+
+  /** Stops the server's process in its tracks ({@code SIGSTOP}). Its sockets stay open and
+   * connections are accepted by the kernel, but nothing is answered until {@link #thaw()}. */
+  void freeze();
+
+  /** Lets a frozen server go on ({@code SIGCONT}). Does nothing if it is not frozen. */
+  void thaw();
+
+  /**
+   * Closes connections as an operator would: their clients are told 320 (CONNECTION_FORCED) and the
+   * reason.
+   *
+   * @param userProvidedName the client-provided name of the connections, compared exactly
+   * @param reason the text that the client is told, in ASCII
+   * @throws IllegalStateException if there is no such connection
+   */
+  void closeConnections(String userProvidedName, String reason);
+
+  /**
+   * Deletes a queue as an operator would, with its messages and also if it is exclusive or in use.
+   *
+   * @throws IllegalStateException if there is no such queue
+   */
+  void deleteQueue(String queue);
+
+  /**
+   * Sets a policy, with priority 0. {@link #heal()} removes it.
+   *
+   * @param name the policy's name
+   * @param pattern the regular expression that queues' or exchanges' names are matched with
+   * @param applyTo {@code queues}, {@code classic_queues}, {@code exchanges}, {@code all} ...
+   * @param definitionJson the definition, for instance <code>{"message-ttl":1000}</code>
+   */
+  void setPolicy(String name, String pattern, String applyTo, String definitionJson);
+
+  /** Removes a policy. Does nothing if there is none of that name. */
+  void clearPolicy(String name);
+
+  /** Raises or ends the memory alarm. While it is on, connections that publish are blocked. */
+  void memoryAlarm(boolean on);
+
+  /**
+   * Adds a user with permissions on the virtual host {@code /}, each a regular expression of names
+   * (an empty one permits nothing but the server's own names). {@link #heal()} removes it.
+   */
+  void addUser(String user, String password, String configure, String write, String read);
+
+  /** Deletes a user. The broker closes its connections. Does nothing if there is no such user. */
+  void deleteUser(String user);
+
+  /**
+   * Sets how long a delivery may stay unacknowledged before the broker closes its channel (406).
+   * Holds for channels opened from now on until {@link #heal()} or a restart. From 4.3 on the
+   * broker has no such timeout for classic queues, and for quorum queues it cancels the consumer.
+   */
+  void setConsumerTimeout(Duration timeout);
+
+  /** The queues there are. */
+  List<BrokerQueue> queues();
+
+  /** The client-provided names of the connections there are, sorted; one without a name is empty. */
+  List<String> connections();
+
+  /**
+   * Undoes what is still in force of all this: thaws and starts the server, ends the alarm, removes
+   * the policies and users that were set here and the consumer timeout. Queues stay. {@link
+   * BrokerTest} calls it after every test class.
+   */
+  void heal();
+}

@@ -1,0 +1,99 @@
+package io.amqplocks.test;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** What the environment wants, and what is there to serve it. */
+final class BrokerOffers {
+
+  static final String NONE =
+      "No RabbitMQ broker can be had: start Docker (with testcontainers-rabbitmq on the class"
+          + " path), or install rabbitmq-server (on Debian bin/broker does), or name a broker by"
+          + " AMQP_LOCKS_BROKER_URI";
+
+  private final List<BrokerSource> sources;
+  private final List<String> wanted;
+  private final boolean required;
+
+  static BrokerOffers find(Map<String, String> environment) {
+    return new BrokerOffers(sources(environment), environment);
+  }
+
+  BrokerOffers(List<BrokerSource> sources, Map<String, String> environment) {
+    this.sources = sources;
+    this.required = Boolean.parseBoolean(environment.get("AMQP_LOCKS_BROKER_REQUIRED"));
+    List<String> named =
+        Stream.of(environment.getOrDefault("AMQP_LOCKS_BROKER_LINES", "").split(","))
+            .map(String::strip)
+            .filter(line -> !line.isEmpty())
+            .distinct()
+            .toList();
+    boolean external = sources.stream().anyMatch(ExternalSource.class::isInstance);
+    this.wanted = named.isEmpty() || external ? offered() : named;
+  }
+
+  private static List<BrokerSource> sources(Map<String, String> environment) {
+    String uri = environment.getOrDefault("AMQP_LOCKS_BROKER_URI", "");
+    if (!uri.isEmpty()) {
+      return List.of(new ExternalSource(uri));
+    }
+    List<BrokerSource> sources = new ArrayList<>();
+    if (DockerSource.available(environment)) {
+      sources.add(new DockerSource());
+    }
+    sources.add(new LocalSource(environment));
+    return sources;
+  }
+
+  private List<String> offered() {
+    return sources.stream()
+        .flatMap(source -> source.lines().stream())
+        .distinct()
+        .sorted(Comparator.comparing(BrokerVersion::parse).reversed())
+        .toList();
+  }
+
+  /** The lines wanted, the preferred one first; empty if none is named and none is there. */
+  List<String> wanted() {
+    return wanted;
+  }
+
+  /** Whether a line that is wanted and cannot be had is an error. */
+  boolean required() {
+    return required;
+  }
+
+  /** The name of the broker that there is for this line. */
+  Optional<String> offer(String line) {
+    return sources.stream().flatMap(source -> source.offer(line).stream()).findFirst();
+  }
+
+  /**
+   * Starts a broker of this line.
+   *
+   * @throws IllegalStateException if there is none, or it does not start
+   */
+  OwnedBroker start(String line) {
+    return sources.stream()
+        .filter(source -> source.offer(line).isPresent())
+        .findFirst()
+        .orElseThrow(() -> new IllegalStateException(missing(line)))
+        .start(line);
+  }
+
+  /** Why there is no broker of this line. */
+  String missing(String line) {
+    List<String> offered = offered();
+    return offered.isEmpty()
+        ? NONE
+        : "No RabbitMQ "
+            + line
+            + " can be had, only "
+            + String.join(", ", offered)
+            + " (on Debian bin/broker installs two lines, and mounts them after a reboot)";
+  }
+}

@@ -1,0 +1,48 @@
+package io.amqplocks.test;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Inherited;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.junit.jupiter.api.ClassTemplate;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/**
+ * Runs a test class on real brokers: on one of the preferred release line, or once on each line
+ * wanted. Parameters of type {@link Broker} are filled in, in constructors, test methods and
+ * lifecycle methods. (Not in {@code @BeforeAll} and {@code @AfterAll} of a class that runs on several
+ * lines: JUnit calls these once around all of its runs.)
+ *
+ * <pre>{@code
+ * @BrokerTest(everyLine = true)
+ * class OrdersTest {
+ *   @Test
+ *   void survivesTheBroker(Broker broker) {
+ *     broker.faults().kill();
+ *     broker.faults().start();
+ *   }
+ * }
+ * }</pre>
+ *
+ * <p>{@link Brokers} says where brokers come from and which lines are wanted. Each line's broker is
+ * started when it is first used, and shared by all test classes of the JVM: use names of your own
+ * for queues. After a class every fault still in force is undone, see {@link BrokerFaults#heal()}.
+ * Tests must run one after the other, as JUnit does unless told otherwise.
+ *
+ * <p>A line that is wanted but not there is reported as skipped, with the reason, or as an error if
+ * the environment variable {@code AMQP_LOCKS_BROKER_REQUIRED} is {@code true}. The annotation is
+ * inherited, and holds for nested classes.
+ */
+@Documented
+@Inherited
+@ClassTemplate
+@ExtendWith(BrokerExtension.class)
+@Target(ElementType.TYPE)
+@Retention(RetentionPolicy.RUNTIME)
+public @interface BrokerTest {
+
+  /** Whether to run on every line wanted, not only on the preferred one. */
+  boolean everyLine() default false;
+}

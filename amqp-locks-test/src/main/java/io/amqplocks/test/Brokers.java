@@ -1,0 +1,61 @@
+package io.amqplocks.test;
+
+import java.util.List;
+
+/**
+ * Starts brokers for code without JUnit.
+ *
+ * <pre>{@code
+ * try (OwnedBroker broker = Brokers.start()) {
+ *   Connection connection = broker.connectionFactory().newConnection();
+ * }
+ * }</pre>
+ *
+ * <p>Where a broker comes from, in this order:
+ *
+ * <ol>
+ *   <li>the URI in the environment variable {@code AMQP_LOCKS_BROKER_URI}: that broker serves for
+ *       every line, and cannot be hurt;
+ *   <li>Docker, if an engine answers and {@code testcontainers-rabbitmq} is on the class path;
+ *   <li>a {@code rabbitmq-server} on this machine, run as a private process on 127.0.0.1 with ports
+ *       and folders of its own. The system's broker is never touched.
+ * </ol>
+ *
+ * <p>A line is a release line such as {@code 4.3}. {@code AMQP_LOCKS_BROKER_LINES}, separated by
+ * commas, says which lines are wanted, the preferred one first; unset, all that are there, newest
+ * first. Every call
+ * starts another broker, and none outlives the JVM, however that ends; the external one stays.
+ */
+public final class Brokers {
+
+  private Brokers() {}
+
+  /** The lines wanted, the preferred one first. Not all of them need be there. */
+  public static List<String> lines() {
+    return BrokerOffers.find(System.getenv()).wanted();
+  }
+
+  /**
+   * Starts a broker of the preferred line and returns when it accepts connections, within seconds.
+   *
+   * @throws IllegalStateException if there is none, with what to do about it, or if it does not
+   *     start, with the end of its log
+   */
+  public static OwnedBroker start() {
+    BrokerOffers offers = BrokerOffers.find(System.getenv());
+    if (offers.wanted().isEmpty()) {
+      throw new IllegalStateException(BrokerOffers.NONE);
+    }
+    return offers.start(offers.wanted().get(0));
+  }
+
+  /**
+   * Starts a broker of a line.
+   *
+   * @param line for instance {@code 4.3}
+   * @throws IllegalStateException as {@link #start()}
+   */
+  public static OwnedBroker start(String line) {
+    return BrokerOffers.find(System.getenv()).start(line);
+  }
+}

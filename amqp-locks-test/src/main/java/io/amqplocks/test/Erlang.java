@@ -1,0 +1,158 @@
+package io.amqplocks.test;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+
+/**
+ * What is asked of the server, as Erlang expressions whose value is iodata. They are the calls that
+ * the commands of {@code rabbitmqctl} make, and the same from 3.10 to 4.3. Each {@code %s} stands for
+ * a text, filled in as an Erlang binary.
+ */
+final class Erlang {
+
+  /** The value of an expression that was asked for its effect. */
+  private static final String DONE = ", <<>>.";
+
+  /** Setting an alarm is but a message; when this one is answered, every connection has been told. */
+  private static final String ALARM_KNOWN = ", rabbit_alarm:get_alarms()";
+
+  /** Binds {@code Names}: a function that lists the connections as {@code {Pid, Name}}. */
+  static final String CONNECTION_NAMES =
+      """
+      Names = fun() ->
+        [begin
+           Properties = proplists:get_value(client_properties, Info, []),
+           Name = case lists:keyfind(<<"connection_name">>, 1, Properties) of
+             {_, _, Text} -> Text;
+             false -> <<>>
+           end,
+           {proplists:get_value(pid, Info), Name}
+         end || Info <- rabbit_networking:connection_info_all([pid, client_properties])]
+      end,
+      """;
+
+  /** One row a connection: its name. */
+  static final String CONNECTIONS = "[[base64:encode(Name), \"\\n\"] || {_, Name} <- Names()].";
+
+  /** One row a queue: name, exclusive, consumers, messages, owner. */
+  static final String QUEUES =
+      """
+      Owners = Names(),
+      Keys = [name, exclusive, consumers, messages, owner_pid],
+      [begin
+         Count = fun(Key) ->
+           case proplists:get_value(Key, Info) of
+             Number when is_integer(Number) -> integer_to_list(Number);
+             _ -> "0"
+           end
+         end,
+         {resource, _, queue, Name} = proplists:get_value(name, Info),
+         Owner = proplists:get_value(owner_pid, Info),
+         [base64:encode(Name),
+          "|", atom_to_list(proplists:get_value(exclusive, Info, false) =:= true),
+          "|", Count(consumers),
+          "|", Count(messages),
+          "|", base64:encode(proplists:get_value(Owner, Owners, <<>>)),
+          "\\n"]
+       end || Info <- rabbit_amqqueue:info_all(<<"/">>, Keys)].
+      """;
+
+  /** Name, reason. The value is the number of connections closed. */
+  static final String CLOSE_CONNECTIONS =
+      """
+      Wanted = %s,
+      Reason = binary_to_list(%s),
+      Pids = [Pid || {Pid, Name} <- Names(), Name =:= Wanted],
+      [rabbit_networking:close_connection(Pid, Reason) || Pid <- Pids],
+      integer_to_list(length(Pids)).
+      """;
+
+  /** Queue. The value is {@code none} if there is no such queue. */
+  static final String DELETE_QUEUE =
+      """
+      case rabbit_amqqueue:lookup(rabbit_misc:r(<<"/">>, queue, %s)) of
+        {ok, Queue} ->
+          {ok, _} = rabbit_amqqueue:delete(Queue, false, false, <<"amqp-locks-test">>),
+          "deleted";
+        {error, not_found} ->
+          "none"
+      end.
+      """;
+
+  /** Name, pattern, definition, what to apply to. */
+  static final String SET_POLICY =
+      "ok = rabbit_policy:parse_set(<<\"/\">>, %s, %s, %s, 0, %s, <<\"amqp-locks-test\">>)" + DONE;
+
+  /** Name. */
+  static final String CLEAR_POLICY =
+      """
+      Policy = %s,
+      case rabbit_policy:lookup(<<"/">>, Policy) of
+        not_found -> ok;
+        _ -> ok = rabbit_policy:delete(<<"/">>, Policy, <<"amqp-locks-test">>)
+      end
+      """
+          + DONE;
+
+  static final String SET_ALARM =
+      "rabbit_alarm:set_alarm({{resource_limit, memory, node()}, []})" + ALARM_KNOWN + DONE;
+
+  static final String CLEAR_ALARM =
+      "rabbit_alarm:clear_alarm({resource_limit, memory, node()})" + ALARM_KNOWN + DONE;
+
+  /** User, password, configure, write, read. */
+  static final String ADD_USER =
+      """
+      User = %s,
+      ok = rabbit_auth_backend_internal:add_user(User, %s, <<"amqp-locks-test">>),
+      ok = rabbit_auth_backend_internal:set_permissions(
+        User, <<"/">>, %s, %s, %s, <<"amqp-locks-test">>)
+      """
+          + DONE;
+
+  /** User. */
+  static final String DELETE_USER =
+      """
+      User = %s,
+      case rabbit_auth_backend_internal:exists(User) of
+        true -> ok = rabbit_auth_backend_internal:delete_user(User, <<"amqp-locks-test">>);
+        false -> ok
+      end
+      """
+          + DONE;
+
+  /** Milliseconds. A channel looks at its deliveries once a minute: too seldom for a test. */
+  static final String SET_CONSUMER_TIMEOUT =
+      """
+      application:set_env(rabbit, consumer_timeout, binary_to_integer(%s)),
+      application:set_env(rabbit, channel_tick_interval, 500)
+      """
+          + DONE;
+
+  /** The server's own defaults. */
+  static final String RESET_CONSUMER_TIMEOUT =
+      """
+      application:set_env(rabbit, consumer_timeout, 1800000),
+      application:set_env(rabbit, channel_tick_interval, 60000)
+      """
+          + DONE;
+
+  private Erlang() {}
+
+  /** Fills in texts, whatever characters they have. */
+  static String fill(String expressions, String... texts) {
+    Object[] binaries = new Object[texts.length];
+    for (int i = 0; i < texts.length; i++) {
+      binaries[i] = "base64:decode(<<\"" + base64(texts[i]) + "\">>)";
+    }
+    return expressions.formatted(binaries);
+  }
+
+  static String base64(String text) {
+    return Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  static String text(String base64) {
+    return new String(Base64.getDecoder().decode(base64), StandardCharsets.UTF_8);
+  }
+}

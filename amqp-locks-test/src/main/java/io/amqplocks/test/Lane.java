@@ -1,0 +1,145 @@
+package io.amqplocks.test;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.Socket;
+import java.util.Arrays;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One direction of a connection: a thread that reads, and one that writes when a chunk is due. The
+ * queue between them is long enough that a delay does not limit the throughput, and bounded so that
+ * a peer that stops reading is felt on the other side.
+ */
+final class Lane {
+
+  private static final int CHUNK_BYTES = 16 * 1024;
+  private static final int CHUNKS = 4 * 1024;
+
+  /** Bytes that are due at a time of {@link System#nanoTime()}; null bytes are the end. */
+  private static final class Chunk {
+    final byte @Nullable [] bytes;
+    final long due;
+
+    Chunk(byte @Nullable [] bytes, long due) {
+      this.bytes = bytes;
+      this.due = due;
+    }
+  }
+
+  private final Direction direction;
+  private final Socket from;
+  private final Socket to;
+  private final Weather weather;
+  private final Link link;
+  private final BlockingQueue<Chunk> underWay = new ArrayBlockingQueue<>(CHUNKS);
+  private volatile boolean swallowing;
+  private volatile @Nullable Thread writer;
+  private volatile @Nullable Thread reader;
+
+  Lane(Direction direction, Socket from, Socket to, Weather weather, Link link) {
+    this.direction = direction;
+    this.from = from;
+    this.to = to;
+    this.weather = weather;
+    this.link = link;
+  }
+
+  void start() {
+    ProxyThreads.start(direction + "-read", this::read);
+    ProxyThreads.start(direction + "-write", this::write);
+  }
+
+  /** From now on nothing arrives at the other side any more. */
+  void swallowAll() {
+    swallowing = true;
+  }
+
+  void stop() {
+    interrupt(reader);
+    interrupt(writer);
+  }
+
+  private static void interrupt(@Nullable Thread thread) {
+    if (thread != null) {
+      thread.interrupt();
+    }
+  }
+
+  private void read() {
+    reader = Thread.currentThread();
+    byte[] buffer = new byte[CHUNK_BYTES];
+    try {
+      InputStream input = from.getInputStream();
+      for (int count = input.read(buffer); count >= 0; count = input.read(buffer)) {
+        put(Arrays.copyOf(buffer, count));
+      }
+      put(null);
+    } catch (IOException broken) {
+      putQuietly();
+    } catch (InterruptedException stopped) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void put(byte @Nullable [] bytes) throws InterruptedException {
+    underWay.put(new Chunk(bytes, System.nanoTime() + weather.delayNanos(direction)));
+  }
+
+  private void putQuietly() {
+    try {
+      put(null);
+    } catch (InterruptedException stopped) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void write() {
+    writer = Thread.currentThread();
+    try {
+      boolean more = true;
+      while (more) {
+        more = deliver(underWay.take());
+      }
+    } catch (InterruptedException stopped) {
+      Thread.currentThread().interrupt();
+    } catch (IOException broken) {
+      link.close();
+    }
+  }
+
+  private void pass(byte[] bytes) throws IOException {
+    try {
+      to.getOutputStream().write(bytes);
+    } catch (IOException broken) {
+      if (!swallowing) { // Else it is the fault that broke it, and the rest is to be swallowed.
+        throw broken;
+      }
+    }
+  }
+
+  /** Whether more is to come. */
+  private boolean deliver(Chunk chunk) throws InterruptedException, IOException {
+    TimeUnit.NANOSECONDS.sleep(chunk.due - System.nanoTime());
+    byte[] bytes = chunk.bytes;
+    boolean swallowed = weather.swallows(direction);
+    if (bytes != null) {
+      if (!swallowed && !swallowing) {
+        pass(bytes);
+      }
+      return true;
+    }
+    if (swallowed) {
+      link.endSwallowed();
+    } else if (!swallowing) {
+      to.shutdownOutput();
+    }
+    if (!swallowed) {
+      link.laneEnded();
+    }
+    return false;
+  }
+}

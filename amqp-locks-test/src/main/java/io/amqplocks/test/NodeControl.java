@@ -1,0 +1,20 @@
+package io.amqplocks.test;
+
+/** The few things that depend on where a broker runs; {@link NodeFaults} makes the rest of them. */
+interface NodeControl {
+
+  /** Evaluates Erlang expressions, ended by a full stop, whose value is iodata, in the server. */
+  String eval(String expressions);
+
+  boolean running();
+
+  void kill();
+
+  void start();
+
+  void stop();
+
+  void freeze();
+
+  void thaw();
+}

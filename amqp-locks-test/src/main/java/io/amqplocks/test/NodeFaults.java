@@ -1,0 +1,153 @@
+package io.amqplocks.test;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * Faults by Erlang expressions evaluated in the server: the calls that {@code rabbitmqctl} makes,
+ * without the Erlang machine that it starts for each.
+ */
+final class NodeFaults implements BrokerFaults {
+
+  private final NodeControl node;
+  private final Set<String> policies = new LinkedHashSet<>();
+  private final Set<String> users = new LinkedHashSet<>();
+  private boolean alarm;
+  private boolean consumerTimeout;
+
+  NodeFaults(NodeControl node) {
+    this.node = node;
+  }
+
+  @Override
+  public void kill() {
+    node.kill();
+  }
+
+  @Override
+  public void start() {
+    if (!node.running()) {
+      alarm = false;
+      consumerTimeout = false;
+      node.start();
+    }
+  }
+
+  @Override
+  public void restart() {
+    node.stop();
+    start();
+  }
+
+  @Override
+  public void freeze() {
+    node.freeze();
+  }
+
+  @Override
+  public void thaw() {
+    node.thaw();
+  }
+
+  @Override
+  public void closeConnections(String userProvidedName, String reason) {
+    String closed =
+        ask(Erlang.CONNECTION_NAMES + Erlang.CLOSE_CONNECTIONS, userProvidedName, reason);
+    if (closed.equals("0")) {
+      throw new IllegalStateException("There is no connection named " + userProvidedName);
+    }
+  }
+
+  @Override
+  public void deleteQueue(String queue) {
+    if (ask(Erlang.DELETE_QUEUE, queue).equals("none")) {
+      throw new IllegalStateException("There is no queue named " + queue);
+    }
+  }
+
+  @Override
+  public void setPolicy(String name, String pattern, String applyTo, String definitionJson) {
+    ask(Erlang.SET_POLICY, name, pattern, definitionJson, applyTo);
+    policies.add(name);
+  }
+
+  @Override
+  public void clearPolicy(String name) {
+    ask(Erlang.CLEAR_POLICY, name);
+    policies.remove(name);
+  }
+
+  @Override
+  public void memoryAlarm(boolean on) {
+    ask(on ? Erlang.SET_ALARM : Erlang.CLEAR_ALARM);
+    alarm = on;
+  }
+
+  @Override
+  public void addUser(String user, String password, String configure, String write, String read) {
+    ask(Erlang.ADD_USER, user, password, configure, write, read);
+    users.add(user);
+  }
+
+  @Override
+  public void deleteUser(String user) {
+    ask(Erlang.DELETE_USER, user);
+    users.remove(user);
+  }
+
+  @Override
+  public void setConsumerTimeout(Duration timeout) {
+    ask(Erlang.SET_CONSUMER_TIMEOUT, Long.toString(timeout.toMillis()));
+    consumerTimeout = true;
+  }
+
+  @Override
+  public List<BrokerQueue> queues() {
+    return rows(Erlang.QUEUES)
+        .map(
+            row ->
+                new BrokerQueue(
+                    Erlang.text(row[0]),
+                    Boolean.parseBoolean(row[1]),
+                    Integer.parseInt(row[2]),
+                    Long.parseLong(row[3]),
+                    Erlang.text(row[4])))
+        .toList();
+  }
+
+  @Override
+  public List<String> connections() {
+    return rows(Erlang.CONNECTIONS).map(row -> Erlang.text(row[0])).sorted().toList();
+  }
+
+  @Override
+  public void heal() {
+    if (node.running()) {
+      thaw();
+    }
+    start();
+    if (alarm) {
+      memoryAlarm(false);
+    }
+    if (consumerTimeout) {
+      ask(Erlang.RESET_CONSUMER_TIMEOUT);
+      consumerTimeout = false;
+    }
+    List.copyOf(policies).forEach(this::clearPolicy);
+    List.copyOf(users).forEach(this::deleteUser);
+  }
+
+  private Stream<String[]> rows(String expressions) {
+    return Arrays.stream(ask(Erlang.CONNECTION_NAMES + expressions).split("\n"))
+        .filter(line -> !line.isEmpty())
+        .map(line -> line.split("\\|", -1));
+  }
+
+  private String ask(String expressions, String... texts) {
+    return node.eval(Erlang.fill(expressions, texts));
+  }
+}

@@ -1,0 +1,179 @@
+package io.amqplocks.test;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A TCP proxy on a free loopback port, between clients and a broker, that can fail in the ways that
+ * networks do.
+ *
+ * <pre>{@code
+ * try (TcpProxy proxy = TcpProxy.to(broker)) {
+ *   ConnectionFactory factory = broker.connectionFactory();
+ *   factory.setHost(proxy.host());
+ *   factory.setPort(proxy.port());
+ *   Connection connection = factory.newConnection();
+ *   proxy.blackHole(Direction.BOTH);
+ * }
+ * }</pre>
+ *
+ * <p>{@link #blackHole} and {@link #delay} hold for connections there are and for new ones, until
+ * {@link #heal()}. All methods may be called from any thread.
+ */
+public final class TcpProxy implements AutoCloseable {
+
+  private final InetSocketAddress target;
+  private final Weather weather = new Weather();
+  private final List<Link> links = new CopyOnWriteArrayList<>();
+  private final ReentrantLock listening = new ReentrantLock();
+  private final int port;
+  private @Nullable ServerSocket listener;
+  private @Nullable Thread acceptor;
+  private boolean closed;
+
+  /** A proxy in front of this broker. */
+  public static TcpProxy to(Broker broker) {
+    return new TcpProxy(broker.host(), broker.port());
+  }
+
+  /**
+   * A proxy in front of any server.
+   *
+   * @throws UncheckedIOException if no port can be had
+   */
+  public TcpProxy(String host, int port) {
+    this.target = new InetSocketAddress(host, port);
+    this.port = FreePorts.next();
+    listen();
+  }
+
+  /** The host that clients connect to. */
+  public String host() {
+    return "127.0.0.1";
+  }
+
+  /** The port that clients connect to. */
+  public int port() {
+    return port;
+  }
+
+  /** How many connections go through the proxy now. */
+  public int connections() {
+    return links.size();
+  }
+
+  /** Closes all current connections in an orderly way (FIN), to both sides. New ones may come. */
+  public void cut() {
+    links.forEach(Link::cut);
+  }
+
+  /** Breaks all current connections (RST), to both sides. New ones may come. */
+  public void reset() {
+    links.forEach(Link::reset);
+  }
+
+  /**
+   * Breaks the broker's side of all current connections (RST). The client's sockets stay open and
+   * silent; what they send is swallowed. New connections may come.
+   */
+  public void resetServerSide() {
+    links.forEach(Link::resetServerSide);
+  }
+
+  /**
+   * Swallows all bytes in this direction, those under way too. Sockets stay open, and the closing
+   * of one is not passed on either. Adds to an earlier black hole.
+   */
+  public void blackHole(Direction direction) {
+    weather.blackHole(direction);
+  }
+
+  /**
+   * Lets bytes in this direction arrive this much later, in order and with no loss of throughput.
+   * Bytes that are under way keep their time. Zero ends the delay.
+   */
+  public void delay(Direction direction, Duration delay) {
+    weather.delay(direction, delay);
+  }
+
+  /**
+   * Ends black holes, delays and refusal. Swallowed bytes stay lost; a connection of which one side
+   * was closed meanwhile is closed on the other.
+   */
+  public void heal() {
+    weather.clear();
+    links.forEach(Link::closeIfHalfLost);
+    refuse(false);
+  }
+
+  /** Whether to refuse new connections, as a host does on which nothing listens. */
+  public void refuse(boolean refuse) {
+    listening.lock();
+    try {
+      if (closed || refuse == (listener == null)) {
+        return;
+      }
+      if (refuse) {
+        stopListening();
+      } else {
+        listen();
+      }
+    } finally {
+      listening.unlock();
+    }
+  }
+
+  /** Stops listening and closes all connections. */
+  @Override
+  public void close() {
+    listening.lock();
+    try {
+      closed = true;
+      stopListening();
+    } finally {
+      listening.unlock();
+    }
+    links.forEach(Link::close);
+  }
+
+  private void listen() {
+    try {
+      ServerSocket socket = FreePorts.bind(port);
+      listener = socket;
+      acceptor = ProxyThreads.start("accept-" + port, () -> accept(socket));
+    } catch (IOException failed) {
+      throw new UncheckedIOException("Cannot listen on port " + port, failed);
+    }
+  }
+
+  private void stopListening() {
+    ServerSocket socket = listener;
+    listener = null;
+    Thread accepting = acceptor;
+    if (socket != null && accepting != null) {
+      ProxyThreads.closeQuietly(socket);
+      // Only when its last user has left it does the socket stop listening.
+      ProxyThreads.awaitEnd(accepting);
+    }
+  }
+
+  private void accept(ServerSocket socket) {
+    try {
+      while (true) {
+        // Known before it is connected, so that a fault finds it as soon as the broker does.
+        Link link = new Link(socket.accept(), weather, links::remove);
+        links.add(link);
+        ProxyThreads.start("connect-" + port, () -> link.open(target));
+      }
+    } catch (IOException closedListener) {
+      // The way to stop listening.
+    }
+  }
+}

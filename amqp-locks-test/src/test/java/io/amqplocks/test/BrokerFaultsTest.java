@@ -1,0 +1,250 @@
+package io.amqplocks.test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
+import static org.awaitility.Awaitility.await;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.MessageProperties;
+import com.rabbitmq.client.ShutdownSignalException;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+@BrokerTest(everyLine = true)
+class BrokerFaultsTest {
+
+  private static final String NAME = "the one under test";
+
+  private final Broker broker;
+  private final BrokerFaults faults;
+  private Connection connection;
+  private Channel channel;
+
+  BrokerFaultsTest(Broker broker) throws Exception {
+    this.broker = broker;
+    this.faults = broker.faults();
+    this.connection = broker.connectionFactory().newConnection(NAME);
+    this.channel = connection.createChannel();
+  }
+
+  @BeforeEach
+  void sameBrokerIsInjectedEverywhere(Broker injected) {
+    assertThat(injected).isSameAs(broker);
+  }
+
+  @AfterEach
+  void healAndDisconnect() {
+    faults.heal();
+    connection.abort(1000);
+  }
+
+  private void reconnect() throws IOException, TimeoutException {
+    connection = broker.connectionFactory().newConnection(NAME);
+    channel = connection.createChannel();
+  }
+
+  private void declareDurableWithMessage(String queue) throws Exception {
+    channel.confirmSelect();
+    channel.queueDeclare(queue, true, false, false, null);
+    channel.basicPublish("", queue, MessageProperties.PERSISTENT_BASIC, new byte[1]);
+    channel.waitForConfirmsOrDie(5000);
+  }
+
+  @Test
+  void killedBrokerComesBackWithItsDataOnItsPort() throws Exception {
+    declareDurableWithMessage("durable");
+    CompletableFuture<ShutdownSignalException> lost = new CompletableFuture<>();
+    connection.addShutdownListener(lost::complete);
+
+    if (!broker.version().isAtLeast(4, 0)) {
+      // Mnesia's log is written behind, after up to two seconds: what is newer dies with the
+      // process.
+      await().pollDelay(Duration.ofSeconds(3)).until(() -> true);
+    }
+    faults.freeze(); // Which must not save it.
+    faults.kill();
+
+    lost.get(2, TimeUnit.SECONDS);
+    assertThatThrownBy(() -> broker.connectionFactory().newConnection())
+        .isInstanceOf(IOException.class);
+    assertThatThrownBy(faults::queues).hasMessageContaining("not running");
+    faults.start();
+    reconnect();
+    assertThat(channel.queueDeclarePassive("durable").getMessageCount()).isEqualTo(1);
+    channel.queueDelete("durable");
+  }
+
+  @Test
+  void restartClosesConnectionsByTheProtocolAndKeepsData() throws Exception {
+    declareDurableWithMessage("kept");
+    CompletableFuture<ShutdownSignalException> lost = new CompletableFuture<>();
+    connection.addShutdownListener(lost::complete);
+
+    faults.restart();
+
+    assertThat(lost.get(2, TimeUnit.SECONDS)).hasMessageContaining("reply-code=320");
+    reconnect();
+    assertThat(channel.queueDeclarePassive("kept").getMessageCount()).isEqualTo(1);
+    channel.queueDelete("kept");
+  }
+
+  @Test
+  void frozenBrokerIsSilentUntilThawed() throws Exception {
+    ConnectionFactory impatient = broker.connectionFactory();
+    impatient.setHandshakeTimeout(500);
+    impatient.setConnectionTimeout(500);
+
+    faults.freeze();
+
+    assertThatThrownBy(impatient::newConnection)
+        .isInstanceOfAny(IOException.class, TimeoutException.class);
+    assertThatThrownBy(faults::connections).hasMessageContaining("frozen");
+    assertThat(connection.isOpen()).isTrue();
+    faults.thaw();
+    assertThat(channel.queueDeclare().getQueue()).isNotEmpty();
+  }
+
+  @Test
+  void closesConnectionsOfThatExactNameOnly() throws Exception {
+    CompletableFuture<ShutdownSignalException> closed = new CompletableFuture<>();
+    connection.addShutdownListener(closed::complete);
+    try (Connection other = broker.connectionFactory().newConnection(NAME + " not")) {
+      assertThat(faults.connections()).contains(NAME, NAME + " not");
+
+      faults.closeConnections(NAME, "maintenance");
+
+      assertThat(closed.get(1, TimeUnit.SECONDS))
+          .hasMessageContaining("reply-code=320")
+          .hasMessageContaining("maintenance");
+      assertThat(other.isOpen()).isTrue();
+      await().until(() -> !faults.connections().contains(NAME));
+    }
+    assertThatThrownBy(() -> faults.closeConnections("nobody", "x"))
+        .hasMessageContaining("no connection named nobody");
+  }
+
+  @Test
+  void deletesAnExclusiveQueueUnderItsOwnersFeet() throws Exception {
+    channel.queueDeclare("exclusive-ß", false, true, false, null);
+    CompletableFuture<String> cancelled = new CompletableFuture<>();
+    channel.basicConsume("exclusive-ß", true, (tag, delivery) -> {}, cancelled::complete);
+
+    faults.deleteQueue("exclusive-ß");
+
+    cancelled.get(1, TimeUnit.SECONDS);
+    assertThat(faults.queues()).extracting(BrokerQueue::name).doesNotContain("exclusive-ß");
+    assertThatThrownBy(() -> faults.deleteQueue("exclusive-ß"))
+        .hasMessageContaining("no queue named exclusive-ß");
+  }
+
+  @Test
+  void listsQueuesWithTheirOwners() throws Exception {
+    declareDurableWithMessage("free");
+    channel.queueDeclare("owned", false, true, false, null);
+    channel.basicConsume("owned", (tag, delivery) -> {}, tag -> {});
+
+    assertThat(faults.queues())
+        .contains(new BrokerQueue("owned", true, 1, 0, NAME))
+        .anySatisfy(
+            queue -> {
+              assertThat(queue.name()).isEqualTo("free");
+              assertThat(queue.exclusive()).isFalse();
+              assertThat(queue.owner()).isEmpty();
+            });
+    await().until(() -> faults.queues().contains(new BrokerQueue("free", false, 0, 1, "")));
+    channel.queueDelete("free");
+  }
+
+  @Test
+  void policyHoldsUntilCleared() throws Exception {
+    channel.queueDeclare("short-lived", false, true, false, null);
+    faults.setPolicy("drop", "^short-lived$", "queues", "{\"message-ttl\":0}");
+    await().until(() -> vanishes("short-lived"));
+
+    faults.clearPolicy("drop");
+    faults.clearPolicy("drop");
+
+    await().until(() -> !vanishes("short-lived"));
+    assertThatThrownBy(() -> faults.setPolicy("bad", ".*", "queues", "{\"no-such-key\":1}"))
+        .hasMessageContaining("no-such-key");
+  }
+
+  private boolean vanishes(String queue) throws IOException {
+    channel.basicPublish("", queue, null, new byte[1]);
+    return channel.basicGet(queue, true) == null;
+  }
+
+  @Test
+  void memoryAlarmBlocksPublishers() throws Exception {
+    CompletableFuture<String> blocked = new CompletableFuture<>();
+    CompletableFuture<String> unblocked = new CompletableFuture<>();
+    connection.addBlockedListener(blocked::complete, () -> unblocked.complete("unblocked"));
+
+    faults.memoryAlarm(true);
+    channel.basicPublish("", "nowhere", null, new byte[1]);
+
+    assertThat(blocked.get(2, TimeUnit.SECONDS)).contains("memory");
+    assertThat(unblocked).isNotDone();
+    faults.memoryAlarm(false);
+    unblocked.get(2, TimeUnit.SECONDS);
+  }
+
+  @Test
+  void userHasOnlyThePermissionsGiven() throws Exception {
+    faults.addUser("reader", "secret'\"", "^mine-", "^mine-", ".*");
+    ConnectionFactory factory = broker.connectionFactory();
+    factory.setUsername("reader");
+    factory.setPassword("secret'\"");
+    Connection restricted = factory.newConnection();
+    Channel allowed = restricted.createChannel();
+    allowed.queueDeclare("mine-1", false, true, false, null);
+    assertThatThrownBy(() -> allowed.queueDeclare("yours", false, true, false, null))
+        .hasStackTraceContaining("reply-code=403");
+
+    faults.deleteUser("reader");
+    faults.deleteUser("reader");
+
+    await().until(() -> !restricted.isOpen());
+    assertThatThrownBy(factory::newConnection).hasStackTraceContaining("ACCESS_REFUSED");
+  }
+
+  @Test
+  void consumerTimeoutClosesTheChannel() throws Exception {
+    assumeThat(broker.version().isAtLeast(4, 3)).as("only for quorum queues since 4.3").isFalse();
+    faults.setConsumerTimeout(Duration.ofMillis(500));
+    Channel slow = connection.createChannel();
+    CompletableFuture<ShutdownSignalException> closed = new CompletableFuture<>();
+    slow.addShutdownListener(closed::complete);
+    slow.queueDeclare("slow", false, true, false, null);
+    slow.basicConsume("slow", (tag, delivery) -> {}, tag -> {});
+    slow.basicPublish("", "slow", null, new byte[1]);
+
+    assertThat(closed.get(5, TimeUnit.SECONDS)).hasMessageContaining("reply-code=406");
+  }
+
+  @Test
+  void healUndoesEverything() throws Exception {
+    faults.setPolicy("left", "^nothing$", "queues", "{\"max-length\":1}");
+    faults.addUser("left", "left", "", "", "");
+    faults.memoryAlarm(true);
+    faults.setConsumerTimeout(Duration.ofSeconds(1));
+    faults.freeze();
+
+    faults.heal();
+
+    faults.addUser("left", "left", "", "", ""); // Which fails if there is still one.
+    faults.deleteUser("left");
+    channel.confirmSelect();
+    channel.basicPublish("", "nowhere", null, new byte[1]);
+    assertThat(channel.waitForConfirms(2000)).isTrue();
+  }
+}

@@ -1,0 +1,150 @@
+package io.amqplocks.test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Nothing of a broker is left when it is closed, or when its JVM ends in whatever way. */
+class BrokerLifeTest {
+
+  private static final Pattern FOLDER = Pattern.compile("\\S*amqp-locks-broker-\\d+");
+
+  /** Starts a broker, tells which processes it has, and then does as it is told. */
+  static final class Owner {
+
+    public static void main(String[] args) throws IOException {
+      OwnedBroker broker = Brokers.start(args[0]);
+      ProcessHandle.current()
+          .descendants()
+          .forEach(process -> System.out.println("process " + process.pid()));
+      System.out.println("folder " + folder());
+      if (args[1].equals("freeze")) {
+        broker.faults().freeze();
+      }
+      System.out.println("ready");
+      if (System.in.read() == 'c') {
+        broker.close();
+        System.out.println("closed");
+      }
+    }
+
+    private static String folder() {
+      return ProcessHandle.current()
+          .descendants()
+          .flatMap(process -> Stream.of(process.info().arguments().orElse(new String[0])))
+          .map(FOLDER::matcher)
+          .filter(Matcher::matches)
+          .map(Matcher::group)
+          .findFirst()
+          .orElseThrow();
+    }
+  }
+
+  private static List<String> localLines() {
+    return new LocalSource(System.getenv()).lines();
+  }
+
+  @Test
+  void nothingOutlivesAKilledJvm() {
+    Run run = start(localLines().get(0), "run");
+    run.owner.killNow();
+    run.awaitNothingLeft();
+  }
+
+  @ParameterizedTest
+  @MethodSource("localLines")
+  void notEvenAFrozenBrokerOutlivesAKilledJvm(String line) {
+    Run run = start(line, "freeze");
+    run.owner.killNow();
+    run.awaitNothingLeft();
+  }
+
+  @Test
+  void nothingOutlivesClose() {
+    Run run = start(localLines().get(0), "run");
+    try (run.owner) {
+      run.owner.send("c");
+      run.owner.awaitLine("closed", Duration.ofSeconds(10));
+      run.awaitNothingLeft();
+    }
+  }
+
+  @Test
+  void nothingOutlivesAnOrderlyEndWithoutClose() {
+    Run run = start(localLines().get(0), "run");
+    try (run.owner) {
+      run.owner.send("x");
+      assertThat(run.owner.exitCode(Duration.ofSeconds(10))).hasValue(0);
+      run.awaitNothingLeft();
+    }
+  }
+
+  /** A JVM with a broker, the broker's processes and its folder. */
+  private record Run(ChildJvm owner, List<Long> processes, Path folder) {
+
+    void awaitNothingLeft() {
+      await().atMost(Duration.ofSeconds(10)).until(() -> processes.stream().noneMatch(Run::alive));
+      await().atMost(Duration.ofSeconds(10)).until(() -> !Files.exists(folder));
+    }
+
+    private static boolean alive(long pid) {
+      return ProcessHandle.of(pid).map(ProcessHandle::isAlive).orElse(false);
+    }
+  }
+
+  private static Run start(String line, String mode) {
+    ChildJvm owner =
+        ChildJvm.of(Owner.class).args(line, mode).env("DOCKER_HOST", "unix:///").start();
+    owner.awaitLine("ready", Duration.ofSeconds(60));
+    List<Long> processes =
+        owner.lines().stream()
+            .filter(text -> text.startsWith("process "))
+            .map(text -> Long.valueOf(text.substring(8)))
+            .toList();
+    Path folder =
+        owner.lines().stream()
+            .filter(text -> text.startsWith("folder "))
+            .map(text -> Path.of(text.substring(7)))
+            .findFirst()
+            .orElseThrow();
+    assertThat(processes).hasSizeGreaterThanOrEqualTo(3);
+    assertThat(folder).isDirectory();
+    return new Run(owner, processes, folder);
+  }
+
+  @Test
+  void failureToStartSaysWhy(@TempDir Path scripts) throws IOException {
+    Path script = scripts.resolve("rabbitmq-server");
+    Files.writeString(
+        script,
+        """
+        #!/bin/sh
+        mkdir -p $RABBITMQ_LOG_BASE
+        echo 'it burns' > $RABBITMQ_LOG_BASE/broker.log
+        echo 'out of luck'
+        exit 1
+        """);
+    assertThat(script.toFile().setExecutable(true)).isTrue();
+    LocalNode node = new LocalNode(new Installation(new BrokerVersion(9, 9, 9), scripts, null));
+
+    assertThatThrownBy(
+            () -> NodeBroker.start(node, Address.of("127.0.0.1", node.port()), node::close))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("9.9.9")
+        .hasMessageContaining("out of luck")
+        .hasMessageContaining("it burns");
+  }
+}

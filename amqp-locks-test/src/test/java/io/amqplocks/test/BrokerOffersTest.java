@@ -1,0 +1,125 @@
+package io.amqplocks.test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class BrokerOffersTest {
+
+  private record Fake(List<String> lines) implements BrokerSource {
+
+    @Override
+    public Optional<String> offer(String line) {
+      return lines.contains(line) ? Optional.of("Fake " + line) : Optional.empty();
+    }
+
+    @Override
+    public OwnedBroker start(String line) {
+      throw new IllegalStateException("started " + line + " of " + lines);
+    }
+  }
+
+  private static BrokerOffers offers(Map<String, String> environment, BrokerSource... sources) {
+    return new BrokerOffers(List.of(sources), environment);
+  }
+
+  @Test
+  void wantsAllThatIsThereNewestFirst() {
+    BrokerOffers offers =
+        offers(Map.of(), new Fake(List.of("3.9", "4.3")), new Fake(List.of("3.10", "4.3")));
+    assertThat(offers.wanted()).containsExactly("4.3", "3.10", "3.9");
+    assertThat(offers.required()).isFalse();
+  }
+
+  @Test
+  void wantsWhatIsNamedInThatOrder() {
+    BrokerOffers offers =
+        offers(Map.of("AMQP_LOCKS_BROKER_LINES", " 3.10,9.9 "), new Fake(List.of("4.3", "3.10")));
+    assertThat(offers.wanted()).containsExactly("3.10", "9.9");
+    assertThat(offers.offer("9.9")).isEmpty();
+    assertThat(offers.missing("9.9")).contains("No RabbitMQ 9.9").contains("4.3, 3.10");
+  }
+
+  @Test
+  void firstSourceThatHasTheLineServes() {
+    BrokerOffers offers =
+        offers(Map.of(), new Fake(List.of("4.3")), new Fake(List.of("3.10", "4.3")));
+    assertThatThrownBy(() -> offers.start("4.3")).hasMessage("started 4.3 of [4.3]");
+    assertThatThrownBy(() -> offers.start("3.10")).hasMessage("started 3.10 of [3.10, 4.3]");
+  }
+
+  @Test
+  void saysWhatToDoIfThereIsNothing() {
+    BrokerOffers offers = offers(Map.of("AMQP_LOCKS_BROKER_REQUIRED", "true"));
+    assertThat(offers.wanted()).isEmpty();
+    assertThat(offers.required()).isTrue();
+    assertThatThrownBy(() -> offers.start("4.3"))
+        .hasMessageContaining("bin/broker")
+        .hasMessageContaining("Docker")
+        .hasMessageContaining("AMQP_LOCKS_BROKER_URI");
+  }
+
+  @Test
+  void findsAServerOnThePath(@TempDir Path folder) throws IOException {
+    Path scripts = Files.createDirectories(folder.resolve("rabbitmq_server-8.7.6/sbin"));
+    Path script = Files.createFile(scripts.resolve("rabbitmq-server"));
+    assertThat(script.toFile().setExecutable(true)).isTrue();
+    Map<String, String> environment =
+        Map.of("PATH", scripts.toString(), "AMQP_LOCKS_BROKER_ROOT", folder.toString());
+    List<String> versions =
+        Installations.find(environment).stream().map(found -> found.version().toString()).toList();
+    // Where Debian's package is installed, it comes before the path.
+    assertThat(versions).hasSize(1);
+    if (!Files.exists(Path.of("/usr/lib/rabbitmq/bin"))) {
+      assertThat(versions).containsExactly("8.7.6");
+    }
+  }
+
+  @Test
+  void dockerIsThereIfItsEngineAnswers(@TempDir Path folder) throws Exception {
+    Path socket = folder.resolve("docker.sock");
+    Map<String, String> environment = Map.of("DOCKER_HOST", "unix://" + socket);
+    assertThat(DockerSource.available(environment)).isFalse();
+    try (ServerSocketChannel engine = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+      engine.bind(UnixDomainSocketAddress.of(socket));
+      ProxyThreads.start("test-docker", () -> answer(engine));
+      assertThat(DockerSource.available(environment)).isTrue();
+    }
+    assertThat(DockerSource.available(environment)).isFalse();
+  }
+
+  private static void answer(ServerSocketChannel engine) {
+    try (SocketChannel client = engine.accept()) {
+      client.read(ByteBuffer.allocate(256));
+      client.write(
+          ByteBuffer.wrap("HTTP/1.0 200 OK\r\n\r\nOK".getBytes(StandardCharsets.US_ASCII)));
+    } catch (IOException closed) {
+      // The assertion tells.
+    }
+  }
+
+  @Test
+  void versionsAreReadAndCompared() {
+    assertThat(BrokerVersion.parse("4.3.6")).isEqualTo(new BrokerVersion(4, 3, 6));
+    assertThat(BrokerVersion.parse("4.4.0-rc.1").line()).isEqualTo("4.4");
+    assertThat(BrokerVersion.parse("3.10")).hasToString("3.10.0");
+    assertThat(BrokerVersion.parse("3.10.8").isAtLeast(3, 9)).isTrue();
+    assertThat(BrokerVersion.parse("3.10.8").isAtLeast(4, 0)).isFalse();
+    assertThatThrownBy(() -> BrokerVersion.parse("newest"))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+}

@@ -1,0 +1,201 @@
+package io.amqplocks.test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
+
+import com.rabbitmq.client.Connection;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.platform.engine.TestExecutionResult;
+import org.junit.platform.engine.reporting.ReportEntry;
+import org.junit.platform.testkit.engine.EngineTestKit;
+import org.junit.platform.testkit.engine.Event;
+
+/** What {@link BrokerTest} makes of a class, seen by running JUnit in JVMs of their own. */
+class BrokerTestTest {
+
+  private static final Duration LONG = Duration.ofSeconds(90);
+
+  /** Runs the classes named and prints JUnit's events. */
+  static final class Junit {
+
+    public static void main(String[] args) throws ClassNotFoundException {
+      EngineTestKit.Builder kit = EngineTestKit.engine("junit-jupiter");
+      for (String name : args) {
+        kit.selectors(selectClass(Class.forName(name)));
+      }
+      kit.execute().allEvents().stream().map(Junit::text).forEach(System.out::println);
+      System.out.println("done");
+    }
+
+    private static String text(Event event) {
+      String result =
+          event
+              .getPayload(TestExecutionResult.class)
+              .map(Object::toString)
+              .or(() -> event.getPayload(String.class))
+              .or(() -> event.getPayload(ReportEntry.class).map(Object::toString))
+              .orElse("");
+      return event.getType() + " " + event.getTestDescriptor().getDisplayName() + " " + result;
+    }
+  }
+
+  private static List<String> run(Map<String, String> environment, Class<?>... classes) {
+    ChildJvmBuilder builder = ChildJvm.of(Junit.class);
+    for (Class<?> one : classes) {
+      builder.args(one.getName());
+    }
+    environment.forEach(builder::env);
+    try (ChildJvm child = builder.start()) {
+      child.awaitLine("done", LONG);
+      return new ArrayList<>(child.lines());
+    }
+  }
+
+  /** The newest line on this machine, whatever it is. */
+  private static String line() {
+    return Brokers.lines().get(0);
+  }
+
+  @BrokerTest
+  static class Hurting {
+    @Test
+    void leavesItsBrokerKilled(Broker broker) {
+      broker.faults().kill();
+    }
+  }
+
+  @BrokerTest
+  static class Using {
+    @BeforeAll
+    static void setUp(Broker broker) {
+      broker.faults().setPolicy("outer", "^none$", "queues", "{\"max-length\":1}");
+    }
+
+    @Test
+    void connects(Broker broker) throws Exception {
+      assertConnects(broker);
+    }
+
+    @Nested
+    class Inner {
+      @Test
+      void seesTheSame(Broker broker) throws Exception {
+        assertConnects(broker);
+      }
+    }
+
+    private static void assertConnects(Broker broker) throws Exception {
+      try (Connection connection = broker.connectionFactory().newConnection()) {
+        assertThat(connection.isOpen()).isTrue();
+      }
+    }
+  }
+
+  @Test
+  void sharesOneBrokerThatIsHealedAfterEachClass() {
+    List<String> events = run(Map.of(), Hurting.class, Using.class);
+
+    assertThat(events)
+        .filteredOn(event -> event.startsWith("STARTED RabbitMQ " + line()))
+        .hasSize(2);
+    assertThat(events).filteredOn(event -> event.contains("FAILED")).isEmpty();
+    assertThat(events).filteredOn(event -> event.contains(" up after ")).hasSize(1);
+    assertThat(events)
+        .anyMatch(
+            event -> event.startsWith("FINISHED seesTheSame") && event.contains("SUCCESSFUL"));
+  }
+
+  @BrokerTest(everyLine = true)
+  static class Every {
+    @Test
+    void runs(Broker broker) {
+      assertThat(broker.port()).isPositive();
+    }
+  }
+
+  @BrokerTest(everyLine = true)
+  static class EveryWithSetUp extends Every {
+    @BeforeAll
+    static void setUp(Broker broker) {
+      assertThat(broker).as("one of several").isNull();
+    }
+  }
+
+  @Test
+  void setUpAroundSeveralLinesHasNoBroker() {
+    List<String> events = run(Map.of("AMQP_LOCKS_BROKER_LINES", "9.9,9.8"), EveryWithSetUp.class);
+
+    assertThat(events)
+        .anyMatch(event -> event.contains("FAILED") && event.contains("take it in @BeforeEach"));
+  }
+
+  @Test
+  void classThatRunsOnceIsSkippedBeforeItsSetUp() {
+    List<String> events = run(Map.of("AMQP_LOCKS_BROKER_LINES", "9.9"), Using.class);
+
+    assertThat(events)
+        .anyMatch(
+            event -> event.contains("ABORTED") && event.contains("No RabbitMQ 9.9 can be had"))
+        .noneMatch(event -> event.contains("FAILED"));
+  }
+
+  @Test
+  void lineThatIsNotThereIsSkippedWithTheReason() {
+    List<String> events = run(Map.of("AMQP_LOCKS_BROKER_LINES", line() + ", 9.9"), Every.class);
+
+    assertThat(events)
+        .anyMatch(
+            event ->
+                event.startsWith("FINISHED RabbitMQ 9.9")
+                    && event.contains("ABORTED")
+                    && event.contains("No RabbitMQ 9.9 can be had"))
+        .noneMatch(event -> event.contains("FAILED"))
+        .anyMatch(event -> event.startsWith("FINISHED runs") && event.contains("SUCCESSFUL"));
+  }
+
+  @Test
+  void lineThatIsNotThereIsAnErrorIfRequired() {
+    List<String> events =
+        run(
+            Map.of("AMQP_LOCKS_BROKER_LINES", "9.9", "AMQP_LOCKS_BROKER_REQUIRED", "true"),
+            Every.class);
+
+    assertThat(events)
+        .anyMatch(
+            event ->
+                event.startsWith("FINISHED RabbitMQ 9.9")
+                    && event.contains("FAILED")
+                    && event.contains("No RabbitMQ 9.9 can be had"));
+  }
+
+  @Test
+  void externalBrokerIsUsedAndNeverHurt() {
+    try (OwnedBroker broker = Brokers.start()) {
+      List<String> events =
+          run(Map.of("AMQP_LOCKS_BROKER_URI", broker.uri()), Hurting.class, Every.class);
+
+      assertThat(events)
+          .anyMatch(
+              event ->
+                  event.startsWith("FINISHED leavesItsBrokerKilled")
+                      && event.contains("ABORTED")
+                      && event.contains("external"))
+          .anyMatch(event -> event.startsWith("FINISHED runs") && event.contains("SUCCESSFUL"));
+      assertThat(broker.faults().connections()).isEmpty();
+    }
+  }
+
+  @Test
+  void unknownLineCannotBeStarted() {
+    assertThatThrownBy(() -> Brokers.start("9.9"))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("No RabbitMQ 9.9 can be had");
+  }
+}

@@ -1,0 +1,102 @@
+package io.amqplocks.test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class ChildJvmTest {
+
+  private static final Duration SOON = Duration.ofSeconds(10);
+
+  /** Says each line again; "exit N" and "throw" end it, "child" starts a child of its own. */
+  static final class Echo {
+
+    public static void main(String[] args) throws IOException {
+      System.out.println("args " + String.join(",", args));
+      System.out.println("env " + System.getenv("COLOUR"));
+      System.out.println("property " + System.getProperty("size"));
+      BufferedReader input =
+          new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+      for (String line = input.readLine(); line != null; line = input.readLine()) {
+        if (line.startsWith("exit ")) {
+          System.exit(Integer.parseInt(line.substring(5)));
+        } else if (line.equals("throw")) {
+          throw new IllegalStateException("as told");
+        } else if (line.equals("child")) {
+          System.out.println("child " + ChildJvm.of(Echo.class).start().pid());
+        } else {
+          System.out.println("echo " + line);
+        }
+      }
+    }
+  }
+
+  @Test
+  void runsAProgramAndTalksWithIt() {
+    try (ChildJvm child =
+        ChildJvm.of(Echo.class)
+            .args("one", "two words")
+            .env("COLOUR", "blue")
+            .systemProperty("size", "7")
+            .jvmArgs("-Xmx64m")
+            .start()) {
+      assertThat(child.awaitLine("args ", SOON)).isEqualTo("args one,two words");
+      assertThat(child.awaitLine("env ", SOON)).isEqualTo("env blue");
+      assertThat(child.awaitLine("property ", SOON)).isEqualTo("property 7");
+      child.send("first");
+      child.send("second");
+      assertThat(child.awaitLine("echo", SOON)).isEqualTo("echo first");
+      assertThat(child.awaitLine("echo", SOON)).isEqualTo("echo second");
+      assertThat(child.lines()).contains("echo first", "echo second");
+      child.send("exit 3");
+      assertThat(child.exitCode(SOON)).hasValue(3);
+    }
+  }
+
+  @Test
+  void stoppedChildIsSilentUntilContinued() {
+    try (ChildJvm child = ChildJvm.of(Echo.class).start()) {
+      child.awaitLine("property", SOON);
+      child.stop();
+      child.send("hello");
+      assertThatThrownBy(() -> child.awaitLine("echo", Duration.ofMillis(500)))
+          .isInstanceOf(IllegalStateException.class);
+      assertThat(child.isAlive()).isTrue();
+      child.cont();
+      assertThat(child.awaitLine("echo", SOON)).isEqualTo("echo hello");
+      child.stop();
+      child.killNow();
+      assertThat(child.exitCode(SOON)).hasValue(128 + 9);
+    }
+  }
+
+  @Test
+  void failureHasWhatTheChildWrote() {
+    try (ChildJvm child = ChildJvm.of(Echo.class).start()) {
+      child.send("throw");
+      assertThatThrownBy(() -> child.awaitLine("never", SOON))
+          .hasMessageContaining("args ")
+          .hasMessageContaining("as told");
+      assertThat(child.exitCode(SOON)).hasValue(1);
+    }
+  }
+
+  @Test
+  void childDiesWithItsKilledParent() {
+    try (ChildJvm parent = ChildJvm.of(Echo.class).start()) {
+      parent.send("child");
+      long pid = Long.parseLong(parent.awaitLine("child ", SOON).substring(6));
+      parent.killNow();
+      await()
+          .atMost(SOON)
+          .until(() -> ProcessHandle.of(pid).map(process -> !process.isAlive()).orElse(true));
+    }
+  }
+}

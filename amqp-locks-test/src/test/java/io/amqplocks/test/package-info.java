@@ -1,0 +1,4 @@
+@NullMarked
+package io.amqplocks.test;
+
+import org.jspecify.annotations.NullMarked;
