@@ -1,0 +1,23 @@
+package io.amqplocks.spring;
+
+import com.rabbitmq.client.Address;
+import com.rabbitmq.client.ConnectionFactory;
+import java.util.List;
+
+/**
+ * How the locks reach the broker: by default with the settings of the application's own
+ * connections, over connections of their own. A bean of this type replaces that.
+ *
+ * @param factory credentials, virtual host, TLS and timeouts; copied, never changed
+ * @param addresses where to connect, in the order to try; at least one
+ */
+public record BrokerSettings(ConnectionFactory factory, List<Address> addresses) {
+
+  /** Checks that there is an address. */
+  public BrokerSettings {
+    if (addresses.isEmpty()) {
+      throw new IllegalArgumentException("No address to connect to");
+    }
+    addresses = List.copyOf(addresses);
+  }
+}

@@ -1,0 +1,114 @@
+package io.amqplocks.spring;
+
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LockException;
+import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What can be done with one lock. Immutable; a lock is held from when a call has acquired it until
+ * its work has returned or thrown.
+ *
+ * <p>Besides what the work itself throws, each call throws {@link io.amqplocks.lock.LockException}
+ * as {@link AmqpLock} says; then the work did not run. A lease that is lost meanwhile does not stop
+ * the work: see {@link LeaseLostEvent}, or acquire a {@link Lease} and ask it.
+ */
+public final class LockOperations {
+
+  private final AmqpLock lock;
+  private final SemaphoreSetup setup;
+  private final Duration wait;
+
+  LockOperations(AmqpLock lock, SemaphoreSetup setup, Duration wait) {
+    this.lock = lock;
+    this.setup = setup;
+    this.wait = wait;
+  }
+
+  /** The same lock with another bound on waiting than the configured one. */
+  public LockOperations waiting(Duration atMost) {
+    return new LockOperations(lock, setup, atMost);
+  }
+
+  /**
+   * Waits for the lock, does the work and gives the lock back.
+   *
+   * @throws io.amqplocks.lock.LockException.AcquireTimeout if the lock was busy for too long
+   * @throws io.amqplocks.lock.LockException.Interrupted if the thread was interrupted while waiting
+   */
+  public <T extends @Nullable Object, E extends Throwable> T execute(GuardedCall<T, E> work)
+      throws E {
+    Lease lease = acquire();
+    try {
+      return work.call();
+    } finally {
+      lease.close();
+    }
+  }
+
+  /** As {@link #execute(GuardedCall)}, for work without a result. */
+  public <E extends Throwable> void execute(GuardedRun<E> work) throws E {
+    Lease lease = acquire();
+    try {
+      work.run();
+    } finally {
+      lease.close();
+    }
+  }
+
+  /** Does the work if the lock is free; does not wait for a holder. */
+  public <T extends @Nullable Object, E extends Throwable> Attempt<T> tryExecute(
+      GuardedCall<T, E> work) throws E {
+    Optional<Lease> lease = tryAcquire();
+    if (lease.isEmpty()) {
+      return Attempt.busy();
+    }
+    try {
+      return Attempt.executed(work.call());
+    } finally {
+      lease.get().close();
+    }
+  }
+
+  /**
+   * As {@link #tryExecute(GuardedCall)}, for work without a result.
+   *
+   * @return whether the work ran; false if the lock was busy
+   */
+  public <E extends Throwable> boolean tryExecute(GuardedRun<E> work) throws E {
+    Optional<Lease> lease = tryAcquire();
+    if (lease.isEmpty()) {
+      return false;
+    }
+    try {
+      work.run();
+      return true;
+    } finally {
+      lease.get().close();
+    }
+  }
+
+  /**
+   * Waits for the lock and leaves it to the caller to close the lease, from whatever thread.
+   *
+   * @throws io.amqplocks.lock.LockException.AcquireTimeout if the lock was busy for too long
+   * @throws io.amqplocks.lock.LockException.Interrupted if the thread was interrupted while waiting
+   */
+  public Lease acquire() {
+    setup.ensure(lock.id());
+    try {
+      return lock.acquire(wait);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new LockException.Interrupted("Interrupted while waiting for " + lock.id());
+    }
+  }
+
+  /** The lock if it is free, for the caller to close. */
+  public Optional<Lease> tryAcquire() {
+    setup.ensure(lock.id());
+    return lock.tryAcquire();
+  }
+}

@@ -1,0 +1,56 @@
+package io.amqplocks.spring;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockKind;
+
+/**
+ * Work under a lock without an annotation, for names that are known only at run time or for a part
+ * of a method:
+ *
+ * <pre>{@code
+ * locks.semaphore("images").execute(() -> upload(image));
+ * boolean ran = locks.mutex("nightly-report").tryExecute(() -> report());
+ * }</pre>
+ *
+ * <p>Safe for use by any number of threads.
+ */
+public final class LockTemplate {
+
+  private final AmqpLocks locks;
+  private final LockCatalog catalog;
+  private final SemaphoreSetup setup;
+
+  /** Works with those locks, creates semaphores by that set-up, and waits as the catalog says. */
+  public LockTemplate(AmqpLocks locks, LockCatalog catalog, SemaphoreSetup setup) {
+    this.locks = locks;
+    this.catalog = catalog;
+    this.setup = setup;
+  }
+
+  /**
+   * The semaphore of that name. It must exist, or its slots be configured or annotated.
+   *
+   * @throws io.amqplocks.lock.LockException.Invalid if the name is not allowed
+   */
+  public LockOperations semaphore(String name) {
+    return on(LockId.semaphore(name));
+  }
+
+  /**
+   * The mutex of that name.
+   *
+   * @throws io.amqplocks.lock.LockException.Invalid if the name is not allowed
+   */
+  public LockOperations mutex(String name) {
+    return on(LockId.mutex(name));
+  }
+
+  /** The lock of that family and name. */
+  public LockOperations on(LockId id) {
+    String name = id.name().value();
+    AmqpLock lock = id.kind() == LockKind.MUTEX ? locks.mutex(name) : locks.semaphore(name);
+    return new LockOperations(lock, setup, catalog.waitFor(id));
+  }
+}

@@ -1,0 +1,30 @@
+package io.amqplocks.spring;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/**
+ * Runs the method only while it holds a mutex that all processes share: one call at a time in the
+ * whole system. The mutex is given back when the method returns or throws.
+ *
+ * <p>What {@link SemaphoreGuarded} says of proxies, return types, waiting and exceptions holds here
+ * too. A method with both annotations takes the mutex first.
+ */
+@Documented
+@Retention(RetentionPolicy.RUNTIME)
+@Target(ElementType.METHOD)
+public @interface MutexGuarded {
+
+  /** The mutex's name, the same in all processes; placeholders are resolved. */
+  String name();
+
+  /**
+   * How long to wait for the mutex, as in {@code 30s}, {@code 500ms} or {@code PT1M}; {@code 0s}
+   * does not wait. Placeholders are resolved. Empty, the default, means what {@code
+   * amqp-locks.mutexes.<name>.wait} or else {@code amqp-locks.default-wait} says.
+   */
+  String maxWait() default "";
+}

@@ -1,0 +1,125 @@
+package io.amqplocks.spring;
+
+import io.amqplocks.lock.LockAdmin;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockKind;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Creates the semaphores whose slots the catalog knows, once each: at startup, or at first use if
+ * the broker could not be reached then. One that exists is adopted as it is. A semaphore that
+ * disappears later is not created again: an administrator did that.
+ */
+public final class SemaphoreSetup {
+
+  private static final Logger log = LoggerFactory.getLogger(SemaphoreSetup.class);
+
+  private final LockAdmin admin;
+  private final LockCatalog catalog;
+
+  /** Done or under way; threads that want the same semaphore share one attempt. */
+  private final Map<LockId, FutureTask<Integer>> attempts = new ConcurrentHashMap<>();
+
+  /** Creates by that administration what that catalog knows. */
+  public SemaphoreSetup(LockAdmin admin, LockCatalog catalog) {
+    this.admin = admin;
+    this.catalog = catalog;
+  }
+
+  /**
+   * Creates all semaphores that are known by now. A broker that cannot be reached or does not
+   * answer is a warning: an application should start without it, and each semaphore is created when
+   * it is first used. What will not go away by itself, such as a missing permission, is thrown.
+   */
+  public void ensureAll() {
+    for (LockId id : catalog.locks()) {
+      try {
+        ensure(id);
+      } catch (LockException.AcquireTimeout e) {
+        log.warn(
+            "The {} is created at first use, since it cannot be done now: {}", id, e.toString());
+      } catch (LockException.Unreachable | LockException.Unanswered e) {
+        log.warn(
+            "Semaphores are created at first use, since it cannot be done now: {}", e.toString());
+        return;
+      }
+    }
+  }
+
+  /**
+   * Creates the lock if it is a semaphore with known slots that was not created yet.
+   *
+   * @throws LockException if that fails; the next call tries again
+   * @throws io.amqplocks.lock.LockException.Interrupted if the thread is interrupted while another one creates it
+   */
+  public void ensure(LockId id) {
+    if (id.kind() != LockKind.SEMAPHORE) {
+      return;
+    }
+    FutureTask<Integer> attempt = attempts.get(id);
+    if (attempt == null) {
+      if (catalog.slots(id) == 0) {
+        return;
+      }
+      FutureTask<Integer> mine = new FutureTask<>(() -> create(id));
+      attempt = attempts.putIfAbsent(id, mine);
+      if (attempt == null) {
+        attempt = mine;
+        mine.run();
+      }
+    }
+    try {
+      attempt.get();
+    } catch (ExecutionException e) {
+      attempts.remove(id, attempt);
+      throw failure(id, e.getCause());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new LockException.Interrupted("Interrupted while waiting for " + id);
+    }
+  }
+
+  /** How many slots the semaphore had when it was created or adopted; empty before that. */
+  public OptionalInt slots(LockId id) {
+    FutureTask<Integer> attempt = attempts.get(id);
+    if (attempt == null || !attempt.isDone()) {
+      return OptionalInt.empty();
+    }
+    try {
+      return OptionalInt.of(attempt.get());
+    } catch (ExecutionException | CancellationException e) {
+      return OptionalInt.empty();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return OptionalInt.empty();
+    }
+  }
+
+  private int create(LockId id) {
+    int wanted = catalog.slots(id);
+    int actual = admin.semaphore(id.name().value()).createIfAbsent(wanted);
+    if (actual != wanted) {
+      log.warn("{} exists with {} slots, which count; configured are {}", id, actual, wanted);
+    }
+    return actual;
+  }
+
+  private static RuntimeException failure(LockId id, @Nullable Throwable cause) {
+    if (cause instanceof RuntimeException exception) {
+      return exception;
+    }
+    if (cause instanceof Error error) {
+      throw error;
+    }
+    return new IllegalStateException("Creating " + id + " failed", cause);
+  }
+}

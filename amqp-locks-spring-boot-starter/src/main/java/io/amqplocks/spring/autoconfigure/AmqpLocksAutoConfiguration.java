@@ -1,0 +1,129 @@
+package io.amqplocks.spring.autoconfigure;
+
+import com.rabbitmq.client.Address;
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.AmqpLocksBuilder;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockListener;
+import io.amqplocks.spring.AmqpLocksCustomizer;
+import io.amqplocks.spring.BrokerSettings;
+import io.amqplocks.spring.LeaseLostEventPublisher;
+import io.amqplocks.spring.LockCatalog;
+import io.amqplocks.spring.LockTemplate;
+import io.amqplocks.spring.SemaphoreSetup;
+import io.amqplocks.spring.guard.LocksLifecycle;
+import java.util.List;
+import org.springframework.amqp.rabbit.connection.ConnectionFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.core.env.Environment;
+import org.springframework.util.StringUtils;
+
+/**
+ * Distributed locks over connections of their own, to the broker that the application uses.
+ *
+ * <p>Every {@link LockListener} bean hears what happens to the locks; it must not depend on them.
+ */
+@AutoConfiguration(
+    afterName = {
+      "org.springframework.boot.amqp.autoconfigure.RabbitAutoConfiguration",
+      "org.springframework.boot.rabbitmq.autoconfigure.RabbitAutoConfiguration"
+    })
+@ConditionalOnClass(ConnectionFactory.class)
+@ConditionalOnBooleanProperty(name = "amqp-locks.enabled", matchIfMissing = true)
+@EnableConfigurationProperties(AmqpLocksProperties.class)
+@Import({BootAmqpAddressesConfiguration.class, GuardConfiguration.class})
+public final class AmqpLocksAutoConfiguration {
+
+  @Bean
+  @ConditionalOnMissingBean
+  LockCatalog amqpLocksCatalog(AmqpLocksProperties properties) {
+    LockCatalog catalog = new LockCatalog(properties.defaultWait());
+    properties
+        .semaphores()
+        .forEach(
+            (name, semaphore) -> {
+              int slots = semaphore.slots() == null ? 0 : semaphore.slots();
+              String source = "amqp-locks.semaphores." + name + ".slots";
+              catalog.configure(LockId.semaphore(name), slots, semaphore.maxWait(), source);
+            });
+    properties
+        .mutexes()
+        .forEach(
+            (name, mutex) -> {
+              String source = "amqp-locks.mutexes." + name;
+              catalog.configure(LockId.mutex(name), 0, mutex.maxWait(), source);
+            });
+    return catalog;
+  }
+
+  @Bean
+  @ConditionalOnMissingBean({AmqpLocks.class, BrokerSettings.class})
+  BrokerSettings amqpLocksBrokerSettings(
+      ObjectProvider<ConnectionFactory> factories, ObjectProvider<BrokerAddresses> configured) {
+    List<Address> addresses = configured.stream().flatMap(a -> a.addresses().stream()).toList();
+    return ApplicationBrokerSettings.of(factories, addresses);
+  }
+
+  @Bean
+  @ConditionalOnMissingBean
+  AmqpLocks amqpLocks(
+      BrokerSettings broker,
+      AmqpLocksProperties properties,
+      Environment environment,
+      ObjectProvider<LockListener> listeners,
+      ObjectProvider<AmqpLocksCustomizer> customizers) {
+    AmqpLocksBuilder builder =
+        AmqpLocks.builder(broker.factory())
+            .addresses(broker.addresses())
+            .heartbeat(properties.heartbeat())
+            .callTimeout(properties.callTimeout())
+            .queuePrefix(properties.queuePrefix());
+    String name = properties.connectionName();
+    if (!StringUtils.hasText(name)) {
+      name = environment.getProperty("spring.application.name");
+    }
+    if (StringUtils.hasText(name)) {
+      builder.connectionName(name);
+    }
+    if (properties.verifyEvery() != null) {
+      builder.verifyEvery(properties.verifyEvery());
+    }
+    listeners.orderedStream().forEach(builder::listener);
+    customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
+    return builder.build();
+  }
+
+  @Bean
+  @ConditionalOnMissingBean
+  SemaphoreSetup amqpLocksSemaphoreSetup(AmqpLocks locks, LockCatalog catalog) {
+    return new SemaphoreSetup(locks.admin(), catalog);
+  }
+
+  @Bean
+  @ConditionalOnMissingBean
+  LockTemplate lockTemplate(AmqpLocks locks, LockCatalog catalog, SemaphoreSetup setup) {
+    return new LockTemplate(locks, catalog, setup);
+  }
+
+  @Bean
+  @ConditionalOnMissingBean
+  LeaseLostEventPublisher leaseLostEventPublisher(ApplicationEventPublisher events) {
+    return new LeaseLostEventPublisher(events);
+  }
+
+  @Bean
+  @ConditionalOnMissingBean
+  LocksLifecycle amqpLocksLifecycle(
+      AmqpLocks locks, SemaphoreSetup setup, ApplicationContext context) {
+    return new LocksLifecycle(locks, setup, context);
+  }
+}

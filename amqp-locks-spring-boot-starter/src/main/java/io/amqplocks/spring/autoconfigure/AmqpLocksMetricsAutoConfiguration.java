@@ -1,0 +1,40 @@
+package io.amqplocks.spring.autoconfigure;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.spring.LockCatalog;
+import io.amqplocks.spring.SemaphoreSetup;
+import io.amqplocks.spring.metrics.LockGauges;
+import io.amqplocks.spring.metrics.LockMeters;
+import io.micrometer.core.instrument.MeterRegistry;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+
+/**
+ * Meters of the locks. An {@link AmqpLocks} bean of the application's own is timed only if it was
+ * built with the {@link LockMeters} bean as a listener.
+ */
+@AutoConfiguration(
+    after = AmqpLocksAutoConfiguration.class,
+    afterName = {
+      "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
+      "org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration"
+    })
+@ConditionalOnClass(MeterRegistry.class)
+@ConditionalOnBean({MeterRegistry.class, AmqpLocks.class})
+public final class AmqpLocksMetricsAutoConfiguration {
+
+  @Bean
+  @ConditionalOnMissingBean
+  LockMeters amqpLocksMeters(MeterRegistry registry, LockCatalog catalog) {
+    return new LockMeters(registry, catalog);
+  }
+
+  @Bean
+  @ConditionalOnMissingBean
+  LockGauges amqpLocksGauges(AmqpLocks locks, LockCatalog catalog, SemaphoreSetup setup) {
+    return new LockGauges(locks, catalog, setup);
+  }
+}

@@ -1,0 +1,120 @@
+package io.amqplocks.spring.autoconfigure;
+
+import io.amqplocks.lock.SemaphoreAdmin;
+import java.time.Duration;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.boot.context.properties.bind.Name;
+
+/**
+ * What an operator can say of the locks.
+ *
+ * @param enabled Whether to set up the locks. Without, annotated methods just run.
+ * @param connectionName Name of the locks' connections as the broker shows them, which is followed
+ *     by "holder" or "prober". By default the application's name.
+ * @param heartbeat Interval of AMQP heartbeats in whole seconds, which bounds how long the loss of
+ *     a connection goes unnoticed.
+ * @param callTimeout Bound on the broker's part of each call.
+ * @param verifyEvery How often to ask the broker whether held leases still stand. By default half
+ *     the heartbeat.
+ * @param queuePrefix Prefix of all queues that the locks use, for broker permissions.
+ * @param defaultWait How long to wait for a busy lock where neither the lock's own setting nor the
+ *     caller says.
+ * @param semaphores Semaphores by name. Those with slots are created when the application starts,
+ *     or when they are first used if the broker cannot be reached then.
+ * @param mutexes Mutexes by name.
+ * @param annotations Annotated methods.
+ */
+@ConfigurationProperties("amqp-locks")
+public record AmqpLocksProperties(
+    @DefaultValue("true") boolean enabled,
+    @Nullable String connectionName,
+    @DefaultValue("10s") Duration heartbeat,
+    @DefaultValue("5s") Duration callTimeout,
+    @Nullable Duration verifyEvery,
+    @DefaultValue("amqp-locks.") String queuePrefix,
+    @DefaultValue("30s") Duration defaultWait,
+    @DefaultValue Map<String, Semaphore> semaphores,
+    @DefaultValue Map<String, Mutex> mutexes,
+    @DefaultValue Annotations annotations) {
+
+  /** Outside transactions, whose advice comes at the lowest precedence. */
+  static final int DEFAULT_ORDER = Integer.MAX_VALUE - 1024;
+
+  /**
+   * One semaphore.
+   *
+   * @param slots Number of slots to create the semaphore with if it does not exist. Overrides the
+   *     number in annotations.
+   * @param maxWait How long to wait for a slot where the caller does not say.
+   */
+  public record Semaphore(@Nullable Integer slots, @Name("wait") @Nullable Duration maxWait) {}
+
+  /**
+   * One mutex.
+   *
+   * @param maxWait How long to wait for the mutex where the caller does not say.
+   */
+  public record Mutex(@Name("wait") @Nullable Duration maxWait) {}
+
+  /**
+   * Annotated methods.
+   *
+   * @param order Place of the locks among the advice of a method. The default is outside
+   *     transactions.
+   */
+  public record Annotations(@DefaultValue("" + DEFAULT_ORDER) int order) {}
+
+  /** Checks every value, with messages that name the property. */
+  public AmqpLocksProperties {
+    check(
+        heartbeat.toSeconds() >= 1
+            && heartbeat.toSeconds() <= 65_535
+            && heartbeat.toNanosPart() == 0,
+        "amqp-locks.heartbeat must be 1 to 65535 whole seconds",
+        heartbeat);
+    check(isPositive(callTimeout), "amqp-locks.call-timeout must be more than zero", callTimeout);
+    if (verifyEvery != null) {
+      check(
+          isPositive(verifyEvery) && verifyEvery.compareTo(heartbeat) <= 0,
+          "amqp-locks.verify-every must be more than zero and at most amqp-locks.heartbeat",
+          verifyEvery);
+    }
+    check(!defaultWait.isNegative(), "amqp-locks.default-wait must not be negative", defaultWait);
+    semaphores = Map.copyOf(semaphores);
+    semaphores.forEach(AmqpLocksProperties::check);
+    mutexes = Map.copyOf(mutexes);
+    mutexes.forEach(
+        (name, mutex) -> checkWait("amqp-locks.mutexes." + name + ".wait", mutex.maxWait));
+  }
+
+  private static void check(String name, Semaphore semaphore) {
+    String property = "amqp-locks.semaphores." + name;
+    Integer slots = semaphore.slots;
+    if (slots != null) {
+      check(
+          slots >= 1 && slots <= SemaphoreAdmin.MAX_SLOTS,
+          property + ".slots must be 1 to " + SemaphoreAdmin.MAX_SLOTS,
+          slots);
+    }
+    checkWait(property + ".wait", semaphore.maxWait);
+  }
+
+  private static void checkWait(String property, @Nullable Duration wait) {
+    if (wait != null) {
+      check(!wait.isNegative(), property + " must not be negative", wait);
+    }
+  }
+
+  private static boolean isPositive(Duration duration) {
+    return !duration.isNegative() && !duration.isZero();
+  }
+
+  private static void check(boolean good, String rule, Object value) {
+    if (!good) {
+      throw new IllegalArgumentException(rule + ", and not " + value);
+    }
+  }
+}

@@ -1,0 +1,82 @@
+package io.amqplocks.spring.guard;
+
+import java.lang.reflect.Method;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
+import org.springframework.aop.scope.ScopedProxyUtils;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.FactoryBean;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.MethodIntrospector;
+import org.springframework.core.MethodIntrospector.MetadataLookup;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.stereotype.Component;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Reads the annotations of all beans at startup, so that a wrong one is found then, and semaphores
+ * are created before work begins. Looks at classes only: a lazy bean stays uncreated. A bean whose
+ * class shows only when it is created is read at its first guarded call.
+ */
+public final class GuardScanner implements SmartInitializingSingleton {
+
+  private static final Logger log = LoggerFactory.getLogger(GuardScanner.class);
+
+  private static final MetadataLookup<Boolean> GUARDED =
+      method -> GuardedMethods.isGuarded(method) ? Boolean.TRUE : null;
+
+  private final ConfigurableListableBeanFactory beans;
+  private final GuardedMethods methods;
+
+  /** Scans those beans. */
+  public GuardScanner(ConfigurableListableBeanFactory beans, GuardedMethods methods) {
+    this.beans = beans;
+    this.methods = methods;
+  }
+
+  @Override
+  public void afterSingletonsInstantiated() {
+    for (String name : beans.getBeanNamesForType(Object.class, true, false)) {
+      Class<?> type = typeOf(name);
+      if (type != null && mayBeGuarded(type)) {
+        scan(name, type);
+      }
+    }
+  }
+
+  private void scan(String name, Class<?> type) {
+    Set<Method> guarded = MethodIntrospector.selectMethods(type, GUARDED).keySet();
+    guarded.forEach(method -> methods.of(method, type));
+    Object bean = guarded.isEmpty() ? null : beans.getSingleton(name);
+    if (bean != null && !(bean instanceof FactoryBean) && !AopUtils.isAopProxy(bean)) {
+      // Not an error, since a test may have put a mock in the bean's place.
+      log.warn(
+          "The bean '{}' has guarded methods but no proxy: they run without their locks."
+              + " Either spring.aop.auto is false, or something that processes beans depends on it,"
+              + " so that it was created too early",
+          name);
+    }
+  }
+
+  private @Nullable Class<?> typeOf(String name) {
+    if (ScopedProxyUtils.isScopedTarget(name)) {
+      return null; // its proxy is a bean too, and knows the class
+    }
+    try {
+      Class<?> type = AutoProxyUtils.determineTargetClass(beans, name);
+      return type == null ? null : ClassUtils.getUserClass(type);
+    } catch (RuntimeException | LinkageError e) {
+      return null; // as from a lazy bean of a class that is not there: found at its first call
+    }
+  }
+
+  /** Spring's own beans are not; they are many, and looking takes time. */
+  private static boolean mayBeGuarded(Class<?> type) {
+    return !type.getName().startsWith("org.springframework.")
+        || AnnotatedElementUtils.isAnnotated(type, Component.class);
+  }
+}

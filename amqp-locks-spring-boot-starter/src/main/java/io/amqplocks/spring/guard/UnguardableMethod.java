@@ -1,0 +1,60 @@
+package io.amqplocks.spring.guard;
+
+import io.amqplocks.spring.MutexGuarded;
+import io.amqplocks.spring.SemaphoreGuarded;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
+import org.springframework.util.ClassUtils;
+
+/**
+ * The methods on which an annotation would promise what it cannot keep: either no call goes through
+ * the proxy, or the work goes on after the method has returned and its lock was given back.
+ */
+final class UnguardableMethod {
+
+  private static final Set<Class<?>> LATER =
+      Set.of(CompletionStage.class, Future.class, Flow.Publisher.class);
+
+  private UnguardableMethod() {}
+
+  static Optional<String> reasonFor(Method method) {
+    int modifiers = method.getModifiers();
+    for (int unproxied : new int[] {Modifier.PRIVATE, Modifier.STATIC, Modifier.FINAL}) {
+      if ((modifiers & unproxied) != 0) {
+        return Optional.of(
+            "it is %s, so calls do not go through the proxy"
+                .formatted(Modifier.toString(unproxied)));
+      }
+    }
+    if (!method.isAnnotationPresent(MutexGuarded.class)
+        && !method.isAnnotationPresent(SemaphoreGuarded.class)) {
+      return Optional.of(
+          "the annotation is on an interface, on a method that this one overrides, or on another"
+              + " annotation, where proxies do not see it: annotate this method itself");
+    }
+    if (returnsLater(method.getReturnType()) || isSuspending(method)) {
+      return Optional.of(
+          "it returns %s, so its work may go on after it has returned, which is not supported yet:"
+                  .formatted(method.getReturnType().getSimpleName())
+              + " acquire a lease by LockTemplate and close it when the work is done");
+    }
+    return Optional.empty();
+  }
+
+  private static boolean returnsLater(Class<?> type) {
+    return LATER.stream().anyMatch(later -> later.isAssignableFrom(type))
+        || ClassUtils.getAllInterfacesForClassAsSet(type).stream()
+            .anyMatch(supertype -> supertype.getName().equals("org.reactivestreams.Publisher"));
+  }
+
+  private static boolean isSuspending(Method method) {
+    Class<?>[] parameters = method.getParameterTypes();
+    return parameters.length > 0
+        && parameters[parameters.length - 1].getName().equals("kotlin.coroutines.Continuation");
+  }
+}

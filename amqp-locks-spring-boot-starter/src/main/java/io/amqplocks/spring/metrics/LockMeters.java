@@ -1,0 +1,63 @@
+package io.amqplocks.spring.metrics;
+
+import static java.util.Objects.requireNonNull;
+
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockKind;
+import io.amqplocks.lock.LockListener;
+import io.amqplocks.lock.LossReason;
+import io.amqplocks.spring.LockCatalog;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Times and counts what happens to locks. Each lock of the catalog has meters of its own,
+ * registered as soon as it is known; all others share those of the name {@value #OTHER}, since
+ * names made up at run time would grow the registry without bound.
+ */
+public final class LockMeters implements LockListener {
+
+  /** The name under which locks are counted that neither a property nor an annotation names. */
+  public static final String OTHER = "(other)";
+
+  private final Map<LockId, MetersOfLock> known = new ConcurrentHashMap<>();
+  private final Map<LockKind, MetersOfLock> others = new EnumMap<>(LockKind.class);
+
+  /** Meters in that registry for the locks of that catalog. */
+  public LockMeters(MeterRegistry registry, LockCatalog catalog) {
+    for (LockKind kind : LockKind.values()) {
+      others.put(kind, new MetersOfLock(registry, kind, OTHER));
+    }
+    catalog.watch(id -> known.put(id, new MetersOfLock(registry, id.kind(), id.name().value())));
+  }
+
+  @Override
+  public void acquired(Lease lease, Duration waited) {
+    of(lease.lock()).acquired(waited);
+  }
+
+  @Override
+  public void notAcquired(LockId lock, Outcome outcome, Duration waited) {
+    of(lock).notAcquired(outcome, waited);
+  }
+
+  @Override
+  public void released(Lease lease, Duration held) {
+    of(lease.lock()).ended(held);
+  }
+
+  @Override
+  public void lost(Lease lease, LossReason reason, Duration held) {
+    of(lease.lock()).ended(held);
+    of(lease.lock()).lost(reason.cause());
+  }
+
+  private MetersOfLock of(LockId id) {
+    MetersOfLock own = known.get(id);
+    return own != null ? own : requireNonNull(others.get(id.kind()));
+  }
+}

@@ -1,0 +1,156 @@
+package io.amqplocks.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import io.amqplocks.test.TcpProxy;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.beans.factory.FactoryBean;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+@BrokerTest
+@ExtendWith(OutputCaptureExtension.class)
+class SemaphoreSetupTest {
+
+  private final String name = Contexts.uniqueName();
+  private final Broker broker;
+  private final ApplicationContextRunner application;
+
+  SemaphoreSetupTest(Broker broker) {
+    this.broker = broker;
+    application = Contexts.on(broker).withPropertyValues("test.lock=" + name);
+  }
+
+  static class Uploads {
+    @SemaphoreGuarded(name = "${test.lock}", slots = 4)
+    void upload() {}
+  }
+
+  /** Hides what it is made of. */
+  interface Uploading {
+    void upload();
+  }
+
+  private int slots() {
+    try (AmqpLocks other = AmqpLocks.builder(broker.connectionFactory()).build()) {
+      return other.admin().semaphore(name).count();
+    }
+  }
+
+  @Test
+  void anAnnotationsSlotsAreCreatedAtStartup() {
+    application.withBean(Uploads.class).run(context -> assertThat(slots()).isEqualTo(4));
+  }
+
+  @Test
+  void aLazyBeansTooAndItStaysUncreated() {
+    application
+        .withBean(
+            "uploads", Uploads.class, Uploads::new, definition -> definition.setLazyInit(true))
+        .run(
+            context -> {
+              assertThat(slots()).isEqualTo(4);
+              assertThat(context.getSourceApplicationContext().getBeanFactory())
+                  .satisfies(beans -> assertThat(beans.containsSingleton("uploads")).isFalse());
+            });
+  }
+
+  @Test
+  void aPropertysSlotsAreCreatedAtStartupAndOverrideTheAnnotation() {
+    application
+        .withPropertyValues("amqp-locks.semaphores." + name + ".slots=2")
+        .withBean(Uploads.class)
+        .run(context -> assertThat(slots()).isEqualTo(2));
+  }
+
+  @Test
+  void anExistingSemaphoreIsAdoptedWithAWarning(CapturedOutput output) {
+    try (AmqpLocks administrator = AmqpLocks.builder(broker.connectionFactory()).build()) {
+      administrator.admin().semaphore(name).create(7);
+    }
+    application
+        .withBean(Uploads.class)
+        .run(
+            context -> {
+              assertThat(slots()).isEqualTo(7);
+              assertThat(context.getBean(SemaphoreSetup.class).slots(LockId.semaphore(name)))
+                  .hasValue(7);
+              assertThat(output)
+                  .contains("semaphore '" + name + "' exists with 7 slots, which count");
+            });
+  }
+
+  @Test
+  void withoutABrokerTheApplicationStartsAndTheFirstUseCreates(CapturedOutput output) {
+    try (TcpProxy proxy = TcpProxy.to(broker)) {
+      proxy.refuse(true);
+      application
+          .withPropertyValues(
+              "spring.rabbitmq.host=" + proxy.host(), "spring.rabbitmq.port=" + proxy.port())
+          .withBean(Uploads.class)
+          .run(
+              context -> {
+                assertThat(context).hasNotFailed();
+                assertThat(output).contains("Semaphores are created at first use");
+                Uploads uploads = context.getBean(Uploads.class);
+                assertThatExceptionOfType(LockException.Unreachable.class)
+                    .isThrownBy(uploads::upload);
+                proxy.refuse(false);
+                uploads.upload();
+                assertThat(slots()).isEqualTo(4);
+              });
+    }
+  }
+
+  @Test
+  void wrongCredentialsStopTheStart() {
+    application
+        .withPropertyValues("spring.rabbitmq.password=wrong")
+        .withBean(Uploads.class)
+        .run(
+            context ->
+                assertThat(context)
+                    .hasFailed()
+                    .getFailure()
+                    .hasRootCauseInstanceOf(Exception.class)
+                    .hasStackTraceContaining(LockException.Refused.class.getName()));
+  }
+
+  @Test
+  void aBeanWhoseClassShowsLateIsReadAtItsFirstCall() {
+    application
+        .withBean("late", Late.class)
+        .run(
+            context -> {
+              assertThat(slots()).isZero();
+              context.getBean(Uploading.class).upload();
+              assertThat(slots()).isEqualTo(4);
+            });
+  }
+
+  static final class Late implements FactoryBean<Uploading> {
+    static class Guarded implements Uploading {
+      @Override
+      @SemaphoreGuarded(name = "${test.lock}", slots = 4)
+      public void upload() {}
+    }
+
+    @Override
+    public Uploading getObject() {
+      return new Guarded();
+    }
+
+    @Override
+    public Class<?> getObjectType() {
+      return Uploading.class;
+    }
+  }
+}

@@ -1,0 +1,175 @@
+package io.amqplocks.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.rabbitmq.client.ConnectionFactory;
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.LocksStatus.Session;
+import io.amqplocks.spring.AmqpLocksCustomizer;
+import io.amqplocks.spring.BrokerSettings;
+import io.amqplocks.spring.Contexts;
+import io.amqplocks.spring.LeaseLostEventPublisher;
+import io.amqplocks.spring.LockCatalog;
+import io.amqplocks.spring.LockTemplate;
+import io.amqplocks.spring.MutexGuarded;
+import io.amqplocks.spring.SemaphoreSetup;
+import io.amqplocks.spring.guard.GuardAspect;
+import io.amqplocks.spring.guard.GuardScanner;
+import io.amqplocks.spring.guard.GuardedMethods;
+import io.amqplocks.spring.guard.LocksLifecycle;
+import io.amqplocks.spring.health.AmqpLocksHealthIndicator;
+import io.amqplocks.spring.metrics.LockGauges;
+import io.amqplocks.spring.metrics.LockMeters;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Configuration;
+
+@ExtendWith(OutputCaptureExtension.class)
+class AmqpLocksAutoConfigurationTest {
+
+  private final ApplicationContextRunner application = Contexts.withoutBroker();
+
+  /** Finds auto-configurations as an application does. */
+  @Configuration(proxyBeanMethods = false)
+  @EnableAutoConfiguration
+  static class Application {}
+
+  static class Reports {
+    @MutexGuarded(name = "report")
+    String write() {
+      return "written";
+    }
+  }
+
+  @Test
+  void allBeansAreThereAndNothingConnects() {
+    application.run(
+        context -> {
+          assertThat(context)
+              .hasSingleBean(AmqpLocks.class)
+              .hasSingleBean(LockTemplate.class)
+              .hasSingleBean(GuardAspect.class)
+              .hasSingleBean(LeaseLostEventPublisher.class)
+              .hasSingleBean(LocksLifecycle.class)
+              .hasSingleBean(LockMeters.class)
+              .hasSingleBean(LockGauges.class)
+              .hasBean("amqplocksHealthIndicator");
+          assertThat(context.getBean(AmqpLocks.class).status().session())
+              .isEqualTo(Session.NOT_OPENED);
+        });
+  }
+
+  @Test
+  void disabledMeansThatAnnotatedMethodsJustRun() {
+    application
+        .withPropertyValues("amqp-locks.enabled=false")
+        .withBean(Reports.class)
+        .run(
+            context -> {
+              assertThat(context)
+                  .doesNotHaveBean(AmqpLocks.class)
+                  .doesNotHaveBean(GuardAspect.class)
+                  .doesNotHaveBean(LockMeters.class)
+                  .doesNotHaveBean(AmqpLocksHealthIndicator.class);
+              assertThat(context.getBean(Reports.class).write()).isEqualTo("written");
+            });
+  }
+
+  @Test
+  void anApplicationFindsIt() {
+    new ApplicationContextRunner()
+        .withUserConfiguration(Application.class)
+        .run(
+            context ->
+                assertThat(context)
+                    .hasSingleBean(LockTemplate.class)
+                    .hasSingleBean(AmqpLocksHealthIndicator.class)
+                    .hasSingleBean(LockMeters.class));
+  }
+
+  @Test
+  void annotatedBeansGetAProxy() {
+    application
+        .withBean(Reports.class)
+        .run(context -> assertThat(AopUtils.isAopProxy(context.getBean(Reports.class))).isTrue());
+  }
+
+  @Test
+  void anAnnotatedBeanWithoutAProxyIsAWarning(CapturedOutput output) {
+    application
+        .withPropertyValues("spring.aop.auto=false")
+        .withBean("reports", Reports.class)
+        .run(
+            context ->
+                assertThat(output).contains("The bean 'reports' has guarded methods but no proxy"));
+  }
+
+  @Test
+  void theApplicationsOwnLocksWin() {
+    try (AmqpLocks own = AmqpLocks.builder(new ConnectionFactory()).build()) {
+      application
+          .withBean("own", AmqpLocks.class, () -> own)
+          .run(
+              context -> {
+                assertThat(context)
+                    .hasSingleBean(AmqpLocks.class)
+                    .hasSingleBean(LockTemplate.class);
+                assertThat(context.getBean(AmqpLocks.class)).isSameAs(own);
+                assertThat(context).doesNotHaveBean(BrokerSettings.class);
+              });
+    }
+  }
+
+  @Test
+  void everyOtherBeanOfTheApplicationWinsToo() {
+    LockCatalog catalog = new LockCatalog(Duration.ofSeconds(1));
+    GuardedMethods methods = new GuardedMethods(catalog, text -> text);
+    application
+        .withBean("a", LockCatalog.class, () -> catalog)
+        .withBean("b", GuardedMethods.class, () -> methods)
+        .withBean(
+            "c", LeaseLostEventPublisher.class, () -> new LeaseLostEventPublisher(event -> {}))
+        .withBean("amqplocksHealthIndicator", HealthIndicator.class, () -> () -> null)
+        .run(
+            context -> {
+              for (Class<?> type :
+                  new Class<?>[] {
+                    LockCatalog.class,
+                    GuardedMethods.class,
+                    LeaseLostEventPublisher.class,
+                    SemaphoreSetup.class,
+                    GuardScanner.class
+                  }) {
+                assertThat(context).as(type.getSimpleName()).hasSingleBean(type);
+              }
+              assertThat(context).doesNotHaveBean(AmqpLocksHealthIndicator.class);
+            });
+  }
+
+  @Test
+  void customizersHaveTheLastWord() {
+    AtomicBoolean asked = new AtomicBoolean();
+    application
+        .withBean(AmqpLocksCustomizer.class, () -> builder -> asked.set(true))
+        .run(context -> assertThat(asked).isTrue());
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"management.health.amqplocks.enabled", "management.health.defaults.enabled"})
+  void healthCanBeSwitchedOff(String property) {
+    application
+        .withPropertyValues(property + "=false")
+        .run(context -> assertThat(context).doesNotHaveBean("amqplocksHealthIndicator"));
+  }
+}

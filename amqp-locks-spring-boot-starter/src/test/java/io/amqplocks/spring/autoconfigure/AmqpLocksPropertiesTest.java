@@ -1,0 +1,113 @@
+package io.amqplocks.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.amqplocks.lock.LockId;
+import io.amqplocks.spring.Contexts;
+import io.amqplocks.spring.LockCatalog;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+class AmqpLocksPropertiesTest {
+
+  private final ApplicationContextRunner application = Contexts.withoutBroker();
+
+  @Test
+  void defaults() {
+    application.run(
+        context -> {
+          AmqpLocksProperties properties = context.getBean(AmqpLocksProperties.class);
+          assertThat(properties.enabled()).isTrue();
+          assertThat(properties.heartbeat()).isEqualTo(Duration.ofSeconds(10));
+          assertThat(properties.callTimeout()).isEqualTo(Duration.ofSeconds(5));
+          assertThat(properties.verifyEvery()).isNull();
+          assertThat(properties.queuePrefix()).isEqualTo("amqp-locks.");
+          assertThat(properties.defaultWait()).isEqualTo(Duration.ofSeconds(30));
+          assertThat(properties.annotations().order())
+              .isEqualTo(AmqpLocksProperties.DEFAULT_ORDER)
+              .isLessThan(Integer.MAX_VALUE);
+        });
+  }
+
+  @Test
+  void instances() {
+    application
+        .withPropertyValues(
+            "amqp-locks.default-wait=7s",
+            "amqp-locks.semaphores.images.wait=2s",
+            "amqp-locks.semaphores[a b.c].wait=3s",
+            "amqp-locks.mutexes.report.wait=1m",
+            "amqp-locks.annotations.order=5")
+        .run(
+            context -> {
+              LockCatalog catalog = context.getBean(LockCatalog.class);
+              assertThat(catalog.waitFor(LockId.semaphore("images")))
+                  .isEqualTo(Duration.ofSeconds(2));
+              assertThat(catalog.waitFor(LockId.semaphore("a b.c")))
+                  .isEqualTo(Duration.ofSeconds(3));
+              assertThat(catalog.waitFor(LockId.mutex("report"))).isEqualTo(Duration.ofMinutes(1));
+              assertThat(catalog.waitFor(LockId.mutex("images"))).isEqualTo(Duration.ofSeconds(7));
+              assertThat(catalog.locks()).hasSize(3);
+            });
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "amqp-locks.heartbeat, 0s",
+    "amqp-locks.heartbeat, 1500ms",
+    "amqp-locks.call-timeout, 0s",
+    "amqp-locks.verify-every, -1s",
+    "amqp-locks.verify-every, 11s",
+    "amqp-locks.default-wait, -1s",
+    "amqp-locks.semaphores.images.slots, 0",
+    "amqp-locks.semaphores.images.slots, -5",
+    "amqp-locks.semaphores.images.slots, 10001",
+    "amqp-locks.semaphores.images.wait, -1s",
+    "amqp-locks.mutexes.report.wait, -1s"
+  })
+  void aWrongValueIsToldByItsProperty(String property, String value) {
+    application
+        .withPropertyValues(property + "=" + value)
+        .run(
+            context ->
+                assertThat(context)
+                    .hasFailed()
+                    .getFailure()
+                    .rootCause()
+                    .hasMessageContaining(property + " must"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "amqp-locks.enabled",
+        "amqp-locks.connection-name",
+        "amqp-locks.heartbeat",
+        "amqp-locks.call-timeout",
+        "amqp-locks.verify-every",
+        "amqp-locks.queue-prefix",
+        "amqp-locks.default-wait",
+        "amqp-locks.semaphores",
+        "amqp-locks.mutexes",
+        "amqp-locks.annotations.order",
+        "management.health.amqplocks.enabled"
+      })
+  void metadataDescribesEachProperty(String property) throws IOException {
+    String resource = "/META-INF/spring-configuration-metadata.json";
+    try (InputStream metadata = AmqpLocksProperties.class.getResourceAsStream(resource)) {
+      assertThat(metadata).isNotNull();
+      assertThat(new String(metadata.readAllBytes(), StandardCharsets.UTF_8))
+          .containsPattern(
+              "\"name\": \""
+                  + property
+                  + "\",\\s+\"type\": \"[^\"]+\",\\s+\"description\": \"[^\"]+");
+    }
+  }
+}

@@ -1,0 +1,186 @@
+package io.amqplocks.spring.guard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.spring.Contexts;
+import io.amqplocks.spring.LockTemplate;
+import io.amqplocks.spring.MutexGuarded;
+import io.amqplocks.spring.SemaphoreGuarded;
+import io.amqplocks.spring.Workers;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerQueue;
+import io.amqplocks.test.BrokerTest;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+@BrokerTest
+class GuardedMethodBrokerTest {
+
+  private final String name = Contexts.uniqueName();
+  private final Broker broker;
+  private final ApplicationContextRunner application;
+
+  GuardedMethodBrokerTest(Broker broker) {
+    this.broker = broker;
+    application =
+        Contexts.on(broker).withPropertyValues("test.lock=" + name).withBean(Uploads.class);
+  }
+
+  static class Uploads {
+
+    private static final AtomicInteger running = new AtomicInteger();
+    private static final AtomicInteger most = new AtomicInteger();
+    private static final AtomicInteger done = new AtomicInteger();
+    private static final CountDownLatch threeAtOnce = new CountDownLatch(3);
+
+    @SemaphoreGuarded(name = "${test.lock}", slots = 3)
+    void upload() throws InterruptedException {
+      most.accumulateAndGet(running.incrementAndGet(), Math::max);
+      threeAtOnce.countDown();
+      assertThat(threeAtOnce.await(20, TimeUnit.SECONDS)).isTrue();
+      LockSupport.parkNanos(1_000_000);
+      done.incrementAndGet();
+      running.decrementAndGet();
+    }
+
+    @SemaphoreGuarded(name = "${test.lock}", slots = 3)
+    String call(Callable<String> work) throws Exception {
+      return work.call();
+    }
+
+    @MutexGuarded(name = "${test.lock}", maxWait = "200ms")
+    String alone(Callable<String> work) throws Exception {
+      return work.call();
+    }
+
+    @MutexGuarded(name = "${test.lock}")
+    @SemaphoreGuarded(name = "${test.lock}", maxWait = "100ms")
+    String both(Callable<String> work) throws Exception {
+      return work.call();
+    }
+  }
+
+  private List<String> held(String kind) {
+    String queues = "amqp-locks." + kind + "." + name;
+    return broker.faults().queues().stream()
+        .map(BrokerQueue::name)
+        .filter(queue -> queue.startsWith(queues) && !queue.contains(".slot."))
+        .toList();
+  }
+
+  @Test
+  void neverMoreThanTheSlotsInTwoApplications() {
+    application.run(
+        first ->
+            application.run(
+                second -> {
+                  List<Callable<String>> threads =
+                      Stream.of(first, second)
+                          .map(context -> context.getBean(Uploads.class))
+                          .flatMap(
+                              uploads ->
+                                  IntStream.range(0, 8)
+                                      .<Callable<String>>mapToObj(
+                                          thread ->
+                                              () -> {
+                                                for (int i = 0; i < 10; i++) {
+                                                  uploads.upload();
+                                                }
+                                                return "done";
+                                              }))
+                          .toList();
+                  Workers.run(threads);
+                  assertThat(Uploads.done).hasValue(160);
+                  assertThat(Uploads.most).hasValue(3);
+                  assertThat(held("semaphore")).isEmpty();
+                }));
+  }
+
+  @Test
+  void holdsWhileItRunsAndReleasesAtReturn() {
+    application.run(
+        context -> {
+          Uploads uploads = context.getBean(Uploads.class);
+          assertThat(uploads.call(() -> held("semaphore").toString()))
+              .contains("amqp-locks.semaphore." + name + ".holder.");
+          assertThat(held("semaphore")).isEmpty();
+          assertThat(uploads.alone(() -> held("mutex").toString()))
+              .contains("amqp-locks.mutex." + name);
+          assertThat(held("mutex")).isEmpty();
+        });
+  }
+
+  @Test
+  void releasesWhenTheMethodThrows() {
+    application.run(
+        context -> {
+          Exception own = new Exception("from the work");
+          assertThatExceptionOfType(Exception.class)
+              .isThrownBy(
+                  () ->
+                      context
+                          .getBean(Uploads.class)
+                          .call(
+                              () -> {
+                                throw own;
+                              }))
+              .isSameAs(own);
+          assertThat(held("semaphore")).isEmpty();
+        });
+  }
+
+  @Test
+  void aBusyLockTimesOutAndTheMethodDoesNotRun() {
+    AtomicInteger ran = new AtomicInteger();
+    application.run(
+        context -> {
+          try (Lease other = context.getBean(LockTemplate.class).mutex(name).acquire()) {
+            assertThatExceptionOfType(LockException.AcquireTimeout.class)
+                .isThrownBy(
+                    () ->
+                        context.getBean(Uploads.class).alone(() -> "run " + ran.incrementAndGet()))
+                .withMessageContaining(other.lock().toString());
+          }
+          assertThat(ran).hasValue(0);
+        });
+  }
+
+  @Test
+  void twoLocksAtOnce() {
+    application.run(
+        context -> {
+          AmqpLocks locks = context.getBean(AmqpLocks.class);
+          Uploads uploads = context.getBean(Uploads.class);
+          assertThat(uploads.both(() -> "held: " + locks.status().held())).isEqualTo("held: 2");
+          assertThat(locks.status().held()).isZero();
+        });
+  }
+
+  @Test
+  void aLockThatCannotBeHadReleasesTheOneBefore() {
+    application.run(
+        context -> {
+          LockTemplate template = context.getBean(LockTemplate.class);
+          List<Lease> all =
+              IntStream.range(0, 3).mapToObj(i -> template.semaphore(name).acquire()).toList();
+          assertThatExceptionOfType(LockException.AcquireTimeout.class)
+              .isThrownBy(() -> context.getBean(Uploads.class).both(() -> "not reached"))
+              .withMessageContaining("semaphore '" + name + "'");
+          assertThat(held("mutex")).isEmpty();
+          all.forEach(Lease::close);
+          assertThat(held("semaphore")).isEmpty();
+        });
+  }
+}

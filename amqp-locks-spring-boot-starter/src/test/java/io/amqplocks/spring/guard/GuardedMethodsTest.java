@@ -1,0 +1,156 @@
+package io.amqplocks.spring.guard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import io.amqplocks.lock.LockId;
+import io.amqplocks.spring.LockCatalog;
+import io.amqplocks.spring.MutexGuarded;
+import io.amqplocks.spring.SemaphoreGuarded;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class GuardedMethodsTest {
+
+  private final LockCatalog catalog = new LockCatalog(Duration.ofSeconds(9));
+  private final GuardedMethods methods =
+      new GuardedMethods(catalog, text -> text.replace("${who}", "images"));
+
+  static class Right {
+    @SemaphoreGuarded(name = "${who}", slots = 5, maxWait = "1m")
+    void semaphore() {}
+
+    @MutexGuarded(name = "report")
+    void mutex() {}
+
+    @SemaphoreGuarded(name = "a")
+    @MutexGuarded(name = "b")
+    void both() {}
+  }
+
+  interface Annotated {
+    @MutexGuarded(name = "m")
+    void overridden();
+  }
+
+  static class Wrong implements Annotated {
+    @SemaphoreGuarded(name = "images", slots = 3)
+    void otherSlots() {}
+
+    @SemaphoreGuarded(name = "images", slots = -1)
+    void negativeSlots() {}
+
+    @SemaphoreGuarded(name = "", slots = 1)
+    void emptyName() {}
+
+    @MutexGuarded(name = "m", maxWait = "soon")
+    void unreadableWait() {}
+
+    @MutexGuarded(name = "m", maxWait = "-1s")
+    void negativeWait() {}
+
+    @SuppressWarnings("UnusedMethod") // by reflection
+    @MutexGuarded(name = "m")
+    private void hidden() {}
+
+    @MutexGuarded(name = "m")
+    static void ofTheClass() {}
+
+    @MutexGuarded(name = "m")
+    final void unproxied() {}
+
+    @Override
+    public void overridden() {}
+
+    @MutexGuarded(name = "m")
+    @Nullable CompletableFuture<String> later() {
+      return null;
+    }
+
+    @MutexGuarded(name = "m")
+    @Nullable Future<String> future() {
+      return null;
+    }
+
+    @MutexGuarded(name = "m")
+    Flow.@Nullable Publisher<String> flow() {
+      return null;
+    }
+  }
+
+  private List<Guard> of(Class<?> type, String name) {
+    return Arrays.stream(type.getDeclaredMethods())
+        .filter(method -> method.getName().equals(name))
+        .findAny()
+        .map(method -> methods.of(method, type))
+        .orElseThrow();
+  }
+
+  @Test
+  void placeholdersAndWait() {
+    assertThat(of(Right.class, "semaphore"))
+        .containsExactly(new Guard(LockId.semaphore("images"), Duration.ofMinutes(1)));
+    assertThat(catalog.slots(LockId.semaphore("images"))).isEqualTo(5);
+  }
+
+  @Test
+  void theConfiguredWaitIsTheDefault() {
+    assertThat(of(Right.class, "mutex"))
+        .containsExactly(new Guard(LockId.mutex("report"), Duration.ofSeconds(9)));
+  }
+
+  @Test
+  void theMutexComesFirst() {
+    assertThat(of(Right.class, "both"))
+        .extracting(Guard::lock)
+        .containsExactly(LockId.mutex("b"), LockId.semaphore("a"));
+  }
+
+  @Test
+  void annotationsThatContradictEachOther() {
+    of(Right.class, "semaphore");
+    assertThatIllegalStateException()
+        .isThrownBy(() -> of(Wrong.class, "otherSlots"))
+        .withMessageContaining("5 slots by " + Right.class.getName() + ".semaphore()")
+        .withMessageContaining("3 slots by " + Wrong.class.getName() + ".otherSlots()")
+        .withMessageContaining("amqp-locks.semaphores.images.slots");
+  }
+
+  @Test
+  void thePropertyOverridesAnnotations() {
+    catalog.configure(LockId.semaphore("images"), 8, null, "a property");
+    of(Right.class, "semaphore");
+    of(Wrong.class, "otherSlots");
+    assertThat(catalog.slots(LockId.semaphore("images"))).isEqualTo(8);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "negativeSlots  | has a wrong lock annotation: slots of semaphore 'images' must be 1 to",
+        "emptyName      | has a wrong lock annotation: A lock name must not be empty",
+        "unreadableWait | has a wrong lock annotation: 'soon'",
+        "negativeWait   | has a wrong lock annotation: maxWait must not be negative",
+        "hidden         | cannot be guarded by a lock: it is private",
+        "ofTheClass     | cannot be guarded by a lock: it is static",
+        "unproxied      | cannot be guarded by a lock: it is final",
+        "overridden     | cannot be guarded by a lock: the annotation is on an interface",
+        "later          | cannot be guarded by a lock: it returns CompletableFuture",
+        "future         | cannot be guarded by a lock: it returns Future",
+        "flow           | cannot be guarded by a lock: it returns Publisher"
+      })
+  void wrongOnesAreToldByTheirMethod(String name, String reason) {
+    assertThatIllegalStateException()
+        .isThrownBy(() -> of(Wrong.class, name))
+        .withMessageContaining(Wrong.class.getName() + "." + name + "() " + reason);
+  }
+}

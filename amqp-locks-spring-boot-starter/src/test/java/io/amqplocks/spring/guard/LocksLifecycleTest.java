@@ -1,0 +1,145 @@
+package io.amqplocks.spring.guard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockListener;
+import io.amqplocks.lock.LossReason;
+import io.amqplocks.spring.Contexts;
+import io.amqplocks.spring.LockTemplate;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicReference;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.SmartLifecycle;
+
+@BrokerTest
+class LocksLifecycleTest {
+
+  private final String name = Contexts.uniqueName();
+  private final String connections = "connections of " + name;
+  private final Broker broker;
+  private final ApplicationContextRunner application;
+
+  LocksLifecycleTest(Broker broker) {
+    this.broker = broker;
+    application =
+        Contexts.on(broker).withPropertyValues("amqp-locks.connection-name=" + connections);
+  }
+
+  private List<String> openConnections() {
+    return broker.faults().connections().stream().filter(c -> c.startsWith(connections)).toList();
+  }
+
+  @Test
+  void closingTheContextReleasesAllLeasesAndThenCloses() {
+    List<String> notices = new CopyOnWriteArrayList<>();
+    LockListener listener =
+        new LockListener() {
+          @Override
+          public void released(Lease lease, Duration held) {
+            notices.add("released");
+          }
+
+          @Override
+          public void lost(Lease lease, LossReason reason, Duration held) {
+            notices.add("lost: " + reason);
+          }
+
+          @Override
+          public void sessionEnded(String detail) {
+            notices.add("ended");
+          }
+        };
+    AtomicReference<LockTemplate> locks = new AtomicReference<>();
+    AtomicReference<Lease> lease = new AtomicReference<>();
+    application
+        .withPropertyValues("amqp-locks.semaphores." + name + ".slots=2")
+        .withBean(LockListener.class, () -> listener)
+        .run(
+            context -> {
+              locks.set(context.getBean(LockTemplate.class));
+              lease.set(locks.get().semaphore(name).acquire());
+              assertThat(openConnections())
+                  .containsExactlyInAnyOrder(connections + " holder", connections + " prober");
+            });
+    assertThat(lease.get().state()).isEqualTo(LeaseState.RELEASED);
+    assertThat(notices).isNotEmpty().first().isEqualTo("released");
+    assertThat(notices).noneMatch(notice -> notice.startsWith("lost"));
+    Awaitility.await().untilAsserted(() -> assertThat(openConnections()).isEmpty());
+    assertThatExceptionOfType(LockException.Closed.class)
+        .isThrownBy(() -> locks.get().mutex(name).acquire());
+  }
+
+  @Test
+  void workThatStopsWithTheContextStillHoldsItsLock() {
+    Work work = new Work();
+    application
+        .withBean(Work.class, () -> work)
+        .run(context -> work.lease = context.getBean(LockTemplate.class).mutex(name).acquire());
+    assertThat(work.stateAtStop).isEqualTo(LeaseState.HELD);
+  }
+
+  /** In the phase of the web server's graceful shutdown. */
+  static final class Work implements SmartLifecycle {
+    private volatile boolean running;
+    private volatile @Nullable Lease lease;
+    private volatile @Nullable LeaseState stateAtStop;
+
+    @Override
+    public void start() {
+      running = true;
+    }
+
+    @Override
+    public void stop() {
+      running = false;
+      Lease held = lease;
+      stateAtStop = held == null ? null : held.state();
+    }
+
+    @Override
+    public boolean isRunning() {
+      return running;
+    }
+
+    @Override
+    public int getPhase() {
+      return DEFAULT_PHASE - 1024;
+    }
+  }
+
+  @Test
+  void aStoppedContextKeepsItsLeasesAndCanStartAgain() {
+    application.run(
+        context -> {
+          LockTemplate locks = context.getBean(LockTemplate.class);
+          try (Lease lease = locks.mutex(name).acquire()) {
+            context.getSourceApplicationContext().stop();
+            assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+            context.getSourceApplicationContext().start();
+          }
+          assertThat(locks.mutex(name).tryExecute(() -> {})).isTrue();
+        });
+  }
+
+  @Test
+  void theApplicationsNameIsTheDefaultForTheConnections() {
+    application
+        .withPropertyValues("amqp-locks.connection-name=", "spring.application.name=" + connections)
+        .run(
+            context -> {
+              context.getBean(LockTemplate.class).mutex(name).execute(() -> {});
+              assertThat(openConnections()).contains(connections + " holder");
+            });
+  }
+}

@@ -1,0 +1,157 @@
+package io.amqplocks.spring.health;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LocksStatus.Session;
+import io.amqplocks.lock.LossReason;
+import io.amqplocks.spring.Contexts;
+import io.amqplocks.spring.LeaseLostEvent;
+import io.amqplocks.spring.LockTemplate;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.event.EventListener;
+
+@BrokerTest
+class LossAndHealthTest {
+
+  private final String name = Contexts.uniqueName();
+  private final Broker broker;
+  private final ApplicationContextRunner application;
+
+  LossAndHealthTest(Broker broker) {
+    this.broker = broker;
+    application = Contexts.on(broker).withBean(Losses.class);
+  }
+
+  static class Losses {
+    private final List<LeaseLostEvent> events = new CopyOnWriteArrayList<>();
+
+    @EventListener
+    void on(LeaseLostEvent event) {
+      events.add(event);
+    }
+  }
+
+  @Test
+  void aRevokedLeaseIsAnEvent() {
+    application.run(
+        context -> {
+          Lease lease = context.getBean(LockTemplate.class).mutex(name).acquire();
+          broker.faults().deleteQueue("amqp-locks.mutex." + name);
+          List<LeaseLostEvent> events = context.getBean(Losses.class).events;
+          await().until(() -> !events.isEmpty());
+          assertThat(events)
+              .singleElement()
+              .satisfies(
+                  event -> {
+                    assertThat(event.lease()).isSameAs(lease);
+                    assertThat(event.reason().cause()).isEqualTo(LossReason.Cause.REVOKED);
+                  });
+          assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+          assertThat(health(context.getBean(AmqpLocksHealthIndicator.class)).getDetails())
+              .extractingByKey("lastLoss")
+              .asString()
+              .contains(name);
+        });
+  }
+
+  @Test
+  void healthOpensTheSessionItself() {
+    application.run(
+        context -> {
+          Health health = health(context.getBean(AmqpLocksHealthIndicator.class));
+          assertThat(health.getStatus()).isEqualTo(Status.UP);
+          assertThat(health.getDetails())
+              .containsEntry("session", Session.OPEN)
+              .containsEntry("blocked", false);
+          assertThat(broker.faults().queues()).noneMatch(queue -> queue.name().contains("health"));
+        });
+  }
+
+  @Test
+  void contentionIsHealthy() {
+    application.run(
+        context -> {
+          LockTemplate locks = context.getBean(LockTemplate.class);
+          try (Lease lease = locks.mutex(name).acquire()) {
+            assertThat(locks.mutex(name).tryAcquire()).isEmpty();
+            Health health = health(context.getBean(AmqpLocksHealthIndicator.class));
+            assertThat(health.getStatus()).isEqualTo(Status.UP);
+            assertThat(health.getDetails()).containsEntry("held", 1);
+            assertThat(lease.slot()).isEqualTo(1);
+          }
+        });
+  }
+
+  @Test
+  void downWithoutABrokerAndUpAgainWithIt() {
+    application.run(
+        context -> {
+          AmqpLocksHealthIndicator indicator = context.getBean(AmqpLocksHealthIndicator.class);
+          Lease lease = context.getBean(LockTemplate.class).mutex(name).acquire();
+          assertThat(health(indicator).getStatus()).isEqualTo(Status.UP);
+
+          broker.faults().kill();
+          await().until(() -> lease.state() == LeaseState.LOST);
+          Health down = health(indicator);
+          assertThat(down.getStatus()).isEqualTo(Status.DOWN);
+          assertThat(down.getDetails())
+              .containsEntry("session", Session.ENDED)
+              .containsKeys("error", "lastLoss");
+          await().until(() -> !context.getBean(Losses.class).events.isEmpty());
+
+          broker.faults().start();
+          assertThat(health(indicator).getStatus()).isEqualTo(Status.UP);
+          assertThat(context.getBean(AmqpLocks.class).status().session()).isEqualTo(Session.OPEN);
+        });
+  }
+
+  @Test
+  void aBlockedSessionIsADetail() {
+    application.run(
+        context -> {
+          AmqpLocksHealthIndicator indicator = context.getBean(AmqpLocksHealthIndicator.class);
+          assertThat(health(indicator).getStatus()).isEqualTo(Status.UP);
+          AmqpLocks locks = context.getBean(AmqpLocks.class);
+          broker.faults().memoryAlarm(true);
+          try {
+            // A connection is told that it is blocked when it next publishes.
+            locks.admin().semaphore(name).count();
+          } catch (RuntimeException e) {
+            assertThat(e).isInstanceOf(io.amqplocks.lock.LockException.class);
+          } finally {
+            await().until(() -> locks.status().blocked());
+            Health health = health(indicator);
+            broker.faults().memoryAlarm(false);
+            assertThat(health.getStatus()).isEqualTo(Status.UP);
+            assertThat(health.getDetails()).containsEntry("blocked", true);
+          }
+        });
+  }
+
+  @Test
+  void closedLocksAreOutOfService() {
+    application.run(
+        context -> {
+          context.getBean(AmqpLocks.class).close();
+          assertThat(health(context.getBean(AmqpLocksHealthIndicator.class)).getStatus())
+              .isEqualTo(Status.OUT_OF_SERVICE);
+        });
+  }
+
+  private static Health health(AmqpLocksHealthIndicator indicator) {
+    Health health = indicator.health();
+    assertThat(health).isNotNull();
+    return health;
+  }
+}
