@@ -4,6 +4,7 @@ import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.internal.admin.SlotAdministration;
 import io.amqplocks.internal.lease.LeaseBook;
 import io.amqplocks.internal.lease.Notices;
+import io.amqplocks.internal.lease.Verification;
 import io.amqplocks.internal.mutex.MutexClaim;
 import io.amqplocks.internal.probe.ConfirmProbe;
 import io.amqplocks.internal.probe.ExistenceProbe;
@@ -11,6 +12,7 @@ import io.amqplocks.internal.session.Connector;
 import io.amqplocks.internal.session.Sessions;
 import io.amqplocks.internal.session.Ticker;
 import io.amqplocks.internal.slots.SlotClaim;
+import io.amqplocks.internal.slots.SlotCounts;
 import io.amqplocks.internal.slots.Slots;
 import io.amqplocks.internal.topology.QueueNames;
 import io.amqplocks.internal.waiting.Claim;
@@ -20,14 +22,14 @@ import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.LockAdmin;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockListener;
 import io.amqplocks.lock.LocksStatus;
 import io.amqplocks.lock.SemaphoreAdmin;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Distributed locks on one RabbitMQ broker. Make one for a process and share it: it is safe for any
@@ -45,7 +47,6 @@ public final class AmqpLocks implements AutoCloseable {
   private final Duration callTimeout;
   private final ThreadPoolExecutor background;
   private final ScheduledExecutorService scheduler;
-  private final Future<?> verifying;
   private final Notices notices;
   private final Notices silence;
   private final Sessions sessions;
@@ -53,16 +54,18 @@ public final class AmqpLocks implements AutoCloseable {
   private final LeaseBook leases;
   private final LeaseBook administration;
   private final ExistenceProbe probe = new ConfirmProbe();
+  private final SlotCounts slotCounts = new SlotCounts();
   private final StatusRecorder recorder = new StatusRecorder();
 
   AmqpLocks(AmqpLocksBuilder settings) {
     names = settings.names;
-    callTimeout = settings.callTimeout;
+    callTimeout = settings.callTimeout();
     Threads threads = new Threads(settings.connectionName);
     background = threads.background();
     scheduler = threads.scheduler();
-    settings.listeners.add(0, recorder);
-    notices = new Notices(settings.listeners, threads);
+    List<LockListener> listeners = new ArrayList<>(settings.listeners);
+    listeners.add(0, recorder);
+    notices = new Notices(listeners, threads);
     silence = new Notices(List.of(), threads);
     Connector connector =
         new Connector(
@@ -72,14 +75,24 @@ public final class AmqpLocks implements AutoCloseable {
             settings.heartbeat,
             callTimeout,
             threads);
-    sessions =
-        new Sessions(connector, background, threads, callTimeout, new SessionNotices(notices));
     leases = new LeaseBook(callTimeout, Ticker.SYSTEM, notices, background, lines::released);
     administration =
-        new LeaseBook(callTimeout, Ticker.SYSTEM, silence, background, lines::released);
-    long period = settings.verifyEvery().toNanos();
-    verifying =
-        scheduler.scheduleWithFixedDelay(leases::verifyAll, period, period, TimeUnit.NANOSECONDS);
+        new LeaseBook(
+            callTimeout,
+            Ticker.SYSTEM,
+            silence,
+            background,
+            lock -> lines.released(names.admin(lock.name())));
+    Verification verification =
+        new Verification(scheduler, settings.verifyEvery(), List.of(leases, administration));
+    sessions =
+        new Sessions(
+            connector,
+            background,
+            threads,
+            callTimeout,
+            Ticker.SYSTEM,
+            new SessionNotices(notices, verification));
   }
 
   /** Begins the settings; the factory is copied and never changed. */
@@ -120,7 +133,7 @@ public final class AmqpLocks implements AutoCloseable {
   }
 
   private Slots slots(LockId id) {
-    return new Slots(id.name(), names, probe);
+    return new Slots(id.name(), names, probe, slotCounts);
   }
 
   private AmqpLock lock(LockId id, Object lineKey, Claim claim, Notices to) {
@@ -138,8 +151,7 @@ public final class AmqpLocks implements AutoCloseable {
       session = LocksStatus.Session.ENDED;
     }
     boolean blocked = sessions.ifOpen().map(open -> open.prober().blocked().isDone()).orElse(false);
-    return new LocksStatus(
-        session, blocked, leases.live().size(), lines.waiting(), recorder.lastLoss());
+    return new LocksStatus(session, blocked, leases.held(), lines.waiting(), recorder.lastLoss());
   }
 
   /**
@@ -151,7 +163,6 @@ public final class AmqpLocks implements AutoCloseable {
   public void close() {
     sessions.refuse();
     lines.releaseAll();
-    verifying.cancel(false);
     scheduler.shutdown();
     leases.releaseAll();
     administration.releaseAll();

@@ -18,7 +18,7 @@ public final class AmqpLocksBuilder {
   private List<Address> addresses = List.of();
   String connectionName = "amqp-locks";
   Duration heartbeat = Duration.ofSeconds(10);
-  Duration callTimeout = Duration.ofSeconds(5);
+  private @Nullable Duration callTimeout;
   private @Nullable Duration verifyEvery;
   QueueNames names = new QueueNames(QueueNames.DEFAULT_PREFIX);
   final List<LockListener> listeners = new ArrayList<>();
@@ -52,20 +52,28 @@ public final class AmqpLocksBuilder {
    * on a shorter one.
    */
   public AmqpLocksBuilder heartbeat(Duration interval) {
-    if (interval.compareTo(Duration.ofSeconds(1)) < 0 || interval.toNanosPart() != 0) {
+    if (interval.compareTo(Duration.ofSeconds(1)) < 0
+        || interval.compareTo(Duration.ofMinutes(10)) > 0
+        || interval.toNanosPart() != 0) {
       throw new LockException.Invalid(
-          "A heartbeat of %s is not possible; use whole seconds, one at least".formatted(interval));
+          "A heartbeat of %s is not possible; use whole seconds, from one to ten minutes"
+              .formatted(interval));
     }
     heartbeat = interval;
     return this;
   }
 
   /**
-   * The bound on the broker's part of each call, all steps together. Default: 5 s. Connecting may take
-   * that long besides, for each address.
+   * The bound on the broker's part of each call, all steps together; not more than the heartbeat.
+   * Default: 5 s, or the heartbeat if that is shorter. Opening a connection or a channel, which most
+   * calls find open, has the same bound again, a connection for each address.
    */
   public AmqpLocksBuilder callTimeout(Duration bound) {
-    callTimeout = requirePositive("call timeout", bound);
+    if (bound.compareTo(Duration.ofMillis(10)) < 0) {
+      throw new LockException.Invalid(
+          "A call timeout of %s is not possible; use 10 ms at least".formatted(bound));
+    }
+    callTimeout = bound;
     return this;
   }
 
@@ -74,7 +82,11 @@ public final class AmqpLocksBuilder {
    * the heartbeat. A holder learns within this time that its slot was removed.
    */
   public AmqpLocksBuilder verifyEvery(Duration interval) {
-    verifyEvery = requirePositive("verification interval", interval);
+    if (interval.compareTo(Duration.ofMillis(10)) < 0) {
+      throw new LockException.Invalid(
+          "A verification every %s is not possible; use 10 ms at least".formatted(interval));
+    }
+    verifyEvery = interval;
     return this;
   }
 
@@ -104,6 +116,12 @@ public final class AmqpLocksBuilder {
           "Leases verified every %s are not certain with a heartbeat of %s; verify at least as often"
               .formatted(verifyEvery(), heartbeat));
     }
+    if (callTimeout().compareTo(heartbeat) > 0) {
+      throw new LockException.Invalid(
+          "With a call timeout of %s an answer could be older than the heartbeat of %s and prove"
+                  .formatted(callTimeout(), heartbeat)
+              + " nothing; use a call timeout of at most the heartbeat");
+    }
     return new AmqpLocks(this);
   }
 
@@ -117,12 +135,11 @@ public final class AmqpLocksBuilder {
     return verifyEvery == null ? heartbeat.dividedBy(2) : verifyEvery;
   }
 
-  private static Duration requirePositive(String what, Duration value) {
-    if (value.isNegative() || value.isZero() || value.compareTo(Duration.ofHours(1)) > 0) {
-      throw new LockException.Invalid(
-          "A %s of %s is not possible; use more than zero and at most an hour"
-              .formatted(what, value));
+  Duration callTimeout() {
+    Duration usual = Duration.ofSeconds(5);
+    if (callTimeout != null) {
+      return callTimeout;
     }
-    return value;
+    return heartbeat.compareTo(usual) < 0 ? heartbeat : usual;
   }
 }

@@ -1,19 +1,19 @@
 package io.amqplocks;
 
 import io.amqplocks.internal.lease.Notices;
+import io.amqplocks.internal.lease.Verification;
+import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.session.Sessions;
 import io.amqplocks.lock.LockListener;
 
-/** Passes the session's life on to the listeners. */
-record SessionNotices(Notices notices) implements Sessions.SessionListener {
+/** With each session its leases are verified, and the listeners hear of its life. */
+record SessionNotices(Notices notices, Verification verification)
+    implements Sessions.SessionListener {
 
   @Override
-  public void opened() {
+  public void opened(Session session) {
     notices.post(LockListener::sessionOpened);
-  }
-
-  @Override
-  public void ended(String why) {
-    notices.post(listener -> listener.sessionEnded(why));
+    verification.begin(session);
+    session.join(reason -> notices.post(listener -> listener.sessionEnded(reason.detail())));
   }
 }

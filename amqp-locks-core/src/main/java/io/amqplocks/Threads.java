@@ -1,8 +1,8 @@
 package io.amqplocks;
 
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -25,16 +25,22 @@ final class Threads implements ThreadFactory {
     return thread;
   }
 
-  /** For what must not hold anybody up; after a shutdown, tasks are dropped. */
+  /**
+   * For what must not hold anybody up: releases of lost leases, answers that came late. After a
+   * shutdown its tasks are dropped, for then the session is gone that they would tidy up.
+   */
   ThreadPoolExecutor background() {
-    return new ThreadPoolExecutor(
-        0,
-        Integer.MAX_VALUE,
-        10,
-        TimeUnit.SECONDS,
-        new SynchronousQueue<>(),
-        this,
-        new ThreadPoolExecutor.DiscardPolicy());
+    ThreadPoolExecutor pool =
+        new ThreadPoolExecutor(
+            16,
+            16,
+            10,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(),
+            this,
+            new ThreadPoolExecutor.DiscardPolicy());
+    pool.allowCoreThreadTimeOut(true);
+    return pool;
   }
 
   ScheduledExecutorService scheduler() {

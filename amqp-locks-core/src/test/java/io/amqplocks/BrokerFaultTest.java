@@ -70,7 +70,8 @@ class BrokerFaultTest {
             locks.semaphore("s").tryAcquire().orElseThrow(),
             locks.mutex("m").tryAcquire().orElseThrow());
     if (!broker.version().isAtLeast(4, 0)) {
-      // Mnesia's log is written behind, after up to two seconds: what is newer dies with the process.
+      // Mnesia's log is written behind, after up to two seconds: what is newer dies with the
+      // process.
       await().pollDelay(Duration.ofSeconds(3)).until(() -> true);
     }
     broker.faults().kill();
@@ -152,7 +153,7 @@ class BrokerFaultTest {
   @Test
   void underAMemoryAlarmHoldingGoesOnAndLookingForSlotsSaysWhy(Broker broker) throws Exception {
     AmqpLocks locks =
-        fixture.open(fixture.builder().heartbeat(HEARTBEAT).callTimeout(Duration.ofSeconds(2)));
+        fixture.open(fixture.builder().heartbeat(HEARTBEAT).callTimeout(Duration.ofSeconds(1)));
     fixture.create(locks, "s", 2);
     Lease slot = locks.semaphore("s").tryAcquire().orElseThrow();
     Lease mutex = locks.mutex("m").tryAcquire().orElseThrow();
@@ -181,9 +182,31 @@ class BrokerFaultTest {
     assertThat(mutex.state()).isEqualTo(LeaseState.HELD);
   }
 
+  @Tag("trap-4")
+  @Test
+  void closingIsBoundedUnderAMemoryAlarm(Broker broker) throws Exception {
+    AmqpLocks locks = fixture.open();
+    fixture.create(locks, "s", 2);
+    Lease lease = locks.semaphore("s").tryAcquire().orElseThrow();
+    broker.faults().memoryAlarm(true);
+    try {
+      assertThatThrownBy(() -> locks.semaphore("s").tryAcquire())
+          .isInstanceOf(LockException.Unanswered.class);
+      long start = System.nanoTime();
+      locks.close();
+      assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(8));
+      assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
+      assertThat(fixture.exists(fixture.names().holder(LockName.of("s"), lease.slot()))).isFalse();
+    } finally {
+      broker.faults().memoryAlarm(false);
+    }
+  }
+
   @Test
   void aFrozenBrokerBoundsEveryCall(Broker broker) throws Exception {
-    AmqpLocks locks = fixture.open(fixture.builder().callTimeout(Duration.ofMillis(500)));
+    AmqpLocks locks =
+        fixture.open(
+            fixture.builder().heartbeat(Duration.ofSeconds(5)).callTimeout(Duration.ofMillis(500)));
     fixture.create(locks, "s", 1);
     Lease lease = locks.mutex("m").tryAcquire().orElseThrow();
     locks.semaphore("s").tryAcquire().orElseThrow().close();
@@ -196,7 +219,7 @@ class BrokerFaultTest {
           .isInstanceOf(LockException.Unanswered.class);
       assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
       lease.close();
-      assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(4));
+      assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
     } finally {
       broker.faults().thaw();
     }

@@ -104,7 +104,8 @@ class HolderFaultTest {
       for (int i = 0; i < 2; i++) {
         processes.add(
             ChildJvm.of(CounterMain.class)
-                .args(broker.uri(), fixture.prefix(), "counter", file.toString(), "2", "" + additions)
+                .args(
+                    broker.uri(), fixture.prefix(), "counter", file.toString(), "2", "" + additions)
                 .start());
       }
       for (ChildJvm process : processes) {

@@ -177,7 +177,8 @@ class MutexTest {
   @Tag("trap-14")
   @Test
   void aHolderHearsAtOnceThatItsQueueWasDeleted(Broker broker) throws Exception {
-    AmqpLocks locks = fixture.open();
+    Recorder recorder = new Recorder();
+    AmqpLocks locks = fixture.open(fixture.builder().listener(recorder));
     Lease lease = locks.mutex("m").tryAcquire().orElseThrow();
     Lease other = locks.mutex("other").tryAcquire().orElseThrow();
     CompletableFuture<String> heard = new CompletableFuture<>();
@@ -191,7 +192,55 @@ class MutexTest {
     assertThat(locks.status().lastLoss()).hasValueSatisfying(s -> assertThat(s).contains("'m'"));
     lease.close();
     assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(recorder.heard)
+                    .containsExactly(
+                        "session opened",
+                        "acquired mutex 'm'",
+                        "acquired mutex 'other'",
+                        "lost mutex 'm' REVOKED"));
     await().until(() -> locks.mutex("m").tryAcquire().isPresent());
+  }
+
+  @Test
+  void manyThreadsShareOneSessionFromTheStart(Broker broker) throws Exception {
+    AmqpLocks locks = fixture.open(fixture.builder().connectionName(fixture.prefix()));
+    fixture.create(fixture.open(), "s", 3);
+    CyclicBarrier start = new CyclicBarrier(32);
+    List<Future<?>> all = new ArrayList<>();
+    for (int i = 0; i < 32; i++) {
+      AmqpLock lock = i % 2 == 0 ? locks.mutex("m" + i) : locks.semaphore("s");
+      all.add(
+          threads.submit(
+              () -> {
+                start.await();
+                lock.acquire(LONG).close();
+                return null;
+              }));
+    }
+    for (Future<?> each : all) {
+      each.get(30, TimeUnit.SECONDS);
+    }
+    assertThat(broker.faults().connections())
+        .filteredOn(name -> name.startsWith(fixture.prefix()))
+        .containsExactlyInAnyOrder(fixture.prefix() + " holder", fixture.prefix() + " prober");
+  }
+
+  @Test
+  void closingReleasesManyAndLosesNone() throws Exception {
+    Recorder recorder = new Recorder();
+    AmqpLocks locks = fixture.open(fixture.builder().listener(recorder));
+    List<Lease> leases = new ArrayList<>();
+    for (int i = 0; i < 200; i++) {
+      leases.add(locks.mutex("m" + i).tryAcquire().orElseThrow());
+    }
+    assertThat(locks.status().held()).isEqualTo(200);
+    locks.close();
+    assertThat(leases).allMatch(lease -> lease.state() == LeaseState.RELEASED);
+    assertThat(recorder.heard).filteredOn(heard -> heard.startsWith("lost")).isEmpty();
+    assertThat(recorder.heard).filteredOn(heard -> heard.startsWith("released")).hasSize(200);
   }
 
   @Test

@@ -30,6 +30,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @BrokerTest(everyLine = true)
@@ -172,6 +173,39 @@ class SemaphoreTest {
     assertThat(locks.admin().semaphore("s").count()).isZero();
     locks.admin().semaphore("s").create(4);
     assertThat(locks.admin().semaphore("s").count()).isEqualTo(4);
+  }
+
+  /** Creating takes longer here than a lease is certain without being verified. */
+  @Test
+  void creatingManySlotsOutlastsTheCertaintyOfItsMutex() throws Exception {
+    AmqpLocks locks = fixture.open(fixture.builder().heartbeat(Duration.ofSeconds(1)));
+    fixture.create(locks, "s", 900);
+    assertThat(locks.admin().semaphore("s").count()).isEqualTo(900);
+  }
+
+  @Tag("trap-3")
+  @Test
+  void policiesOnOverflowDoNotMisleadTheProbes(Broker broker) throws Exception {
+    String policy = fixture.prefix() + "hostile";
+    broker
+        .faults()
+        .setPolicy(
+            policy,
+            "^" + fixture.prefix(),
+            "queues",
+            "{\"overflow\":\"reject-publish\",\"max-length\":5,\"message-ttl\":60000}");
+    try {
+      AmqpLocks locks = fixture.open();
+      fixture.create(locks, "s", 2);
+      Lease one = locks.semaphore("s").tryAcquire().orElseThrow();
+      Lease two = locks.semaphore("s").tryAcquire().orElseThrow();
+      assertThat(locks.semaphore("s").tryAcquire()).isEmpty();
+      one.close();
+      locks.semaphore("s").tryAcquire().orElseThrow().close();
+      two.close();
+    } finally {
+      broker.faults().clearPolicy(policy);
+    }
   }
 
   @Test

@@ -14,14 +14,15 @@ public interface AmqpLock {
 
   /**
    * Takes a slot if one is free, without waiting for a holder and without overtaking this process's
-   * own waiters. Takes a few round trips to the broker, at most the call timeout, and besides the
-   * time to connect if there is no connection yet.
+   * own waiters. Takes a few round trips to the broker, bounded by the call timeout; opening a
+   * connection or a channel first, which most calls need not, is bounded by as much again.
    *
    * @return the lease, or empty if all slots are held (or others won the race for the last one)
    * @throws LockException.NotFound if it is a semaphore that nobody created
    * @throws LockException.Unreachable if there is no connection to be had
    * @throws LockException.Refused if credentials or permissions do not suffice
-   * @throws LockException.Unanswered if the broker did not answer in time; what was begun is undone
+   * @throws LockException.Unanswered if the broker did not answer in time; what was begun is undone as
+   *     soon as it does
    */
   Optional<Lease> tryAcquire();
 
@@ -32,7 +33,8 @@ public interface AmqpLock {
    * <p>A connection that breaks while waiting is opened again; but if none was ever opened, the first
    * failure is thrown at once.
    *
-   * @param wait how long to wait, zero or more; the call may overrun it by one call timeout
+   * @param wait how long to wait, zero or more; the last attempt may overrun it by what {@link
+   *     #tryAcquire()} takes
    * @throws LockException.AcquireTimeout if no slot came free in time
    * @throws InterruptedException if the thread is interrupted while waiting
    * @throws LockException as {@link #tryAcquire()} does, if the last attempt within the bound failed

@@ -23,8 +23,8 @@ public interface Lease extends AutoCloseable {
   int slot();
 
   /**
-   * How sure the holder may be, without asking the broker: costs nothing, never blocks. If three
-   * heartbeats have gone by without a confirmation, this call makes the lease LOST.
+   * How sure the holder may be, without asking the broker: costs nothing, never blocks. If the broker
+   * has answered nothing for three heartbeats, this call makes the lease LOST.
    */
   LeaseState state();
 
@@ -40,9 +40,9 @@ public interface Lease extends AutoCloseable {
   Optional<LossReason> lossReason();
 
   /**
-   * Completes when the lease is lost; never if it is released first. Dependent actions run one at a
-   * time, in order, on a thread of the library unless they ask for another: one that blocks delays
-   * all later notices.
+   * Completes when the lease is lost; never if it is released first. Actions that depend on it run
+   * on a thread of the library, one at a time, or on the caller's if it is lost already: one that
+   * blocks delays all later notices.
    */
   CompletionStage<LossReason> whenLost();
 

@@ -75,7 +75,7 @@ public abstract sealed class LockException extends RuntimeException {
     }
   }
 
-  /** The broker did not answer within the call timeout. What the call began is undone. */
+  /** The broker did not answer within the call timeout. What the call began is undone when it does. */
   public static final class Unanswered extends LockException {
     private static final long serialVersionUID = 1L;
 

@@ -13,8 +13,8 @@ public record LossReason(Cause cause, String detail) {
     /** The connection that held the lease ended: network, broker or client. */
     SESSION_ENDED,
     /**
-     * The broker did not confirm the lease for three heartbeats, as after a long pause of the
-     * process, so it may have dropped the connection. The client then drops it as well.
+     * The broker answered nothing for three heartbeats, as after a long pause of this process, so it
+     * may have dropped the connection. The client then drops it as well.
      */
     EXPIRED,
     /** The queue that stands for the lease was deleted: by an operator, a policy or the broker. */

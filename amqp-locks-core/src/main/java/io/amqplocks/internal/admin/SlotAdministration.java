@@ -103,7 +103,10 @@ public final class SlotAdministration implements SemaphoreAdmin {
         queues.declare(call(), slots.slotQueue(slot));
       }
     } catch (LockException e) {
-      declared.forEach(slot -> undo(queues, slot));
+      // Without the mutex these are another administrator's by now; uncounted, they may stay.
+      if (mutex.verify() == LeaseState.HELD) {
+        declared.forEach(slot -> undo(queues, slot));
+      }
       throw e;
     }
   }
@@ -130,12 +133,13 @@ public final class SlotAdministration implements SemaphoreAdmin {
     }
   }
 
+  /** Asks the broker before each step: many steps take longer than a lease is certain without. */
   private void requireHeld(Lease mutex) {
-    if (mutex.state() != LeaseState.HELD) {
-      throw new LockException.Unreachable(
-          "The administration mutex of %s was lost half-way: %s; run the same call again"
-              .formatted(lock, mutex.lossReason().map(Object::toString).orElse("not confirmed")),
-          null);
+    LeaseState state = mutex.verify();
+    if (state != LeaseState.HELD) {
+      throw new LockException.Unanswered(
+          "The administration mutex of %s is %s half-way%s; run the same call again"
+              .formatted(lock, state, mutex.lossReason().map(reason -> ", " + reason).orElse("")));
     }
   }
 

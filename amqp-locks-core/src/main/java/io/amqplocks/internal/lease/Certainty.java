@@ -7,10 +7,11 @@ import java.time.Duration;
  * How long after its last confirmation a lease may be believed in. The broker drops a client that has
  * been silent for two heartbeats, and at the latest after three (trap 5). A confirmation proves that
  * the client was not silent when it asked: so for a little less than two heartbeats from then the lease
- * is certain, and after three it must be given up.
+ * is certain. Three heartbeats after the last request that it answered, whichever, it has dropped the
+ * client.
  *
- * @param certain how long it is HELD
- * @param expired when it is LOST; in between it is UNCERTAIN
+ * @param certain how long after its own last verification a lease is HELD
+ * @param expired how long after the session's last answer all of its leases are LOST
  */
 record Certainty(Duration certain, Duration expired) {
 
@@ -20,11 +21,16 @@ record Certainty(Duration certain, Duration expired) {
         heartbeat.multipliedBy(2).minus(heartbeat.dividedBy(4)), heartbeat.multipliedBy(3));
   }
 
-  /** What a lease is whose last good verification was sent that long ago, if nothing else ended it. */
-  LeaseState after(long nanos) {
-    if (nanos < certain.toNanos()) {
+  /**
+   * What a lease is that nothing has ended so far.
+   *
+   * @param unverified how long ago its last good verification was sent, in nanoseconds
+   * @param silent how long ago the session's last answered request was sent
+   */
+  LeaseState after(long unverified, long silent) {
+    if (unverified < certain.toNanos()) {
       return LeaseState.HELD;
     }
-    return nanos < expired.toNanos() ? LeaseState.UNCERTAIN : LeaseState.LOST;
+    return silent < expired.toNanos() ? LeaseState.UNCERTAIN : LeaseState.LOST;
   }
 }

@@ -4,10 +4,10 @@ import io.amqplocks.internal.session.Answer;
 import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.session.Ticker;
+import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -62,10 +62,11 @@ public final class LeaseBook {
     boolean held = false;
     try {
       lease.begin();
-      held =
-          session.revocations().watch(call, holding.holderQueue(), lease::revoked)
-              && slotIsThere(call, session, holding)
-              && lease.acquired();
+      long sentAt = ticker.nanos();
+      if (session.revocations().watch(call, holding.holderQueue(), lease::revoked)) {
+        lease.verifiedAt(sentAt);
+        held = slotIsThere(call, session, holding) && lease.acquired();
+      }
     } finally {
       if (!held) {
         lease.withdraw();
@@ -90,13 +91,15 @@ public final class LeaseBook {
   }
 
   /**
-   * Verifies all leases, one after the other. Stops at the first that gets no answer: the others would
-   * get none either, and each says by the clock how certain it still is.
+   * Verifies the leases of a session, one after the other. Stops at the first that gets no answer: the
+   * others would get none either, and each says by the clock how certain it still is.
    */
-  public void verifyAll() {
+  void verify(Session session) {
     for (QueueLease lease : leases) {
       try {
-        lease.state();
+        if (!lease.isOf(session) || lease.state() == LeaseState.LOST) {
+          continue;
+        }
         if (!lease.check()) {
           log.warn("{} could not be verified: RabbitMQ did not answer", lease);
           return;
@@ -110,20 +113,21 @@ public final class LeaseBook {
     }
   }
 
-  /** Releases all leases, for as long as the bound allows; closing the session frees the rest. */
+  /** Releases all leases, one by one while the bound allows; closing the session frees the rest. */
   public void releaseAll() {
     long end = ticker.nanos() + callTimeout.toNanos();
     for (QueueLease lease : leases) {
-      if (end - ticker.nanos() <= 0) {
-        return;
+      if (end - ticker.nanos() > 0) {
+        lease.close();
+      } else {
+        lease.leaveToSession();
       }
-      lease.close();
     }
   }
 
-  /** The leases that have not ended. */
-  public List<QueueLease> live() {
-    return List.copyOf(leases);
+  /** How many leases are held. */
+  public int held() {
+    return (int) leases.stream().filter(QueueLease::isHeld).count();
   }
 
   void add(QueueLease lease) {

@@ -7,6 +7,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,6 +20,10 @@ public final class Notices implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(Notices.class);
 
+  /** How many notices may wait; a lost lease's own notice always may. */
+  private static final int MOST = 10_000;
+
+  private final AtomicLong dropped = new AtomicLong();
   private final List<LockListener> listeners;
   private final ThreadPoolExecutor thread;
 
@@ -29,8 +34,14 @@ public final class Notices implements AutoCloseable {
         new ThreadPoolExecutor(0, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads);
   }
 
-  /** Tells all listeners, later. */
+  /** Tells all listeners, later; not if they are so far behind that memory would suffer. */
   public void post(Consumer<LockListener> notice) {
+    if (thread.getQueue().size() >= MOST) {
+      if (dropped.getAndIncrement() % MOST == 0) {
+        log.warn("Lock listeners are too slow; notices are dropped, {} so far", dropped);
+      }
+      return;
+    }
     for (LockListener listener : listeners) {
       run(() -> notice.accept(listener));
     }

@@ -71,15 +71,15 @@ public final class QueueLease implements Lease, Session.Member {
   }
 
   private LeaseState stateByClock(LeaseStatus now) {
-    LeaseState state = certainty.after(book.nanos() - now.verifiedAt());
+    LeaseState state = certainty.after(book.nanos() - now.verifiedAt(), session.silentNanos());
     if (state != LeaseState.LOST) {
       return state;
     }
     String why =
-        "not confirmed for %d s, three heartbeats".formatted(certainty.expired().toSeconds());
-    lose(new LossReason(Cause.EXPIRED, why));
-    // The broker may or may not have dropped the connection: now it will, and the slot is free.
-    session.end(why);
+        "RabbitMQ has not answered for %d s, three heartbeats"
+            .formatted(certainty.expired().toSeconds());
+    // It may or may not have dropped the connection: now it will, and the slots are free.
+    session.end(new LossReason(Cause.EXPIRED, why));
     return status.get().phase() == LeaseStatus.Phase.RELEASED
         ? LeaseState.RELEASED
         : LeaseState.LOST;
@@ -99,33 +99,33 @@ public final class QueueLease implements Lease, Session.Member {
 
   /**
    * Asks the broker: B on the connection that must own it, then A. Asking for A alone would miss that
-   * B was lost and is another's by now.
+   * B was lost and is another's by now. B's answer makes the lease certain; A, whose node may be
+   * down, can only end it.
    *
-   * @return false if the broker did not answer
+   * @return false if the broker did not answer for B
    */
   boolean check() {
     Call call = book.call(lock());
     long sentAt = book.nanos();
     Answer holder = session.holders().owns(call, holding.holderQueue());
-    if (holder == Answer.ABSENT || holder == Answer.LOCKED) {
+    if (holder == Answer.NONE) {
+      return false;
+    }
+    if (holder != Answer.OK) {
       revoked();
       return true;
     }
+    verifiedAt(sentAt);
     String slotQueue = holding.slotQueue();
-    Answer slot =
-        slotQueue == null || holder == Answer.NONE
-            ? holder
-            : session.slots().exists(call, slotQueue);
-    if (slot == Answer.ABSENT) {
-      slotRemoved();
-    } else if (slot == Answer.OK) {
-      status.updateAndGet(was -> was.verified(sentAt));
+    if (slotQueue != null && session.slots().exists(call, slotQueue) == Answer.ABSENT) {
+      lose(new LossReason(Cause.SLOT_REMOVED, "slot " + slot() + " was removed"));
     }
-    return slot != Answer.NONE;
+    return true;
   }
 
-  private void slotRemoved() {
-    lose(new LossReason(Cause.SLOT_REMOVED, "slot " + slot() + " was removed"));
+  /** The broker confirmed that B is ours, in answer to what was sent then. */
+  void verifiedAt(long sentAt) {
+    status.updateAndGet(was -> was.verified(sentAt));
   }
 
   /** The broker says that the exclusive queue is gone, or another's. Does not block. */
@@ -140,8 +140,8 @@ public final class QueueLease implements Lease, Session.Member {
   }
 
   @Override
-  public void sessionEnded(String why) {
-    lose(new LossReason(Cause.SESSION_ENDED, why));
+  public void sessionEnded(LossReason reason) {
+    lose(reason);
   }
 
   /**
@@ -160,10 +160,17 @@ public final class QueueLease implements Lease, Session.Member {
     announced.complete(null);
   }
 
-  /** Gives up an acquisition half-way; the user's code never heard of it. */
+  /** Gives up an acquisition half-way; the user's code never heard of it. Does not block. */
   void withdraw() {
     if (leave(LeaseStatus::released)) {
-      release();
+      releaseLater();
+    }
+  }
+
+  /** Ends as released with the connection that is about to be closed. */
+  void leaveToSession() {
+    if (leave(LeaseStatus::released)) {
+      book.notices().post(listener -> listener.released(this, age()));
     }
   }
 
@@ -172,7 +179,9 @@ public final class QueueLease implements Lease, Session.Member {
     if (!leave(LeaseStatus::released)) {
       return;
     }
-    release();
+    if (session.isOpen()) {
+      release();
+    }
     book.notices().post(listener -> listener.released(this, age()));
   }
 
@@ -180,9 +189,7 @@ public final class QueueLease implements Lease, Session.Member {
     if (!leave(was -> was.lost(reason))) {
       return;
     }
-    // Whatever took the lease, the broker shall say that the queue is not ours before anybody in
-    // this process may take it anew.
-    book.inBackground(this::release);
+    releaseLater();
     var unused =
         announced.thenRun(
             () -> {
@@ -207,11 +214,31 @@ public final class QueueLease implements Lease, Session.Member {
     return true;
   }
 
-  private void release() {
+  /**
+   * Whatever took the lease: the broker shall say that the queue is not ours before anybody in this
+   * process may take it anew. With the session, all is gone.
+   */
+  private void releaseLater() {
     if (session.isOpen()) {
-      session.holders().release(book.call(lock()), holding.holderQueue());
+      book.inBackground(this::release);
+    } else {
+      book.freed(lock());
     }
+  }
+
+  private void release() {
+    session.holders().release(book.call(lock()), holding.holderQueue());
     book.freed(lock());
+  }
+
+  /** Whether it is held by that session's connection. */
+  boolean isOf(Session other) {
+    return session.equals(other);
+  }
+
+  /** Whether the holder has it, and not only tries to. */
+  boolean isHeld() {
+    return status.get().phase() == LeaseStatus.Phase.HELD;
   }
 
   @Override
@@ -231,6 +258,7 @@ public final class QueueLease implements Lease, Session.Member {
 
   @Override
   public String toString() {
-    return "lease of slot " + slot() + " of " + lock() + ", " + state();
+    // Not state(): a log line must not end anything.
+    return "lease of slot " + slot() + " of " + lock() + " (" + status.get().phase() + ")";
   }
 }

@@ -8,6 +8,7 @@ import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.Futures;
 import io.amqplocks.internal.session.ProberConnection;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Queue;
@@ -30,35 +31,48 @@ public final class ConfirmProbe implements ExistenceProbe {
   private static final BasicProperties TRANSIENT =
       new BasicProperties.Builder().deliveryMode(1).build();
 
+  /**
+   * Enough for 512 slots in one round trip, and little enough for the sockets' buffers: under an alarm
+   * the broker reads no further, and a write that does not fit would wait without a bound.
+   */
+  private static final int MOST_AT_ONCE = 1024;
+
   private final Queue<ConfirmedChannel> idle = new ConcurrentLinkedQueue<>();
 
   @Override
   public List<Presence> probe(Call call, ProberConnection prober, List<String> queues) {
-    CompletableFuture<String> blocked = prober.blocked();
-    if (blocked.isDone()) {
-      return unknown(queues);
+    List<Presence> answers = new ArrayList<>(queues.size());
+    for (int from = 0; from < queues.size(); from += MOST_AT_ONCE) {
+      List<String> batch = queues.subList(from, Math.min(from + MOST_AT_ONCE, queues.size()));
+      answers.addAll(
+          prober.blocked().isDone() || call.remainingNanos() == 0
+              ? Collections.nCopies(batch.size(), Presence.UNKNOWN)
+              : publish(call, prober, batch));
     }
+    return answers;
+  }
+
+  private List<Presence> publish(Call call, ProberConnection prober, List<String> queues) {
     try {
       ConfirmedChannel channel = borrow(call, prober);
       ProbeBatch batch = channel.begin(queues);
+      // Once all is answered, in time or not, the channel is free again.
+      var unused = batch.answered().thenRun(() -> idle.add(channel));
       for (String queue : queues) {
         channel.channel().basicPublish("", queue, true, TRANSIENT, new byte[0]);
       }
-      return await(call, prober, channel, batch);
+      return await(call, prober, batch);
     } catch (IOException | ShutdownSignalException e) {
       throw BrokerErrors.calling(call, "publish to queue " + queues.get(0), e);
     }
   }
 
-  private List<Presence> await(
-      Call call, ProberConnection prober, ConfirmedChannel channel, ProbeBatch batch) {
+  private static List<Presence> await(Call call, ProberConnection prober, ProbeBatch batch) {
     CompletableFuture<Object> end = CompletableFuture.anyOf(batch.answered(), prober.blocked());
     try {
       Futures.await(end, call.remainingNanos());
-      // If the broker blocked us half-way, the channel is free again once all has been answered.
-      var unused = batch.answered().thenRun(() -> idle.add(channel));
     } catch (TimeoutException e) {
-      prober.discard(channel.channel());
+      return batch.results();
     } catch (ExecutionException e) {
       throw BrokerErrors.calling(call, "publish to queue " + batch.queues().get(0), e);
     }
@@ -73,9 +87,5 @@ public final class ConfirmProbe implements ExistenceProbe {
     }
     Channel channel = prober.open(call);
     return new ConfirmedChannel(channel);
-  }
-
-  private static List<Presence> unknown(List<String> queues) {
-    return Collections.nCopies(queues.size(), Presence.UNKNOWN);
   }
 }

@@ -4,7 +4,6 @@ import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.AuthenticationFailureException;
 import com.rabbitmq.client.ChannelContinuationTimeoutException;
 import com.rabbitmq.client.Method;
-import com.rabbitmq.client.PossibleAuthenticationFailureException;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.lock.LockException;
 import java.util.concurrent.ExecutionException;
@@ -31,8 +30,7 @@ public final class BrokerErrors {
 
   /** The error for a connection that could not be opened. */
   static LockException connecting(Call call, String target, Throwable failure) {
-    if (failure instanceof AuthenticationFailureException
-        || failure instanceof PossibleAuthenticationFailureException) {
+    if (failure instanceof AuthenticationFailureException) {
       return new LockException.Refused(
           "RabbitMQ at %s refuses the user name or password, wanted for %s: %s"
               .formatted(target, call.lock(), text(failure)),
@@ -55,8 +53,8 @@ public final class BrokerErrors {
 
   /** The error for a step that failed on an open connection. */
   public static LockException calling(Call call, String step, Throwable failure) {
-    if (failure instanceof ChannelContinuationTimeoutException
-        || failure instanceof TimeoutException) {
+    Throwable cause = failure instanceof ExecutionException ? failure.getCause() : failure;
+    if (cause instanceof ChannelContinuationTimeoutException || cause instanceof TimeoutException) {
       return call.unanswered(step);
     }
     ShutdownSignalException signal = signal(failure);
@@ -78,7 +76,10 @@ public final class BrokerErrors {
   }
 
   /** The reason of a shutdown in the broker's own words. */
-  static String text(Throwable failure) {
+  static String text(@Nullable Throwable failure) {
+    if (failure == null) {
+      return "no reason given";
+    }
     ShutdownSignalException signal = signal(failure);
     if (signal == null) {
       Throwable cause = failure instanceof ExecutionException ? failure.getCause() : failure;

@@ -24,6 +24,17 @@ public record Call(LockId lock, Duration bound, long end, Ticker ticker) {
     return Math.max(0, end - ticker.nanos());
   }
 
+  /** A step of this call that may take half of what is left, so that something is left after it. */
+  public Call half() {
+    return new Call(lock, bound, end - remainingNanos() / 2, ticker);
+  }
+
+  /** The error for a step that found all channels of the connection in use. */
+  LockException.Unanswered noChannel(String step) {
+    return new LockException.Unanswered(
+        "All channels of the connection are in use; cannot %s for %s now".formatted(step, lock));
+  }
+
   /** The error for a step that got no answer in time. */
   public LockException.Unanswered unanswered(String step) {
     return new LockException.Unanswered(

@@ -3,7 +3,8 @@ package io.amqplocks.internal.session;
 import com.rabbitmq.client.Address;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
-import com.rabbitmq.client.ShutdownSignalException;
+import com.rabbitmq.client.NoOpMetricsCollector;
+import com.rabbitmq.client.observation.ObservationCollector;
 import io.amqplocks.lock.LockException;
 import java.io.IOException;
 import java.time.Duration;
@@ -43,31 +44,37 @@ public final class Connector {
     factory.setConnectionTimeout(timeoutMillis);
     factory.setHandshakeTimeout(timeoutMillis);
     factory.setShutdownTimeout(timeoutMillis);
+    // A busy executor of the application must not delay the word that a lease is lost.
+    factory.setSharedExecutor(null);
+    factory.setShutdownExecutor(null);
     factory.setThreadFactory(threads);
+    // Probes for slots are no messages of the application's.
+    factory.setMetricsCollector(new NoOpMetricsCollector());
+    factory.setObservationCollector(ObservationCollector.NO_OP);
     this.addresses = List.copyOf(addresses);
     this.name = name;
   }
 
   /**
-   * Opens a connection.
+   * Opens a connection; what this throws is for {@link #failure} to translate.
    *
    * @param role what it is for; part of the name that an operator sees at the broker
    */
-  Connection open(Call call, String role) {
-    Connection connection;
-    try {
-      connection = factory.newConnection(addresses, name + " " + role);
-    } catch (IOException | TimeoutException | ShutdownSignalException e) {
-      throw BrokerErrors.connecting(call, target(), e);
-    }
+  Connection open(String role) throws IOException, TimeoutException {
+    Connection connection = factory.newConnection(addresses, name + " " + role);
     if (connection.getHeartbeat() == 0) {
-      connection.abort();
-      throw new LockException.Unexpected(
-          "RabbitMQ at %s turned heartbeats off; without them nobody would notice a dead holder of %s"
-              .formatted(target(), call.lock()),
-          null);
+      connection.abort(factory.getChannelRpcTimeout());
+      throw new IOException(
+          "the broker turned heartbeats off, and without them nobody would notice a dead holder");
     }
     return connection;
+  }
+
+  /** What a caller is told when no connection could be opened. */
+  LockException failure(Call call, Exception failure) {
+    return failure instanceof LockException ours
+        ? ours
+        : BrokerErrors.connecting(call, target(), failure);
   }
 
   private String target() {

@@ -5,14 +5,16 @@ import com.rabbitmq.client.Command;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.Method;
 import com.rabbitmq.client.ShutdownSignalException;
-import io.amqplocks.lock.LockException;
 import java.io.IOException;
 import java.util.Deque;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,20 +24,29 @@ import org.jspecify.annotations.Nullable;
  * <p>Concurrency: a channel serves one call at a time, and is lent to that call. A refusal (404, 405)
  * closes the channel and costs no more than that. When an answer is overdue, the channel stays lent
  * until that very answer has come, so a late answer is never taken for the next one's (trap 6); with
- * the connection every outstanding answer fails, so none is waited for in vain.
+ * the connection every outstanding answer fails, so none is waited for in vain. A semaphore bounds how
+ * many channels are lent; who finds none waits for one within its own bound.
  */
 final class HolderConnection {
 
+  /** Far below the 2,047 that a broker allows, far above what keeps one busy. */
+  private static final int MOST_CHANNELS = 256;
+
   private final Connection connection;
   private final Executor background;
+  private final Ticker ticker;
   private final Deque<Channel> idle = new ConcurrentLinkedDeque<>();
+  private final Semaphore lendable = new Semaphore(MOST_CHANNELS);
+  private final AtomicLong answeredAt;
 
-  HolderConnection(Connection connection, Executor background) {
+  HolderConnection(Connection connection, Executor background, Ticker ticker) {
     this.connection = connection;
     this.background = background;
+    this.ticker = ticker;
+    answeredAt = new AtomicLong(ticker.nanos());
   }
 
-  /** What to do with an answer that came too late; the channel is clean again, or closed. */
+  /** What to do with an answer that came too late; NONE if the channel broke instead. */
   @FunctionalInterface
   interface LateAnswer {
     /** Nothing to do. */
@@ -52,59 +63,93 @@ final class HolderConnection {
    */
   Answer ask(Call call, String step, Method method, LateAnswer late) {
     Channel channel = borrow(call, step);
-    CompletableFuture<Command> reply;
+    boolean lent = true;
     try {
-      reply = channel.asyncCompletableRpc(method);
+      long sentAt = ticker.nanos();
+      CompletableFuture<Command> reply = channel.asyncCompletableRpc(method);
+      try {
+        Futures.await(reply, call.remainingNanos());
+        idle.push(channel);
+        return answered(sentAt, Answer.OK);
+      } catch (TimeoutException e) {
+        lent = false;
+        var unused =
+            reply.whenCompleteAsync(
+                (answer, failure) -> settle(channel, failure, late), background);
+        return Answer.NONE;
+      } catch (ExecutionException e) {
+        Answer expected = BrokerErrors.expected(e);
+        if (expected == null) {
+          throw BrokerErrors.calling(call, step, e);
+        }
+        return answered(sentAt, expected);
+      }
     } catch (IOException | ShutdownSignalException e) {
       throw BrokerErrors.calling(call, step, e);
-    }
-    try {
-      Futures.await(reply, call.remainingNanos());
-      idle.push(channel);
-      return Answer.OK;
-    } catch (TimeoutException e) {
-      var unused =
-          reply.whenCompleteAsync((answer, failure) -> settle(channel, failure, late), background);
-      return Answer.NONE;
-    } catch (ExecutionException e) {
-      Answer expected = BrokerErrors.expected(e);
-      if (expected == null) {
-        throw BrokerErrors.calling(call, step, e);
+    } finally {
+      if (lent) {
+        lendable.release();
       }
-      return expected;
     }
+  }
+
+  /** How long ago the newest request was sent that was answered: then the broker had heard from us. */
+  long silentNanos() {
+    return ticker.nanos() - answeredAt.get();
+  }
+
+  private Answer answered(long sentAt, Answer answer) {
+    answeredAt.accumulateAndGet(sentAt, (was, now) -> now - was > 0 ? now : was);
+    return answer;
   }
 
   private void settle(Channel channel, @Nullable Throwable failure, LateAnswer late) {
     if (failure == null) {
       idle.push(channel);
     }
+    lendable.release();
     Answer answer = failure == null ? Answer.OK : BrokerErrors.expected(failure);
     late.came(answer == null ? Answer.NONE : answer);
   }
 
   private Channel borrow(Call call, String step) {
-    for (Channel channel = idle.poll(); channel != null; channel = idle.poll()) {
-      if (channel.isOpen()) {
+    await(call, step);
+    try {
+      for (Channel channel = idle.poll(); channel != null; channel = idle.poll()) {
+        if (channel.isOpen()) {
+          return channel;
+        }
+      }
+      Channel channel = connection.createChannel();
+      if (channel != null) {
         return channel;
       }
+    } catch (IOException | ShutdownSignalException e) {
+      lendable.release();
+      throw BrokerErrors.calling(call, step, e);
     }
-    return open(call, step);
+    lendable.release();
+    throw call.noChannel(step);
   }
 
-  /** A new channel of this connection. */
-  Channel open(Call call, String step) {
+  private void await(Call call, String step) {
+    boolean interrupted = false;
     try {
-      Channel channel = connection.createChannel();
-      if (channel == null) {
-        throw new LockException.Unexpected(
-            "All %d channels of the connection are in use; cannot %s for %s"
-                .formatted(connection.getChannelMax(), step, call.lock()),
-            null);
+      while (true) {
+        try {
+          if (call.remainingNanos() > 0
+              && lendable.tryAcquire(call.remainingNanos(), TimeUnit.NANOSECONDS)) {
+            return;
+          }
+          throw call.unanswered(step);
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
       }
-      return channel;
-    } catch (IOException | ShutdownSignalException e) {
-      throw BrokerErrors.calling(call, step, e);
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
     }
   }
 }

@@ -99,12 +99,14 @@ public final class HolderQueues {
         return true;
       }
       log.warn("{}: {}; it will when it can", call.lock(), call.unanswered(step).getMessage());
-    } catch (LockException.Unanswered e) {
+    } catch (LockException.Unreachable e) {
+      log.debug("{}: released with its connection: {}", call.lock(), e.getMessage());
+    } catch (LockException.Refused e) {
+      // Asking again would not help: the queue stays until the session ends, and so does the claim.
+      log.error("{}: not released: {}", call.lock(), e.getMessage());
+    } catch (LockException e) {
       log.warn("{}: not released yet: {}", call.lock(), e.getMessage());
       later.execute(() -> release(Call.on(call.lock(), callTimeout, call.ticker()), queue));
-    } catch (LockException e) {
-      // A broken connection takes the queue with it; a refusal leaves it, and the claim.
-      log.warn("{}: not released: {}", call.lock(), e.getMessage());
     }
     return false;
   }

@@ -6,28 +6,24 @@ import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.lock.LockException;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicReference;
-import org.jspecify.annotations.Nullable;
 
 /**
- * The connection that publishes probes. It holds nothing, so it may break, be blocked by an alarm, or
- * be thrown away without harm to any lease. Opened at first use.
- *
- * <p>Concurrency: the connection is replaced as a whole, by compare-and-set; of two threads that open
- * one at a time, the loser closes its own and uses the winner's.
+ * The connection that publishes probes. It holds nothing, so it may break or be blocked by an alarm
+ * without harm to any lease. Opened at first use, and again when it broke.
  */
 public final class ProberConnection {
 
   private final Connector connector;
-  private final Executor background;
-  private final AtomicReference<@Nullable Prober> current = new AtomicReference<>();
+  private final Duration closeTimeout;
+  private final SingleFlight<Prober> current;
   private volatile boolean closed;
 
-  ProberConnection(Connector connector, Executor background) {
+  ProberConnection(Connector connector, Duration closeTimeout) {
     this.connector = connector;
-    this.background = background;
+    this.closeTimeout = closeTimeout;
+    current = new SingleFlight<>(prober -> prober.connection.isOpen(), connector::failure);
   }
 
   /** One life of the connection, with what the broker said about it last. */
@@ -53,13 +49,16 @@ public final class ProberConnection {
 
   /** A new channel. */
   public Channel open(Call call) {
-    Connection connection = connection(call);
+    Prober prober = current.get(call, () -> new Prober(connector.open("prober")));
+    if (closed) {
+      close();
+      throw new LockException.Unreachable(
+          "The session ended while looking for slots of " + call.lock(), null);
+    }
     try {
-      Channel channel = connection.createChannel();
+      Channel channel = prober.connection.createChannel();
       if (channel == null) {
-        throw new LockException.Unexpected(
-            "All channels of the probing connection are in use; cannot look for " + call.lock(),
-            null);
+        throw call.noChannel("look for slots");
       }
       return channel;
     } catch (IOException | ShutdownSignalException e) {
@@ -69,47 +68,14 @@ public final class ProberConnection {
 
   /** Completed while an alarm of the broker keeps this connection from publishing; with the reason. */
   public CompletableFuture<String> blocked() {
-    Prober prober = current.get();
-    return prober == null || !prober.connection.isOpen()
-        ? new CompletableFuture<>()
-        : prober.blocked;
+    return current.ifOpen().map(prober -> prober.blocked).orElseGet(CompletableFuture::new);
   }
 
-  /**
-   * Throws the connection away after a probe was not answered: what it still has to send is bounded
-   * only so, and the next probe gets a fresh one.
-   */
-  public void discard(Channel channel) {
-    Prober prober = current.get();
-    if (prober != null && prober.connection.equals(channel.getConnection())) {
-      current.compareAndSet(prober, null);
-      background.execute(prober.connection::abort);
-    }
-  }
-
+  /** Bounded even under an alarm, when the broker does not read what this connection sends. */
   void close() {
     closed = true;
-    Prober prober = current.getAndSet(null);
-    if (prober != null) {
-      prober.connection.abort();
-    }
-  }
-
-  private Connection connection(Call call) {
-    Prober prober = current.get();
-    if (prober != null && prober.connection.isOpen()) {
-      return prober.connection;
-    }
-    Prober opened = new Prober(connector.open(call, "prober"));
-    if (current.compareAndSet(prober, opened) && !closed) {
-      return opened.connection;
-    }
-    opened.connection.abort();
-    Prober winner = current.get();
-    if (winner == null || winner == opened) {
-      throw new LockException.Unreachable(
-          "The session ended while looking for " + call.lock(), null);
-    }
-    return winner.connection;
+    current
+        .ifOpen()
+        .ifPresent(prober -> prober.connection.abort(Math.toIntExact(closeTimeout.toMillis())));
   }
 }

@@ -4,13 +4,16 @@ import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.DefaultConsumer;
 import com.rabbitmq.client.ShutdownSignalException;
+import io.amqplocks.lock.LockException;
 import java.io.IOException;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -24,22 +27,30 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Concurrency: one channel serves all queues and only the watch thread uses it, so there is no lock
  * to hold while the broker is asked. The broker closes that channel if a queue to be watched has gone;
- * the thread then opens another and consumes anew on the queues that are left. Tags are never used
- * twice, so a late notice for a released queue does not meet the next holder's.
+ * the thread then consumes anew, on another, until each queue that is left is consumed on the channel
+ * that is open. Tags are never used twice, so a late notice for a released queue does not meet the next
+ * holder's. A cancel may come on the client's thread while the watch thread consumes: whoever takes the
+ * entry out of the map calls its owner.
  */
 public final class RevocationWatch {
 
   private static final Logger log = LoggerFactory.getLogger(RevocationWatch.class);
 
+  private static final long RETRY_MILLIS = 500;
+
   private final Connection connection;
-  private final Executor watchThread;
+  private final ScheduledExecutorService watchThread;
   private final Map<String, Watched> watched = new ConcurrentHashMap<>();
   private @Nullable Channel channel;
   private long lastTag;
 
-  private record Watched(String queue, Runnable revoked) {}
+  private record Watched(String queue, Runnable revoked, Channel on) {
+    Watched on(Channel other) {
+      return new Watched(queue, revoked, other);
+    }
+  }
 
-  RevocationWatch(Connection connection, Executor watchThread) {
+  RevocationWatch(Connection connection, ScheduledExecutorService watchThread) {
     this.connection = connection;
     this.watchThread = watchThread;
   }
@@ -48,25 +59,33 @@ public final class RevocationWatch {
    * Watches a queue that this session just took. Only the owner may consume, so success also proves
    * that the queue is still the session's.
    *
-   * @param revoked is called once, on a thread of the client library, when the queue goes; it must
+   * @param revoked is called once when the queue goes, on a thread that is not the caller's; it must
    *     not block
    * @return false if the queue is gone already, or another's
    */
   public boolean watch(Call call, String queue, Runnable revoked) {
+    String step = "consume from queue " + queue;
     CompletableFuture<Boolean> done = new CompletableFuture<>();
     try {
       watchThread.execute(() -> consume(queue, revoked, done));
       return Futures.await(done, call.remainingNanos());
-    } catch (RejectedExecutionException | TimeoutException e) {
-      throw call.unanswered("watch queue " + queue);
+    } catch (RejectedExecutionException e) {
+      throw new LockException.Unreachable("The session ended while acquiring " + call.lock(), e);
+    } catch (TimeoutException e) {
+      // Not begun yet, it need not begin: the queue will be given up.
+      done.cancel(false);
+      throw call.unanswered(step);
     } catch (ExecutionException e) {
-      throw BrokerErrors.calling(call, "consume from queue " + queue, e);
+      throw BrokerErrors.calling(call, step, e);
     }
   }
 
   private void consume(String queue, Runnable revoked, CompletableFuture<Boolean> done) {
+    if (done.isDone()) {
+      return;
+    }
     try {
-      done.complete(consume(new Watched(queue, revoked)));
+      done.complete(consume(new Watched(queue, revoked, open())));
     } catch (IOException | RuntimeException e) {
       done.completeExceptionally(e);
     }
@@ -74,13 +93,10 @@ public final class RevocationWatch {
   }
 
   private boolean consume(Watched queue) throws IOException {
-    if (channel == null || !channel.isOpen()) {
-      channel = open();
-    }
     String tag = "watch-" + ++lastTag;
     watched.put(tag, queue);
     try {
-      channel.basicConsume(queue.queue(), true, tag, new Revocation(channel));
+      queue.on().basicConsume(queue.queue(), true, tag, new Revocation(queue.on()));
       return true;
     } catch (IOException | ShutdownSignalException e) {
       watched.remove(tag);
@@ -93,24 +109,46 @@ public final class RevocationWatch {
     }
   }
 
-  /** After the channel broke: everything that was watched on it is watched on a new one. */
+  /** Consumes anew on everything whose channel is not the open one, until there is no such queue. */
   private void restore() {
-    while (channel == null && !watched.isEmpty() && connection.isOpen()) {
-      Map<String, Watched> all = Map.copyOf(watched);
-      watched.keySet().removeAll(all.keySet());
-      for (Watched each : all.values()) {
-        try {
-          if (!consume(each)) {
-            each.revoked().run();
-          }
-        } catch (IOException | RuntimeException e) {
-          log.warn("Cannot watch queue {}: {}", each.queue(), BrokerErrors.text(e));
+    List<String> astray = astray();
+    while (!astray.isEmpty() && connection.isOpen()) {
+      for (String tag : astray) {
+        Watched each = watched.remove(tag);
+        if (each != null && !restore(tag, each)) {
+          return;
         }
       }
+      astray = astray();
     }
   }
 
+  private boolean restore(String tag, Watched each) {
+    try {
+      if (!consume(each.on(open()))) {
+        each.revoked().run();
+      }
+      return true;
+    } catch (IOException | RuntimeException e) {
+      log.warn("Queue {} is not watched for now: {}", each.queue(), BrokerErrors.text(e));
+      watched.put(tag, each);
+      retryLater();
+      return false;
+    }
+  }
+
+  private List<String> astray() {
+    return watched.entrySet().stream()
+        .filter(entry -> !entry.getValue().on().equals(channel))
+        .map(Map.Entry::getKey)
+        .toList();
+  }
+
   private Channel open() throws IOException {
+    Channel present = channel;
+    if (present != null && present.isOpen()) {
+      return present;
+    }
     Channel opened = connection.createChannel();
     if (opened == null) {
       throw new IOException("all channels of the connection are in use");
@@ -121,6 +159,7 @@ public final class RevocationWatch {
             tryExecute(() -> restoreAfter(opened));
           }
         });
+    channel = opened;
     return opened;
   }
 
@@ -140,6 +179,14 @@ public final class RevocationWatch {
       } catch (IOException | ShutdownSignalException e) {
         log.debug("Channel of the watch not closed: {}", e.getMessage());
       }
+    }
+  }
+
+  private void retryLater() {
+    try {
+      var unused = watchThread.schedule(() -> restore(), RETRY_MILLIS, TimeUnit.MILLISECONDS);
+    } catch (RejectedExecutionException e) {
+      log.debug("The session has ended; nothing is watched any more");
     }
   }
 

@@ -1,11 +1,14 @@
 package io.amqplocks.internal.session;
 
 import com.rabbitmq.client.Connection;
+import io.amqplocks.lock.LossReason;
+import io.amqplocks.lock.LossReason.Cause;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -24,37 +27,42 @@ public final class Session {
   private static final Logger log = LoggerFactory.getLogger(Session.class);
 
   private final Connection connection;
-  private final Executor background;
-  private final ExecutorService watchThread;
+  private final ThreadFactory threads;
+  private final Duration callTimeout;
+  private final ScheduledThreadPoolExecutor watchThread;
+  private final HolderConnection holder;
   private final HolderQueues holders;
   private final SlotQueues slots;
   private final RevocationWatch revocations;
   private final ProberConnection prober;
   private final Set<Member> members = ConcurrentHashMap.newKeySet();
-  private final AtomicReference<@Nullable String> ended = new AtomicReference<>();
+  private final AtomicReference<@Nullable LossReason> ended = new AtomicReference<>();
 
   /** What ends with the session. */
   @FunctionalInterface
   public interface Member {
     /** The session ended; must not block. */
-    void sessionEnded(String why);
+    void sessionEnded(LossReason reason);
   }
 
   Session(
       Connection connection,
       Connector connector,
       Executor background,
-      ExecutorService watchThread,
-      Duration callTimeout) {
+      ThreadFactory threads,
+      Duration callTimeout,
+      Ticker ticker) {
     this.connection = connection;
-    this.background = background;
-    this.watchThread = watchThread;
-    HolderConnection holder = new HolderConnection(connection, background);
+    this.threads = threads;
+    this.callTimeout = callTimeout;
+    watchThread = new ScheduledThreadPoolExecutor(1, threads);
+    holder = new HolderConnection(connection, background, ticker);
     holders = new HolderQueues(holder, callTimeout, background);
     slots = new SlotQueues(holder);
     revocations = new RevocationWatch(connection, watchThread);
-    prober = new ProberConnection(connector, background);
-    connection.addShutdownListener(cause -> end(BrokerErrors.text(cause)));
+    prober = new ProberConnection(connector, callTimeout);
+    connection.addShutdownListener(
+        cause -> end(new LossReason(Cause.SESSION_ENDED, BrokerErrors.text(cause))));
   }
 
   /** The exclusive queues of this session. */
@@ -82,17 +90,26 @@ public final class Session {
     return Duration.ofSeconds(connection.getHeartbeat());
   }
 
-  /** Whether it has not ended yet, as far as this process knows. */
+  /** How long ago the newest request was sent that the broker has answered. */
+  public long silentNanos() {
+    return holder.silentNanos();
+  }
+
+  /** Whether it has not ended, as far as this process knows; if it just did, this is the end of it. */
   public boolean isOpen() {
+    if (ended.get() == null && !connection.isOpen()) {
+      // Its listeners hear of that only when the socket is done with.
+      end(new LossReason(Cause.SESSION_ENDED, BrokerErrors.text(connection.getCloseReason())));
+    }
     return ended.get() == null;
   }
 
-  /** Calls the member once when the session ends, or now if it has. It must not block. */
+  /** Calls the member once when the session ends, or now if it has. */
   public void join(Member member) {
     members.add(member);
-    String why = ended.get();
-    if (why != null) {
-      tell(member, why);
+    LossReason reason = ended.get();
+    if (reason != null) {
+      tell(member, reason);
     }
   }
 
@@ -102,37 +119,40 @@ public final class Session {
   }
 
   /** Ends the session: all its leases are lost, and its connections are dropped. Does not block. */
-  public void end(String why) {
-    if (finish(why)) {
-      background.execute(this::drop);
+  public void end(LossReason reason) {
+    if (finish(reason)) {
+      // A thread of its own: a pool may be full, or shut down already.
+      threads.newThread(this::drop).start();
     }
   }
 
   /** Ends the session as the last act of an orderly close, and returns when it is closed. */
   void close() {
-    if (finish("closed by this process")) {
+    if (finish(new LossReason(Cause.SESSION_ENDED, "closed by this process"))) {
       drop();
     }
   }
 
-  private boolean finish(String why) {
-    if (!ended.compareAndSet(null, why)) {
+  private boolean finish(LossReason reason) {
+    if (!ended.compareAndSet(null, reason)) {
       return false;
     }
-    log.info("Session with RabbitMQ ended: {}", why);
-    members.forEach(member -> tell(member, why));
+    log.info("Session with RabbitMQ ended: {}", reason);
+    members.forEach(member -> tell(member, reason));
     return true;
   }
 
-  private void tell(Member member, String why) {
+  private void tell(Member member, LossReason reason) {
     if (members.remove(member)) {
-      member.sessionEnded(why);
+      member.sessionEnded(reason);
     }
   }
 
   private void drop() {
-    watchThread.shutdownNow();
-    connection.abort(Math.toIntExact(heartbeat().toMillis()));
+    // What is queued there runs still, and fails at once.
+    watchThread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+    watchThread.shutdown();
+    connection.abort(Math.toIntExact(callTimeout.toMillis()));
     prober.close();
   }
 }

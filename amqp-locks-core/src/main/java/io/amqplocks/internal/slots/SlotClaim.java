@@ -70,7 +70,7 @@ public record SlotClaim(Slots slots, LeaseBook leases) implements Claim {
     if (scan.unknown() > 0) {
       CompletableFuture<String> blocked = session.prober().blocked();
       throw new LockException.Unanswered(
-          "No free slot of %s found, but %d of %d slots gave no certain answer: %s"
+          "No free slot of %s found, but %d of the %d places looked at gave no certain answer: %s"
               .formatted(
                   call.lock(),
                   scan.unknown(),

@@ -18,39 +18,38 @@ import java.util.stream.IntStream;
  */
 public final class Slots {
 
-  private static final int FIRST_LOOK = 8;
-
   private final LockName name;
   private final QueueNames names;
   private final ExistenceProbe probe;
-  // Only a guess of how much to ask at once; being wrong costs a round trip.
-  private volatile int lastCount = FIRST_LOOK - 1;
+  private final SlotCounts counts;
 
   /** Of that semaphore. */
-  public Slots(LockName name, QueueNames names, ExistenceProbe probe) {
+  public Slots(LockName name, QueueNames names, ExistenceProbe probe, SlotCounts counts) {
     this.name = name;
     this.names = names;
     this.probe = probe;
+    this.counts = counts;
   }
 
   /** Looks at slots and holders until the end of the slots. */
   SlotScan scan(Call call, ProberConnection prober) {
     SlotScan scan = SlotScan.NOTHING;
-    int look = lastCount + 1;
+    int look = counts.guess(name) + 1;
     while (!scan.complete() && scan.count() < SemaphoreAdmin.MAX_SLOTS) {
       int from = scan.count() + 1;
       List<String> queues = new ArrayList<>(2 * look);
       IntStream.range(from, from + look).mapToObj(this::slotQueue).forEach(queues::add);
       IntStream.range(from, from + look).mapToObj(this::holderQueue).forEach(queues::add);
-      List<Presence> answers = probe.probe(call, prober, queues);
+      // Half of the time at most: what is found free must still be taken.
+      List<Presence> answers = probe.probe(call.half(), prober, queues);
       scan = scan.then(answers.subList(0, look), answers.subList(look, 2 * look));
-      if (scan.unknown() == scan.count()) {
-        // Silence all over: an alarm, or a broker in trouble. More questions would not help.
+      if (answers.contains(Presence.UNKNOWN)) {
+        // An alarm, a node that is down: what is known must do, more questions would not help.
         return scan;
       }
       look *= 2;
     }
-    lastCount = scan.count();
+    counts.saw(name, scan.count());
     return scan;
   }
 
@@ -61,14 +60,14 @@ public final class Slots {
    */
   public int count(Call call, ProberConnection prober) {
     int present = presentFrom(1, call, prober);
-    lastCount = present;
+    counts.saw(name, present);
     return present;
   }
 
   /** How many slots there are in an unbroken run from that one on. */
   public int presentFrom(int first, Call call, ProberConnection prober) {
     int from = first;
-    for (int look = lastCount + 1; ; look *= 2) {
+    for (int look = counts.guess(name) + 1; ; look *= 2) {
       List<String> queues = IntStream.range(from, from + look).mapToObj(this::slotQueue).toList();
       List<Presence> answers = probe.probe(call, prober, queues);
       for (int i = 0; i < look; i++) {

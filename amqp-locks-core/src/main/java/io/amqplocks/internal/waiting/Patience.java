@@ -12,6 +12,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Patience {
 
+  /** As good as for ever, and small enough for the arithmetic. */
+  private static final Duration LONGEST = Duration.ofDays(36_500);
+
   private final LockId lock;
   private final Duration wait;
   private final Ticker ticker;
@@ -22,7 +25,7 @@ final class Patience {
     this.lock = lock;
     this.wait = wait;
     this.ticker = ticker;
-    end = ticker.nanos() + wait.toNanos();
+    end = ticker.nanos() + (wait.compareTo(LONGEST) > 0 ? LONGEST : wait).toNanos();
   }
 
   long remaining() {

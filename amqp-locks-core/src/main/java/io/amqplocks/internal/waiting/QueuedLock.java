@@ -79,23 +79,24 @@ public final class QueuedLock implements AmqpLock {
           "The time to wait for %s is negative: %s; use zero or more".formatted(id, wait));
     }
     long start = ticker.nanos();
-    Outcome outcome = Outcome.ERROR;
+    Outcome missed = Outcome.ERROR;
+    boolean acquired = false;
     WaitingLines.Ticket ticket = lines.join(lineKey);
     try {
       QueueLease lease = acquire(ticket, new Patience(id, wait, ticker));
       lease.announce(since(start));
-      outcome = Outcome.BUSY;
+      acquired = true;
       return lease;
     } catch (LockException.AcquireTimeout e) {
-      outcome = Outcome.TIMEOUT;
+      missed = Outcome.TIMEOUT;
       throw e;
     } catch (InterruptedException e) {
-      outcome = Outcome.INTERRUPTED;
+      missed = Outcome.INTERRUPTED;
       throw e;
     } finally {
       lines.leave(ticket);
-      if (outcome != Outcome.BUSY) {
-        missed(outcome, start);
+      if (!acquired) {
+        missed(missed, start);
       }
     }
   }

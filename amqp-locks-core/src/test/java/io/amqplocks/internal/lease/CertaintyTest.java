@@ -13,7 +13,16 @@ class CertaintyTest {
   private final Certainty certainty = Certainty.of(Duration.ofSeconds(10));
 
   private LeaseState after(Duration silence) {
-    return certainty.after(silence.toNanos());
+    return certainty.after(silence.toNanos(), silence.toNanos());
+  }
+
+  @Test
+  void aLeaseThatWasNotAskedForIsNotLostWhileTheBrokerAnswers() {
+    long unverified = Duration.ofMinutes(1).toNanos();
+    assertThat(certainty.after(unverified, Duration.ofSeconds(29).toNanos()))
+        .isEqualTo(LeaseState.UNCERTAIN);
+    assertThat(certainty.after(unverified, Duration.ofSeconds(30).toNanos()))
+        .isEqualTo(LeaseState.LOST);
   }
 
   @Test

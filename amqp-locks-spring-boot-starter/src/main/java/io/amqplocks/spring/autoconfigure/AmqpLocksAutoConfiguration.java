@@ -85,7 +85,6 @@ public final class AmqpLocksAutoConfiguration {
         AmqpLocks.builder(broker.factory())
             .addresses(broker.addresses())
             .heartbeat(properties.heartbeat())
-            .callTimeout(properties.callTimeout())
             .queuePrefix(properties.queuePrefix());
     String name = properties.connectionName();
     if (!StringUtils.hasText(name)) {
@@ -93,6 +92,9 @@ public final class AmqpLocksAutoConfiguration {
     }
     if (StringUtils.hasText(name)) {
       builder.connectionName(name);
+    }
+    if (properties.callTimeout() != null) {
+      builder.callTimeout(properties.callTimeout());
     }
     if (properties.verifyEvery() != null) {
       builder.verifyEvery(properties.verifyEvery());

@@ -16,7 +16,8 @@ import org.springframework.boot.context.properties.bind.Name;
  *     by "holder" or "prober". By default the application's name.
  * @param heartbeat Interval of AMQP heartbeats in whole seconds, which bounds how long the loss of
  *     a connection goes unnoticed.
- * @param callTimeout Bound on the broker's part of each call.
+ * @param callTimeout Bound on the broker's part of each call, at most the heartbeat. By default
+ *     five seconds, or the heartbeat if that is shorter.
  * @param verifyEvery How often to ask the broker whether held leases still stand. By default half
  *     the heartbeat.
  * @param queuePrefix Prefix of all queues that the locks use, for broker permissions.
@@ -32,13 +33,15 @@ public record AmqpLocksProperties(
     @DefaultValue("true") boolean enabled,
     @Nullable String connectionName,
     @DefaultValue("10s") Duration heartbeat,
-    @DefaultValue("5s") Duration callTimeout,
+    @Nullable Duration callTimeout,
     @Nullable Duration verifyEvery,
     @DefaultValue("amqp-locks.") String queuePrefix,
     @DefaultValue("30s") Duration defaultWait,
     @DefaultValue Map<String, Semaphore> semaphores,
     @DefaultValue Map<String, Mutex> mutexes,
     @DefaultValue Annotations annotations) {
+
+  private static final Duration LEAST = Duration.ofMillis(10);
 
   /** Outside transactions, whose advice comes at the lowest precedence. */
   static final int DEFAULT_ORDER = Integer.MAX_VALUE - 1024;
@@ -71,15 +74,20 @@ public record AmqpLocksProperties(
   public AmqpLocksProperties {
     check(
         heartbeat.toSeconds() >= 1
-            && heartbeat.toSeconds() <= 65_535
+            && heartbeat.compareTo(Duration.ofMinutes(10)) <= 0
             && heartbeat.toNanosPart() == 0,
-        "amqp-locks.heartbeat must be 1 to 65535 whole seconds",
+        "amqp-locks.heartbeat must be whole seconds, from one to ten minutes",
         heartbeat);
-    check(isPositive(callTimeout), "amqp-locks.call-timeout must be more than zero", callTimeout);
+    if (callTimeout != null) {
+      check(
+          callTimeout.compareTo(LEAST) >= 0 && callTimeout.compareTo(heartbeat) <= 0,
+          "amqp-locks.call-timeout must be 10 ms at least and at most amqp-locks.heartbeat",
+          callTimeout);
+    }
     if (verifyEvery != null) {
       check(
-          isPositive(verifyEvery) && verifyEvery.compareTo(heartbeat) <= 0,
-          "amqp-locks.verify-every must be more than zero and at most amqp-locks.heartbeat",
+          verifyEvery.compareTo(LEAST) >= 0 && verifyEvery.compareTo(heartbeat) <= 0,
+          "amqp-locks.verify-every must be 10 ms at least and at most amqp-locks.heartbeat",
           verifyEvery);
     }
     check(!defaultWait.isNegative(), "amqp-locks.default-wait must not be negative", defaultWait);
@@ -106,10 +114,6 @@ public record AmqpLocksProperties(
     if (wait != null) {
       check(!wait.isNegative(), property + " must not be negative", wait);
     }
-  }
-
-  private static boolean isPositive(Duration duration) {
-    return !duration.isNegative() && !duration.isZero();
   }
 
   private static void check(boolean good, String rule, Object value) {

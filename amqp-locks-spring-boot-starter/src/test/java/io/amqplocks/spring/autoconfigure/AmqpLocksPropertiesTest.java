@@ -26,7 +26,7 @@ class AmqpLocksPropertiesTest {
           AmqpLocksProperties properties = context.getBean(AmqpLocksProperties.class);
           assertThat(properties.enabled()).isTrue();
           assertThat(properties.heartbeat()).isEqualTo(Duration.ofSeconds(10));
-          assertThat(properties.callTimeout()).isEqualTo(Duration.ofSeconds(5));
+          assertThat(properties.callTimeout()).isNull();
           assertThat(properties.verifyEvery()).isNull();
           assertThat(properties.queuePrefix()).isEqualTo("amqp-locks.");
           assertThat(properties.defaultWait()).isEqualTo(Duration.ofSeconds(30));
@@ -62,7 +62,9 @@ class AmqpLocksPropertiesTest {
   @CsvSource({
     "amqp-locks.heartbeat, 0s",
     "amqp-locks.heartbeat, 1500ms",
+    "amqp-locks.heartbeat, 11m",
     "amqp-locks.call-timeout, 0s",
+    "amqp-locks.call-timeout, 11s",
     "amqp-locks.verify-every, -1s",
     "amqp-locks.verify-every, 11s",
     "amqp-locks.default-wait, -1s",

@@ -1,0 +1,49 @@
+package io.amqplocks.sample.worker;
+
+import io.amqplocks.sample.images.ImageFolder;
+import io.amqplocks.sample.images.Thumbnail;
+import java.io.IOException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.amqp.AmqpRejectAndDontRequeueException;
+import org.springframework.amqp.rabbit.annotation.Queue;
+import org.springframework.amqp.rabbit.annotation.RabbitListener;
+import org.springframework.context.annotation.Profile;
+import org.springframework.stereotype.Component;
+
+/**
+ * Takes the names of image files from a work queue. A name is acknowledged when its image is
+ * uploaded, so that the work of a process that dies goes to another.
+ */
+@Component
+@Profile("worker")
+class ImageWorker {
+
+  /** The queue with the names of the images to do. */
+  static final String QUEUE = "images.todo";
+
+  private static final Logger log = LoggerFactory.getLogger(ImageWorker.class);
+
+  private final ImageFolder folder;
+  private final Uploader uploader;
+
+  ImageWorker(WorkerProperties properties, Uploader uploader) {
+    this.folder = new ImageFolder(properties.folder());
+    this.uploader = uploader;
+  }
+
+  /** Resizes as fast as it can; only the upload has to wait for a slot. */
+  @RabbitListener(queuesToDeclare = @Queue(name = QUEUE, durable = "true"))
+  void work(String name) {
+    uploader.upload(resize(name));
+    log.info("{} uploaded", name);
+  }
+
+  private Thumbnail resize(String name) {
+    try {
+      return Thumbnail.of(name, folder.read(name));
+    } catch (IOException e) {
+      throw new AmqpRejectAndDontRequeueException("No other worker could read it either", e);
+    }
+  }
+}

@@ -1,0 +1,77 @@
+package io.amqplocks.sample.demo;
+
+import io.amqplocks.sample.images.ImageFolder;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The program behind {@code bin/demo}. It ends with 0 if all went well, with 2 if the options are
+ * wrong, else with 1. Whichever way it ends, nothing that it started is left behind.
+ */
+final class Demo {
+
+  private final DemoOptions options;
+  private final Screen screen = new Screen(System.out, Boolean.getBoolean("sample.terminal"));
+  private volatile @Nullable Stage stage;
+  private volatile @Nullable Show show;
+
+  private Demo(DemoOptions options) {
+    this.options = options;
+  }
+
+  /**
+   * Runs it. The system property {@code sample.images} names the folder with the images, and {@code
+   * sample.terminal} says whether a person is watching.
+   */
+  public static void main(String[] args) {
+    DemoOptions options;
+    try {
+      options = DemoOptions.parse(List.of(args));
+    } catch (IllegalArgumentException e) {
+      System.err.println(e.getMessage());
+      System.exit(2);
+      return;
+    }
+    Demo demo = new Demo(options);
+    // However it ends, also by Ctrl-C.
+    Runtime.getRuntime().addShutdownHook(new Thread(demo::end));
+    try {
+      demo.run();
+      System.exit(0);
+    } catch (DemoFailure | IllegalStateException e) {
+      demo.screen.say(String.valueOf(e.getMessage()));
+    } catch (Exception e) {
+      StringWriter trace = new StringWriter();
+      e.printStackTrace(new PrintWriter(trace));
+      demo.screen.say(trace.toString());
+    }
+    System.exit(1);
+  }
+
+  private void run() throws IOException, InterruptedException, TimeoutException {
+    ImageFolder folder = new ImageFolder(Path.of(System.getProperty("sample.images", "images")));
+    Stage started = new Stage(options, folder, screen);
+    stage = started;
+    Show begun = new Show(options, started, folder.names(), screen);
+    show = begun;
+    begun.run();
+    begun.check();
+  }
+
+  private void end() {
+    Show begun = show;
+    if (begun != null) {
+      screen.say(begun.result());
+    }
+    screen.end();
+    Stage started = stage;
+    if (started != null) {
+      started.close();
+    }
+  }
+}

@@ -1,0 +1,72 @@
+package io.amqplocks.sample.demo;
+
+import java.util.Iterator;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the command line asks for; {@code bin/demo --help} explains it.
+ *
+ * @param once whether to end when each image is uploaded once
+ * @param kill whether to kill a worker process in mid-upload
+ * @param processes how many worker processes
+ * @param slots how many uploads at once
+ * @param brokerLine the RabbitMQ release line, or null for the preferred one
+ */
+record DemoOptions(
+    boolean once, boolean kill, int processes, int slots, @Nullable String brokerLine) {
+
+  /** As many as application.yml gives each worker. */
+  static final int THREADS = 4;
+
+  DemoOptions {
+    require(processes >= 1, "--processes must be at least 1");
+    require(slots >= 1, "--slots must be at least 1");
+    // Otherwise a freed slot may stay free, and there is nothing to see.
+    require(
+        !kill || (processes - 1) * THREADS >= slots,
+        "--kill must leave at least as many threads as there are slots: more --processes");
+  }
+
+  /**
+   * Reads the command line.
+   *
+   * @throws IllegalArgumentException if it is wrong, with what to say to the user
+   */
+  static DemoOptions parse(List<String> args) {
+    boolean once = false;
+    boolean kill = false;
+    int processes = 3;
+    int slots = 5;
+    String brokerLine = null;
+    for (Iterator<String> rest = args.iterator(); rest.hasNext(); ) {
+      String option = rest.next();
+      switch (option) {
+        case "--once" -> once = true;
+        case "--kill" -> kill = true;
+        case "--processes" -> processes = number(option, rest);
+        case "--slots" -> slots = number(option, rest);
+        case "--broker" -> brokerLine = value(option, rest);
+        default -> throw new IllegalArgumentException("Unknown option " + option);
+      }
+    }
+    return new DemoOptions(once, kill, processes, slots, brokerLine);
+  }
+
+  private static int number(String option, Iterator<String> rest) {
+    String value = value(option, rest);
+    require(value.matches("\\d{1,4}"), option + " needs a number, not '" + value + "'");
+    return Integer.parseInt(value);
+  }
+
+  private static String value(String option, Iterator<String> rest) {
+    require(rest.hasNext(), option + " needs a value");
+    return rest.next();
+  }
+
+  private static void require(boolean good, String message) {
+    if (!good) {
+      throw new IllegalArgumentException(message);
+    }
+  }
+}

@@ -1,0 +1,44 @@
+package io.amqplocks.sample.demo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class DemoOptionsTest {
+
+  @Test
+  void hasDefaults() {
+    assertThat(parse("")).isEqualTo(new DemoOptions(false, false, 3, 5, null));
+  }
+
+  @Test
+  void readsAll() {
+    assertThat(parse("--kill --slots 7 --processes 4 --broker 3.10 --once"))
+        .isEqualTo(new DemoOptions(true, true, 4, 7, "3.10"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "--slots",
+        "--slots 0",
+        "--slots -1",
+        "--slots many",
+        "--processes 0",
+        "--broker",
+        "--kill --processes 1",
+        "--kill --slots 9",
+        "--frobnicate"
+      })
+  void refuses(String line) {
+    assertThatIllegalArgumentException().isThrownBy(() -> parse(line)).withMessageContaining("--");
+  }
+
+  private static DemoOptions parse(String line) {
+    return DemoOptions.parse(line.isEmpty() ? List.of() : List.of(line.split(" ")));
+  }
+}

@@ -1,0 +1,132 @@
+package io.amqplocks.sample.demo;
+
+import io.amqplocks.sample.receiver.UploadCount;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/** What happens in one demo once everything runs: work, progress, and perhaps a kill. */
+final class Show {
+
+  private static final long POLL_MILLIS = 20;
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  private final DemoOptions options;
+  private final Stage stage;
+  private final List<String> images;
+  private final Screen screen;
+  private UploadCount.Snapshot count = new UploadCount.Snapshot(0, 0, 0, 0, 0);
+  private long progressed;
+  private int sent;
+  private boolean killed;
+
+  Show(DemoOptions options, Stage stage, List<String> images, Screen screen) {
+    this.options = options;
+    this.stage = stage;
+    this.images = images;
+    this.screen = screen;
+  }
+
+  /** Runs until each image was uploaded, or without {@code --once} for ever. */
+  void run() throws IOException, InterruptedException, TimeoutException {
+    progressed = System.nanoTime();
+    while (!isComplete()) {
+      if (sent == 0 || (!options.once() && sent - count.received() < images.size() / 2)) {
+        stage.queues().add(images);
+        sent += images.size();
+      }
+      TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
+      look();
+      if (options.kill() && !killed && count.received() >= images.size() / 4) {
+        killOneInMidUpload();
+      }
+    }
+  }
+
+  /** What the receiver counted, and the leases that the workers lost. */
+  String result() {
+    int uploaded = options.once() ? count.images() : count.received();
+    return "images: %d uploaded, at most %d at once, %d leases lost"
+        .formatted(uploaded, count.most(), stage.board().lost());
+  }
+
+  /** Complains if the show did not show what it should. */
+  void check() {
+    if (count.most() > options.slots()) {
+      throw new DemoFailure("More uploads at once than there are slots");
+    }
+    if (options.kill() && !killed) {
+      throw new DemoFailure("No worker was killed: none was seen in the middle of an upload");
+    }
+    if (!stage.board().freed().isEmpty()) {
+      throw new DemoFailure("Slots that stayed unused after the kill: " + stage.board().freed());
+    }
+    if (killed && count.failed() == 0) {
+      throw new DemoFailure("The receiver saw no upload break off: the kill came too late");
+    }
+  }
+
+  private boolean isComplete() {
+    return options.once() && count.images() == images.size() && count.inFlight() == 0;
+  }
+
+  private void look() {
+    UploadCount.Snapshot before = count;
+    count = stage.receiver().count();
+    screen.progress(progress());
+    if (count.failed() > before.failed()) {
+      screen.say("uploads that broke off at the receiver: " + count.failed());
+    }
+    stage.board().news().forEach(screen::say);
+    long now = System.nanoTime();
+    if (count.received() > before.received()) {
+      progressed = now;
+    }
+    boolean stuck = now - progressed > PATIENCE.toNanos();
+    for (WorkerProcess worker : stage.workers()) {
+      if (stuck || !worker.isAlive()) {
+        throw new DemoFailure(
+            "No image came in for %d s, or worker %d ended. The end of its log:\n%s"
+                .formatted(PATIENCE.toSeconds(), worker.number(), worker.log()));
+      }
+    }
+  }
+
+  /** Short, for a line that the terminal had to wrap could not be updated. */
+  private String progress() {
+    Map<Integer, Integer> holders = stage.board().holders();
+    String workers =
+        IntStream.rangeClosed(1, options.slots())
+            .mapToObj(slot -> holders.containsKey(slot) ? "" + holders.get(slot) : "-")
+            .collect(Collectors.joining(" "));
+    return "%d%s images, %d uploads at once, at most %d; workers in slots: %s"
+        .formatted(
+            count.received(),
+            options.once() ? " of " + images.size() : "",
+            count.inFlight(),
+            count.most(),
+            workers);
+  }
+
+  private void killOneInMidUpload() throws InterruptedException {
+    OptionalInt victim = stage.board().inMidUpload(System.nanoTime());
+    if (victim.isPresent()) {
+      stage.kill(victim.getAsInt());
+      killed = true;
+      Set<Integer> slots = stage.board().freed();
+      screen.say(
+          "worker %d killed in mid-upload, while holding slot%s %s"
+              .formatted(
+                  victim.getAsInt(),
+                  slots.size() == 1 ? "" : "s",
+                  slots.stream().map(String::valueOf).collect(Collectors.joining(", "))));
+    }
+  }
+}

@@ -1,0 +1,139 @@
+package io.amqplocks.sample.worker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import com.sun.net.httpserver.HttpServer;
+import io.amqplocks.sample.SampleApplication;
+import io.amqplocks.sample.images.ImageFolder;
+import io.amqplocks.sample.images.Thumbnail;
+import io.amqplocks.sample.receiver.UploadCount;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import java.awt.image.BufferedImage;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.amqp.rabbit.core.RabbitTemplate;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.web.client.HttpServerErrorException;
+
+/** The guarded upload on a real broker, in applications as they really start. */
+@BrokerTest(everyLine = true)
+class GuardedUploadTest {
+
+  private static final Path IMAGES = Path.of(System.getProperty("sample.images", "target/images"));
+  private static final int SLOTS = 3;
+
+  /** Semaphores outlive their users, so that each test needs one of its own. */
+  private final String prefix = "amqp-locks.test-" + Long.toHexString(System.nanoTime()) + ".";
+
+  private final ConnectionFactory broker;
+  private final List<ConfigurableApplicationContext> applications = new ArrayList<>();
+
+  GuardedUploadTest(Broker broker) {
+    this.broker = broker.connectionFactory();
+  }
+
+  @Test
+  void applicationsTogetherKeepToTheSlots() throws IOException {
+    var receiver = start("receiver", "server.port=0");
+    String uri = "http://localhost:" + receiver.getEnvironment().getProperty("local.server.port");
+    startWorker(uri, SLOTS);
+    RabbitTemplate work = startWorker(uri, SLOTS).getBean(RabbitTemplate.class);
+    List<String> names = new ImageFolder(IMAGES).names().subList(0, 24);
+    names.forEach(name -> work.convertAndSend(ImageWorker.QUEUE, name));
+
+    UploadCount count = receiver.getBean(UploadCount.class);
+    await()
+        .atMost(Duration.ofSeconds(60))
+        .until(() -> count.snapshot().images() == names.size() && count.snapshot().inFlight() == 0);
+    assertThat(count.snapshot().most()).isEqualTo(SLOTS);
+    assertThat(count.snapshot().failed()).isZero();
+  }
+
+  @Test
+  void aFailedUploadReleasesItsSlot() throws IOException {
+    HttpServer receiver = failingAtFirst();
+    try {
+      String uri = "http://localhost:" + receiver.getAddress().getPort();
+      Uploader uploader = startWorker(uri, 1).getBean(Uploader.class);
+      Thumbnail image =
+          Thumbnail.of("any.jpg", new BufferedImage(960, 640, BufferedImage.TYPE_INT_RGB));
+      assertThatExceptionOfType(HttpServerErrorException.class)
+          .isThrownBy(() -> uploader.upload(image));
+      // Would time out if the only slot were still held.
+      uploader.upload(image);
+    } finally {
+      receiver.stop(0);
+    }
+  }
+
+  @AfterEach
+  void leaveNothingBehind() throws IOException, TimeoutException {
+    applications.forEach(ConfigurableApplicationContext::close);
+    try (Connection connection = broker.newConnection();
+        Channel channel = connection.createChannel()) {
+      channel.queueDelete(ImageWorker.QUEUE);
+      for (int slot = 1; slot <= SLOTS; slot++) {
+        channel.queueDelete(prefix + "semaphore.images.slot." + slot);
+      }
+    }
+  }
+
+  private ConfigurableApplicationContext startWorker(String receiver, int slots) {
+    return start(
+        "worker",
+        "server.port=0",
+        "sample.worker.folder=" + IMAGES,
+        "sample.worker.receiver=" + receiver,
+        "amqp-locks.queue-prefix=" + prefix,
+        "amqp-locks.semaphores.images.slots=" + slots,
+        "amqp-locks.semaphores.images.wait=10s");
+  }
+
+  /** Arguments, because they count more than application.yml does. */
+  private ConfigurableApplicationContext start(String profile, String... properties) {
+    List<String> arguments = new ArrayList<>();
+    List.of(properties).forEach(property -> arguments.add("--" + property));
+    arguments.add("--spring.rabbitmq.host=" + broker.getHost());
+    arguments.add("--spring.rabbitmq.port=" + broker.getPort());
+    arguments.add("--spring.rabbitmq.username=" + broker.getUsername());
+    arguments.add("--spring.rabbitmq.password=" + broker.getPassword());
+    arguments.add("--spring.rabbitmq.virtual-host=" + broker.getVirtualHost());
+    var application =
+        new SpringApplicationBuilder(SampleApplication.class)
+            .profiles(profile)
+            .run(arguments.toArray(String[]::new));
+    applications.add(application);
+    return application;
+  }
+
+  private static HttpServer failingAtFirst() throws IOException {
+    AtomicInteger requests = new AtomicInteger();
+    InetSocketAddress anyPort = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+    HttpServer server = HttpServer.create(anyPort, 0);
+    server.createContext(
+        "/",
+        exchange -> {
+          exchange.getRequestBody().readAllBytes();
+          exchange.sendResponseHeaders(requests.incrementAndGet() == 1 ? 500 : 204, -1);
+          exchange.close();
+        });
+    server.start();
+    return server;
+  }
+}
