@@ -1,14 +1,56 @@
 package io.amqplocks.internal.lease;
 
+import io.amqplocks.internal.session.Call;
+import io.amqplocks.internal.session.Session;
+import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
-import org.jspecify.annotations.Nullable;
 
 /**
- * What a lease consists of at the broker.
- *
- * @param lock the lock
- * @param slot which slot of it, from 1
- * @param holderQueue the exclusive queue: the slot is held by whoever owns it
- * @param slotQueue the durable queue that must exist while the slot does, if the lock has slots
+ * What a lease consists of at the broker, and how it is had, kept and given back. Steps of one holding
+ * are taken one at a time, but for {@link #standing}, which may be asked at any time in between.
  */
-public record Holding(LockId lock, int slot, String holderQueue, @Nullable String slotQueue) {}
+public interface Holding {
+
+  /** Where a holding stands, as the broker says. */
+  enum Standing {
+    /** It is this session's. */
+    OURS,
+    /** It is gone, or another's. */
+    GONE,
+    /** It is this session's, but an administrator removed the slot. */
+    SLOT_REMOVED,
+    /** The broker did not answer. */
+    UNKNOWN
+  }
+
+  /** The lock. */
+  LockId lock();
+
+  /** Which slot of it, from 1. */
+  int slot();
+
+  /**
+   * Contends with all others for it. Once.
+   *
+   * @return whether it is ours; if not, or if this throws, there is nothing to give back
+   * @throws LockException if the broker did not say; whatever comes of it later is undone
+   */
+  boolean contend(Call call, Session session);
+
+  /**
+   * Makes sure of what was won: to be told when it goes, and that its slot is still there.
+   *
+   * @param revoked is to be called when it goes, on any thread; must not block
+   * @return whether it is safe to hold; if not, or if this throws, it must be released
+   */
+  boolean secure(Call call, Session session, Runnable revoked);
+
+  /** Asks the broker whether it still stands. */
+  Standing standing(Call call, Session session);
+
+  /** Gives it back, or makes sure that it is not ours any more. Never throws. */
+  void release(Call call, Session session);
+
+  /** What stands for it at the broker, for messages: a queue's name. */
+  String trace();
+}

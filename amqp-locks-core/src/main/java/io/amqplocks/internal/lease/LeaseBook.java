@@ -1,6 +1,5 @@
 package io.amqplocks.internal.lease;
 
-import io.amqplocks.internal.session.Answer;
 import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.session.Ticker;
@@ -21,7 +20,7 @@ public final class LeaseBook {
 
   private static final Logger log = LoggerFactory.getLogger(LeaseBook.class);
 
-  private final Set<QueueLease> leases = ConcurrentHashMap.newKeySet();
+  private final Set<HeldLease> leases = ConcurrentHashMap.newKeySet();
   private final Duration callTimeout;
   private final Ticker ticker;
   private final Notices notices;
@@ -47,25 +46,25 @@ public final class LeaseBook {
   }
 
   /**
-   * Takes what a lease consists of, in the one order that is safe: own B; be told when it goes, which
-   * also proves that it is still ours; then see that A is still there; only then is it held. Any doubt
-   * on the way undoes all of it.
+   * Takes what a lease consists of, in the one order that is safe: win it against all others; be told
+   * when it goes; see that its slot is still there; only then is it held. Any doubt on the way undoes
+   * all of it.
    *
    * @return empty if another holds it, or took it in between
    * @throws LockException if the broker did not answer, or something is broken
    */
-  public Optional<QueueLease> take(Call call, Session session, Holding holding) {
-    QueueLease lease = new QueueLease(holding, session, this, ticker.nanos());
-    if (!session.holders().take(call, holding.holderQueue())) {
+  public Optional<HeldLease> take(Call call, Session session, Holding holding) {
+    HeldLease lease = new HeldLease(holding, session, this, ticker.nanos());
+    if (!holding.contend(call, session)) {
       return Optional.empty();
     }
     boolean held = false;
     try {
       lease.begin();
       long sentAt = ticker.nanos();
-      if (session.revocations().watch(call, holding.holderQueue(), lease::revoked)) {
+      if (holding.secure(call, session, lease::revoked)) {
         lease.verifiedAt(sentAt);
-        held = slotIsThere(call, session, holding) && lease.acquired();
+        held = lease.acquired();
       }
     } finally {
       if (!held) {
@@ -78,24 +77,12 @@ public final class LeaseBook {
     return held ? Optional.of(lease) : Optional.empty();
   }
 
-  private static boolean slotIsThere(Call call, Session session, Holding holding) {
-    String slotQueue = holding.slotQueue();
-    if (slotQueue == null) {
-      return true;
-    }
-    Answer answer = session.slots().exists(call, slotQueue);
-    if (answer == Answer.NONE) {
-      throw call.unanswered("look for queue " + slotQueue);
-    }
-    return answer == Answer.OK;
-  }
-
   /**
    * Verifies the leases of a session, one after the other. Stops at the first that gets no answer: the
    * others would get none either, and each says by the clock how certain it still is.
    */
   void verify(Session session) {
-    for (QueueLease lease : leases) {
+    for (HeldLease lease : leases) {
       try {
         if (!lease.isOf(session) || lease.state() == LeaseState.LOST) {
           continue;
@@ -116,7 +103,7 @@ public final class LeaseBook {
   /** Releases all leases, one by one while the bound allows; closing the session frees the rest. */
   public void releaseAll() {
     long end = ticker.nanos() + callTimeout.toNanos();
-    for (QueueLease lease : leases) {
+    for (HeldLease lease : leases) {
       if (end - ticker.nanos() > 0) {
         lease.close();
       } else {
@@ -127,14 +114,14 @@ public final class LeaseBook {
 
   /** How many leases are held. */
   public int held() {
-    return (int) leases.stream().filter(QueueLease::isHeld).count();
+    return (int) leases.stream().filter(HeldLease::isHeld).count();
   }
 
-  void add(QueueLease lease) {
+  void add(HeldLease lease) {
     leases.add(lease);
   }
 
-  void remove(QueueLease lease) {
+  void remove(HeldLease lease) {
     leases.remove(lease);
   }
 

@@ -1,8 +1,8 @@
 package io.amqplocks.internal.mutex;
 
-import io.amqplocks.internal.lease.Holding;
+import io.amqplocks.internal.lease.HeldLease;
 import io.amqplocks.internal.lease.LeaseBook;
-import io.amqplocks.internal.lease.QueueLease;
+import io.amqplocks.internal.lease.QueueHolding;
 import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.waiting.Claim;
@@ -17,7 +17,7 @@ import java.util.Optional;
 public record MutexClaim(String queue, LeaseBook leases) implements Claim {
 
   @Override
-  public Optional<QueueLease> attempt(Call call, Session session) {
-    return leases.take(call, session, new Holding(call.lock(), 1, queue, null));
+  public Optional<HeldLease> attempt(Call call, Session session) {
+    return leases.take(call, session, new QueueHolding(call.lock(), 1, queue, null));
   }
 }

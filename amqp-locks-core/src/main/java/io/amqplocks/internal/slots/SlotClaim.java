@@ -1,8 +1,8 @@
 package io.amqplocks.internal.slots;
 
-import io.amqplocks.internal.lease.Holding;
+import io.amqplocks.internal.lease.HeldLease;
 import io.amqplocks.internal.lease.LeaseBook;
-import io.amqplocks.internal.lease.QueueLease;
+import io.amqplocks.internal.lease.QueueHolding;
 import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.waiting.Claim;
@@ -29,14 +29,14 @@ public record SlotClaim(Slots slots, LeaseBook leases) implements Claim {
   private static final int LOST_RACES = 3;
 
   @Override
-  public Optional<QueueLease> attempt(Call call, Session session) {
+  public Optional<HeldLease> attempt(Call call, Session session) {
     for (int i = 0; i < LOST_RACES; i++) {
       SlotScan scan = slots.scan(call, session.prober());
       if (scan.free().isEmpty()) {
         requireCertain(call, session, scan);
         return Optional.empty();
       }
-      Optional<QueueLease> lease = takeOneOf(call, session, scan.free());
+      Optional<HeldLease> lease = takeOneOf(call, session, scan.free());
       if (lease.isPresent()) {
         return lease;
       }
@@ -44,16 +44,16 @@ public record SlotClaim(Slots slots, LeaseBook leases) implements Claim {
     return Optional.empty();
   }
 
-  private Optional<QueueLease> takeOneOf(Call call, Session session, List<Integer> free) {
+  private Optional<HeldLease> takeOneOf(Call call, Session session, List<Integer> free) {
     List<Integer> order = new ArrayList<>(free);
     Collections.shuffle(order, ThreadLocalRandom.current());
     // Two tries: when both are lost, others are at work here and the list is old.
     for (int slot : order.subList(0, Math.min(2, order.size()))) {
-      Optional<QueueLease> lease =
+      Optional<HeldLease> lease =
           leases.take(
               call,
               session,
-              new Holding(call.lock(), slot, slots.holderQueue(slot), slots.slotQueue(slot)));
+              new QueueHolding(call.lock(), slot, slots.holderQueue(slot), slots.slotQueue(slot)));
       if (lease.isPresent()) {
         return lease;
       }

@@ -1,6 +1,6 @@
 package io.amqplocks.internal.waiting;
 
-import io.amqplocks.internal.lease.QueueLease;
+import io.amqplocks.internal.lease.HeldLease;
 import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.Session;
 import java.util.Optional;
@@ -10,5 +10,5 @@ import java.util.Optional;
 public interface Claim {
 
   /** Takes a slot if one is free, else answers empty; waits for no holder. */
-  Optional<QueueLease> attempt(Call call, Session session);
+  Optional<HeldLease> attempt(Call call, Session session);
 }

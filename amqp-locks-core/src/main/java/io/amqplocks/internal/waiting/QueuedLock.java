@@ -1,7 +1,7 @@
 package io.amqplocks.internal.waiting;
 
+import io.amqplocks.internal.lease.HeldLease;
 import io.amqplocks.internal.lease.Notices;
-import io.amqplocks.internal.lease.QueueLease;
 import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.Sessions;
 import io.amqplocks.internal.session.Ticker;
@@ -63,7 +63,7 @@ public final class QueuedLock implements AmqpLock {
   public Optional<Lease> tryAcquire() {
     long start = ticker.nanos();
     try {
-      Optional<QueueLease> lease = lines.isEmpty(lineKey) ? attempt() : Optional.empty();
+      Optional<HeldLease> lease = lines.isEmpty(lineKey) ? attempt() : Optional.empty();
       lease.ifPresentOrElse(held -> held.announce(since(start)), () -> missed(Outcome.BUSY, start));
       return lease.map(Lease.class::cast);
     } catch (LockException e) {
@@ -83,7 +83,7 @@ public final class QueuedLock implements AmqpLock {
     boolean acquired = false;
     WaitingLines.Ticket ticket = lines.join(lineKey);
     try {
-      QueueLease lease = acquire(ticket, new Patience(id, wait, ticker));
+      HeldLease lease = acquire(ticket, new Patience(id, wait, ticker));
       lease.announce(since(start));
       acquired = true;
       return lease;
@@ -101,7 +101,7 @@ public final class QueuedLock implements AmqpLock {
     }
   }
 
-  private QueueLease acquire(WaitingLines.Ticket ticket, Patience patience)
+  private HeldLease acquire(WaitingLines.Ticket ticket, Patience patience)
       throws InterruptedException {
     if (!ticket.place().awaitTurn(patience.remaining())) {
       throw patience.end();
@@ -113,7 +113,7 @@ public final class QueuedLock implements AmqpLock {
       }
       long mark = ticket.line().mark();
       try {
-        Optional<QueueLease> lease = attempt();
+        Optional<HeldLease> lease = attempt();
         if (lease.isPresent()) {
           return lease.get();
         }
@@ -128,7 +128,7 @@ public final class QueuedLock implements AmqpLock {
     }
   }
 
-  private Optional<QueueLease> attempt() {
+  private Optional<HeldLease> attempt() {
     Call call = Call.on(id, callTimeout, ticker);
     return claim.attempt(call, sessions.current(call));
   }

@@ -77,14 +77,16 @@ class LeaseClockTest {
     return Call.on(LockId.mutex(name), Duration.ofSeconds(5), clock::get);
   }
 
-  private QueueLease take(String name) {
-    Holding holding = new Holding(LockId.mutex(name), 1, fixture.prefix() + name, null);
-    return book.take(call(name), session(name), holding).orElseThrow();
+  private HeldLease take(String name) {
+    Holding holding = new QueueHolding(LockId.mutex(name), 1, fixture.prefix() + name, null);
+    HeldLease lease = book.take(call(name), session(name), holding).orElseThrow();
+    lease.announce(Duration.ZERO);
+    return lease;
   }
 
   @Test
   void aLeaseIsCertainForAlmostTwoHeartbeatsFromItsLastVerification() {
-    QueueLease lease = take("a");
+    HeldLease lease = take("a");
     pass(Duration.ofMillis(17_499));
     assertThat(lease.state()).isEqualTo(LeaseState.HELD);
     pass(Duration.ofMillis(1));
@@ -96,8 +98,8 @@ class LeaseClockTest {
 
   @Test
   void threeSilentHeartbeatsLoseAllLeasesWithoutAskingAnybody() {
-    QueueLease lease = take("a");
-    QueueLease other = take("b");
+    HeldLease lease = take("a");
+    HeldLease other = take("b");
     Session session = session("a");
     pass(HEARTBEAT.multipliedBy(3));
     assertThat(lease.state()).isEqualTo(LeaseState.LOST);
@@ -113,8 +115,8 @@ class LeaseClockTest {
 
   @Test
   void aLeaseIsNotLostForWantOfVerificationWhileTheBrokerAnswersOthers() {
-    QueueLease lease = take("a");
-    QueueLease other = take("b");
+    HeldLease lease = take("a");
+    HeldLease other = take("b");
     pass(Duration.ofSeconds(20));
     assertThat(other.verify()).isEqualTo(LeaseState.HELD);
     pass(Duration.ofSeconds(15));

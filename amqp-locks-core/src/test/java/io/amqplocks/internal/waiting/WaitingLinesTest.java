@@ -11,6 +11,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -93,7 +94,7 @@ class WaitingLinesTest {
                   // Every seventh gives up unless it is its turn at once.
                   if (ticket.place().awaitTurn(round % 7 == 0 ? 0 : LONG)) {
                     assertThat(heads.incrementAndGet()).isEqualTo(1);
-                    Thread.yield();
+                    LockSupport.parkNanos(1_000);
                     assertThat(heads.decrementAndGet()).isZero();
                   }
                   lines.leave(ticket);

@@ -1,7 +1,5 @@
 package io.amqplocks.internal.lease;
 
-import io.amqplocks.internal.session.Answer;
-import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
@@ -19,16 +17,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A lease held by an exclusive queue.
+ * A lease, whatever it is held by.
  *
  * <p>Concurrency: all there is to know is one immutable {@link LeaseStatus} in an atomic reference.
  * Holder, verification, broker and session race to change it; each change is a pure function applied
  * by compare-and-set, and only the thread whose change took the lease out of HELD carries out what
  * follows from that. Nothing is locked while the broker is asked.
  */
-public final class QueueLease implements Lease, Session.Member {
+public final class HeldLease implements Lease, Session.Member {
 
-  private static final Logger log = LoggerFactory.getLogger(QueueLease.class);
+  private static final Logger log = LoggerFactory.getLogger(HeldLease.class);
 
   private final Holding holding;
   private final Session session;
@@ -41,7 +39,7 @@ public final class QueueLease implements Lease, Session.Member {
   private final CompletableFuture<Void> announced = new CompletableFuture<>();
   private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
 
-  QueueLease(Holding holding, Session session, LeaseBook book, long sentAt) {
+  HeldLease(Holding holding, Session session, LeaseBook book, long sentAt) {
     this.holding = holding;
     this.session = session;
     this.book = book;
@@ -98,39 +96,32 @@ public final class QueueLease implements Lease, Session.Member {
   }
 
   /**
-   * Asks the broker: B on the connection that must own it, then A. Asking for A alone would miss that
-   * B was lost and is another's by now. B's answer makes the lease certain; A, whose node may be
-   * down, can only end it.
+   * Asks the broker how the holding stands, and draws the consequences.
    *
-   * @return false if the broker did not answer for B
+   * @return false if the broker did not answer
    */
   boolean check() {
-    Call call = book.call(lock());
     long sentAt = book.nanos();
-    Answer holder = session.holders().owns(call, holding.holderQueue());
-    if (holder == Answer.NONE) {
-      return false;
-    }
-    if (holder != Answer.OK) {
-      revoked();
-      return true;
-    }
-    verifiedAt(sentAt);
-    String slotQueue = holding.slotQueue();
-    if (slotQueue != null && session.slots().exists(call, slotQueue) == Answer.ABSENT) {
-      lose(new LossReason(Cause.SLOT_REMOVED, "slot " + slot() + " was removed"));
+    switch (holding.standing(book.call(lock()), session)) {
+      case OURS -> verifiedAt(sentAt);
+      case GONE -> revoked();
+      case SLOT_REMOVED ->
+          lose(new LossReason(Cause.SLOT_REMOVED, "slot " + slot() + " was removed"));
+      case UNKNOWN -> {
+        return false;
+      }
     }
     return true;
   }
 
-  /** The broker confirmed that B is ours, in answer to what was sent then. */
+  /** The broker confirmed that the holding is ours, in answer to what was sent then. */
   void verifiedAt(long sentAt) {
     status.updateAndGet(was -> was.verified(sentAt));
   }
 
-  /** The broker says that the exclusive queue is gone, or another's. Does not block. */
+  /** The broker says that the holding is gone, or another's. Does not block. */
   void revoked() {
-    lose(new LossReason(Cause.REVOKED, "queue " + holding.holderQueue() + " was deleted"));
+    lose(new LossReason(Cause.REVOKED, "queue " + holding.trace() + " was deleted"));
   }
 
   /** From now on this lease ends with its session. */
@@ -144,11 +135,7 @@ public final class QueueLease implements Lease, Session.Member {
     lose(reason);
   }
 
-  /**
-   * The last step of an acquisition.
-   *
-   * @return false if the lease was lost before it was had
-   */
+  /** The last step of an acquisition; false if the lease was lost before it was had. */
   boolean acquired() {
     status.updateAndGet(LeaseStatus::acquired);
     return state() == LeaseState.HELD;
@@ -198,11 +185,7 @@ public final class QueueLease implements Lease, Session.Member {
             });
   }
 
-  /**
-   * Ends the lease, if it has not ended.
-   *
-   * @return whether this call ended it
-   */
+  /** Ends the lease; false if it had ended already. */
   private boolean leave(UnaryOperator<LeaseStatus> end) {
     if (status.getAndUpdate(end).phase().isFinal()) {
       return false;
@@ -227,7 +210,7 @@ public final class QueueLease implements Lease, Session.Member {
   }
 
   private void release() {
-    session.holders().release(book.call(lock()), holding.holderQueue());
+    holding.release(book.call(lock()), session);
     book.freed(lock());
   }
 

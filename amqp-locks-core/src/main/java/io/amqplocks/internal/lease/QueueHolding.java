@@ -1,0 +1,68 @@
+package io.amqplocks.internal.lease;
+
+import io.amqplocks.internal.session.Answer;
+import io.amqplocks.internal.session.Call;
+import io.amqplocks.internal.session.Session;
+import io.amqplocks.lock.LockId;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Holding by an exclusive queue: whoever owns B holds, for as long as A exists, if there is an A. The
+ * guideline verifies A alone and so misses that B was lost and is another's by now; here B is asked for
+ * on the connection that must own it, and A after it.
+ *
+ * @param lock the lock
+ * @param slot which slot of it, from 1
+ * @param holderQueue B
+ * @param slotQueue A, or null if the lock has no slots that could be removed
+ */
+public record QueueHolding(LockId lock, int slot, String holderQueue, @Nullable String slotQueue)
+    implements Holding {
+
+  @Override
+  public boolean contend(Call call, Session session) {
+    return session.holders().take(call, holderQueue);
+  }
+
+  @Override
+  public boolean secure(Call call, Session session, Runnable revoked) {
+    // Only the owner may consume, so this proves once more that B is ours.
+    return session.revocations().watch(call, holderQueue, revoked) && slotIsThere(call, session);
+  }
+
+  private boolean slotIsThere(Call call, Session session) {
+    if (slotQueue == null) {
+      return true;
+    }
+    Answer answer = session.slots().exists(call, slotQueue);
+    if (answer == Answer.NONE) {
+      throw call.unanswered("look for queue " + slotQueue);
+    }
+    return answer == Answer.OK;
+  }
+
+  /** B's answer decides; A, whose node may be down, can only end it. */
+  @Override
+  public Standing standing(Call call, Session session) {
+    Answer holder = session.holders().owns(call, holderQueue);
+    if (holder == Answer.NONE) {
+      return Standing.UNKNOWN;
+    }
+    if (holder != Answer.OK) {
+      return Standing.GONE;
+    }
+    return slotQueue != null && session.slots().exists(call, slotQueue) == Answer.ABSENT
+        ? Standing.SLOT_REMOVED
+        : Standing.OURS;
+  }
+
+  @Override
+  public void release(Call call, Session session) {
+    session.holders().release(call, holderQueue);
+  }
+
+  @Override
+  public String trace() {
+    return holderQueue;
+  }
+}
