@@ -2,6 +2,7 @@ package io.amqplocks;
 
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.internal.admin.SlotAdministration;
+import io.amqplocks.internal.admin.SlotChanges;
 import io.amqplocks.internal.lease.LeaseBook;
 import io.amqplocks.internal.lease.Notices;
 import io.amqplocks.internal.lease.Verification;
@@ -129,7 +130,11 @@ public final class AmqpLocks implements AutoCloseable {
     LockId id = LockId.semaphore(name);
     String queue = names.admin(id.name());
     AmqpLock mutex = lock(id, queue, new MutexClaim(queue, administration), silence);
-    return new SlotAdministration(id, slots(id), mutex, sessions, callTimeout, Ticker.SYSTEM);
+    Slots slots = slots(id);
+    SlotChanges changes =
+        new SlotChanges(
+            id, slots, mutex, sessions, callTimeout, Ticker.SYSTEM, () -> lines.released(id));
+    return new SlotAdministration(id, slots, changes);
   }
 
   private Slots slots(LockId id) {

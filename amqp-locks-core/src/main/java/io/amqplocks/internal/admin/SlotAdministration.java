@@ -1,157 +1,176 @@
 package io.amqplocks.internal.admin;
 
 import io.amqplocks.internal.session.Call;
-import io.amqplocks.internal.session.Session;
-import io.amqplocks.internal.session.Sessions;
-import io.amqplocks.internal.session.SlotQueues;
-import io.amqplocks.internal.session.Ticker;
+import io.amqplocks.internal.session.ProberConnection;
 import io.amqplocks.internal.slots.Slots;
-import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.internal.waiting.Backoff;
+import io.amqplocks.lock.DeleteOrder;
 import io.amqplocks.lock.Lease;
-import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.SemaphoreAdmin;
+import io.amqplocks.lock.SlotChange;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
-import java.util.function.Consumer;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.IntUnaryOperator;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
- * Changes the slots of one semaphore, step by step under its administration mutex; what the steps are
- * is the {@link SlotPlan}'s business.
+ * Changes and measures one semaphore: what the steps are is the {@link SlotPlan}'s business, how they
+ * are carried out the {@link SlotChanges}'.
  */
 public final class SlotAdministration implements SemaphoreAdmin {
 
-  private static final Logger log = LoggerFactory.getLogger(SlotAdministration.class);
-
-  /** How long one administrator waits for another. */
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  /** How far above the highest slot to look for holders of removed ones. */
+  private static final int OVERSHOOT = 100;
 
   private final LockId lock;
   private final Slots slots;
-  private final AmqpLock adminMutex;
-  private final Sessions sessions;
-  private final Duration callTimeout;
-  private final Ticker ticker;
+  private final SlotChanges changes;
 
   /** Of that semaphore. */
-  public SlotAdministration(
-      LockId lock,
-      Slots slots,
-      AmqpLock adminMutex,
-      Sessions sessions,
-      Duration callTimeout,
-      Ticker ticker) {
+  public SlotAdministration(LockId lock, Slots slots, SlotChanges changes) {
     this.lock = lock;
     this.slots = slots;
-    this.adminMutex = adminMutex;
-    this.sessions = sessions;
-    this.callTimeout = callTimeout;
-    this.ticker = ticker;
+    this.changes = changes;
   }
 
   @Override
   public void create(int wanted) {
-    requireInRange(wanted);
-    underMutex(mutex -> create(mutex, wanted));
+    requireInRange(wanted, 1);
+    change(
+        present -> {
+          if (present > 0 && present != wanted) {
+            throw new LockException.Conflict(
+                "There is a %s already, with %d slots and not %d; it stays as it is"
+                    .formatted(lock, present, wanted));
+          }
+          return wanted;
+        },
+        DeleteOrder.DESCENDING);
   }
 
   @Override
   public int createIfAbsent(int wanted) {
-    requireInRange(wanted);
+    requireInRange(wanted, 1);
     int present = count();
-    if (present > 0) {
-      return present;
-    }
-    try {
-      create(wanted);
-      return wanted;
-    } catch (LockException.Conflict e) {
-      // Another process was faster, with another number: theirs counts.
-      return count();
-    }
+    // Another process may be faster, with another number: theirs counts.
+    return present > 0
+        ? present
+        : change(found -> found > 0 ? found : wanted, DeleteOrder.DESCENDING).after();
+  }
+
+  @Override
+  public SlotChange resize(int wanted, DeleteOrder order) {
+    requireInRange(wanted, 0);
+    return change(present -> wanted, order);
+  }
+
+  @Override
+  public SlotChange add(int more) {
+    requireInRange(more, 1);
+    return change(
+        present -> {
+          requireInRange(present + more, 1);
+          return present + more;
+        },
+        DeleteOrder.DESCENDING);
+  }
+
+  @Override
+  public SlotChange remove(int fewer) {
+    requireInRange(fewer, 1);
+    return change(present -> Math.max(0, present - fewer), DeleteOrder.DESCENDING);
+  }
+
+  private SlotChange change(IntUnaryOperator wanted, DeleteOrder order) {
+    return changes.underMutex(mutex -> change(mutex, wanted, order));
+  }
+
+  private SlotChange change(Lease mutex, IntUnaryOperator target, DeleteOrder order) {
+    Call call = changes.call();
+    ProberConnection prober = changes.prober(call);
+    int present = slots.count(call, prober);
+    int wanted = target.applyAsInt(present);
+    int above = wanted > present ? slots.presentFrom(wanted + 1, call, prober) : 0;
+    changes.carryOut(mutex, SlotPlan.resize(present, wanted, above, order));
+    return new SlotChange(present, wanted);
   }
 
   @Override
   public int count() {
-    Call call = call();
-    return slots.count(call, sessions.current(call).prober());
+    Call call = changes.call();
+    return slots.count(call, changes.prober(call));
   }
 
-  private void create(Lease mutex, int wanted) {
-    Call call = call();
-    Session session = sessions.current(call);
-    int present = slots.count(call, session.prober());
-    int above = present > 0 ? 0 : slots.presentFrom(wanted + 1, call, session.prober());
-    SlotPlan plan = SlotPlan.create(lock, present, wanted, above);
-    for (int slot : plan.delete()) {
-      requireHeld(mutex);
-      session.slots().delete(call(), slots.slotQueue(slot));
-    }
-    declare(mutex, session.slots(), plan);
+  @Override
+  public Set<Integer> holders() {
+    Call call = changes.call();
+    ProberConnection prober = changes.prober(call);
+    int last = slots.count(call, prober) + OVERSHOOT;
+    return slots.held(
+        IntStream.rangeClosed(1, last).boxed().collect(Collectors.toCollection(TreeSet::new)),
+        call,
+        prober);
   }
 
-  private void declare(Lease mutex, SlotQueues queues, SlotPlan plan) {
-    Deque<Integer> declared = new ArrayDeque<>();
-    try {
-      for (int slot : plan.declare()) {
-        requireHeld(mutex);
-        declared.push(slot);
-        queues.declare(call(), slots.slotQueue(slot));
+  @Override
+  public boolean awaitDrained(Set<Integer> removed, Duration wait) throws InterruptedException {
+    Set<Integer> watched = new TreeSet<>(removed);
+    return await(() -> held(watched).isEmpty(), wait);
+  }
+
+  @Override
+  public boolean awaitTaken(int slot, Duration wait) throws InterruptedException {
+    return await(() -> !held(Set.of(slot)).isEmpty(), wait);
+  }
+
+  private Set<Integer> held(Set<Integer> which) {
+    Call call = changes.call();
+    return which.isEmpty() ? which : slots.held(which, call, changes.prober(call));
+  }
+
+  /** Asks again and again, as seed 001 does: nothing tells an administrator of a holder. */
+  private static boolean await(BooleanSupplier reached, Duration wait) throws InterruptedException {
+    long end = System.nanoTime() + wait.toNanos();
+    Backoff backoff = new Backoff(ThreadLocalRandom.current());
+    while (!reached.getAsBoolean()) {
+      long left = end - System.nanoTime();
+      if (left <= 0) {
+        return false;
       }
-    } catch (LockException e) {
-      // Without the mutex these are another administrator's by now; uncounted, they may stay.
-      if (mutex.verify() == LeaseState.HELD) {
-        declared.forEach(slot -> undo(queues, slot));
-      }
-      throw e;
+      TimeUnit.NANOSECONDS.sleep(Math.min(left, backoff.next()));
     }
+    return true;
   }
 
-  /** Leaves nothing behind where the broker lets us; what stays is not counted by anybody. */
-  private void undo(SlotQueues queues, int slot) {
-    try {
-      queues.delete(call(), slots.slotQueue(slot));
-    } catch (LockException e) {
-      log.debug("{}: {} stays behind: {}", lock, slots.slotQueue(slot), e.getMessage());
-    }
+  @Override
+  public int prune(int overshoot) {
+    requireInRange(overshoot, 1);
+    return changes.underMutex(
+        mutex -> {
+          Call call = changes.call();
+          ProberConnection prober = changes.prober(call);
+          int present = slots.count(call, prober);
+          Set<Integer> left = slots.present(present + 1, present + overshoot, call, prober);
+          changes.carryOut(
+              mutex,
+              new SlotPlan(new TreeSet<>(left).descendingSet().stream().toList(), List.of()));
+          return left.size();
+        });
   }
 
-  private void underMutex(Consumer<Lease> change) {
-    try (Lease mutex = adminMutex.acquire(PATIENCE)) {
-      change.accept(mutex);
-    } catch (LockException.AcquireTimeout e) {
-      throw new LockException.AcquireTimeout(
-          "Another administrator of %s is at work for more than %d s; try again later"
-              .formatted(lock, PATIENCE.toSeconds()));
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new LockException.Interrupted("Interrupted while waiting to administer " + lock);
-    }
-  }
-
-  /** Asks the broker before each step: many steps take longer than a lease is certain without. */
-  private void requireHeld(Lease mutex) {
-    LeaseState state = mutex.verify();
-    if (state != LeaseState.HELD) {
-      throw new LockException.Unanswered(
-          "The administration mutex of %s is %s half-way%s; run the same call again"
-              .formatted(lock, state, mutex.lossReason().map(reason -> ", " + reason).orElse("")));
-    }
-  }
-
-  private void requireInRange(int wanted) {
-    if (wanted < 1 || wanted > MAX_SLOTS) {
+  private void requireInRange(int number, int least) {
+    if (number < least || number > MAX_SLOTS) {
       throw new LockException.Invalid(
-          "A number of %d slots is not possible for %s; use 1 to %d"
-              .formatted(wanted, lock, MAX_SLOTS));
+          "A number of %d slots is not possible for %s; use %d to %d"
+              .formatted(number, lock, least, MAX_SLOTS));
     }
-  }
-
-  private Call call() {
-    return Call.on(lock, callTimeout, ticker);
   }
 }

@@ -10,6 +10,9 @@ import io.amqplocks.lock.LockName;
 import io.amqplocks.lock.SemaphoreAdmin;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 
 /**
@@ -17,6 +20,9 @@ import java.util.stream.IntStream;
  * about what it was last time, else in a few, each twice as large as the one before.
  */
 public final class Slots {
+
+  /** What an administrator looks at in one go; with it a thousand slots take one round trip. */
+  private static final int LARGE_LOOK = 1024;
 
   private final LockName name;
   private final QueueNames names;
@@ -66,23 +72,45 @@ public final class Slots {
 
   /** How many slots there are in an unbroken run from that one on. */
   public int presentFrom(int first, Call call, ProberConnection prober) {
-    int from = first;
-    for (int look = counts.guess(name) + 1; ; look *= 2) {
-      List<String> queues = IntStream.range(from, from + look).mapToObj(this::slotQueue).toList();
-      List<Presence> answers = probe.probe(call, prober, queues);
-      for (int i = 0; i < look; i++) {
-        if (answers.get(i) == Presence.UNKNOWN) {
-          throw new LockException.Unanswered(
-              "Slot %d of %s gave no certain answer: RabbitMQ is under an alarm, its node is down, or"
-                      .formatted(from + i, call.lock())
-                  + " it did not answer within the call timeout");
-        }
-        if (answers.get(i) == Presence.ABSENT) {
-          return from + i - first;
-        }
+    for (int from = first; ; from += LARGE_LOOK) {
+      Set<Integer> present = present(from, from + LARGE_LOOK - 1, call, prober);
+      int end = from;
+      while (present.contains(end)) {
+        end++;
       }
-      from += look;
+      if (end < from + LARGE_LOOK) {
+        return end - first;
+      }
     }
+  }
+
+  /** Which of the slots from the one to the other are there, holes or not. */
+  public Set<Integer> present(int from, int to, Call call, ProberConnection prober) {
+    List<Integer> asked = IntStream.rangeClosed(from, to).boxed().toList();
+    return present(asked, this::slotQueue, call, prober);
+  }
+
+  /** Which of these slots are held, whether they are there or not. */
+  public Set<Integer> held(Set<Integer> slots, Call call, ProberConnection prober) {
+    return present(List.copyOf(slots), this::holderQueue, call, prober);
+  }
+
+  private Set<Integer> present(
+      List<Integer> asked, IntFunction<String> queue, Call call, ProberConnection prober) {
+    List<Presence> answers = probe.probe(call, prober, asked.stream().map(queue::apply).toList());
+    Set<Integer> present = new TreeSet<>();
+    for (int i = 0; i < asked.size(); i++) {
+      if (answers.get(i) == Presence.UNKNOWN) {
+        throw new LockException.Unanswered(
+            "Queue %s of %s gave no certain answer: RabbitMQ is under an alarm, its node is down,"
+                    .formatted(queue.apply(asked.get(i)), call.lock())
+                + " or it did not answer within the call timeout");
+      }
+      if (answers.get(i) == Presence.PRESENT) {
+        present.add(asked.get(i));
+      }
+    }
+    return present;
   }
 
   /** A of the slot. */

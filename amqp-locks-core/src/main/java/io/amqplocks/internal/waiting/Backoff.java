@@ -8,7 +8,7 @@ import java.util.random.RandomGenerator;
  * do not march in step, and longer and longer up to a cap, so that many waiters do not wear the broker
  * out. Each is drawn between the base and three times the one before ("decorrelated jitter").
  */
-final class Backoff {
+public final class Backoff {
 
   static final Duration BASE = Duration.ofMillis(5);
   static final Duration CAP = Duration.ofMillis(250);
@@ -16,12 +16,13 @@ final class Backoff {
   private final RandomGenerator random;
   private long last = BASE.toNanos();
 
-  Backoff(RandomGenerator random) {
+  /** Pauses drawn from that source. */
+  public Backoff(RandomGenerator random) {
     this.random = random;
   }
 
   /** The next pause in nanoseconds. */
-  long next() {
+  public long next() {
     long upper = Math.min(CAP.toNanos(), last * 3);
     last = random.nextLong(BASE.toNanos(), upper + 1);
     return last;

@@ -1,0 +1,35 @@
+package io.amqplocks.support;
+
+import com.rabbitmq.client.ConnectionFactory;
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.DeleteOrder;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.SemaphoreAdmin;
+import java.util.Random;
+
+/**
+ * An administrator that changes the size of a semaphore again and again until somebody kills it.
+ * Arguments: broker URI, prefix, semaphore.
+ */
+public final class ResizerMain {
+
+  private ResizerMain() {}
+
+  /** Resizes. */
+  public static void main(String[] args) throws Exception {
+    ConnectionFactory factory = new ConnectionFactory();
+    factory.setUri(args[0]);
+    Random random = new Random();
+    try (AmqpLocks locks = AmqpLocks.builder(factory).queuePrefix(args[1]).build()) {
+      SemaphoreAdmin admin = locks.admin().semaphore(args[2]);
+      while (true) {
+        DeleteOrder order = DeleteOrder.values()[random.nextInt(2)];
+        try {
+          System.out.println("RESIZED " + admin.resize(random.nextInt(21), order));
+        } catch (LockException e) {
+          System.out.println("FAILED " + e);
+        }
+      }
+    }
+  }
+}
