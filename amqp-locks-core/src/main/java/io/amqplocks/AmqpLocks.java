@@ -12,6 +12,7 @@ import io.amqplocks.internal.probe.ExistenceProbe;
 import io.amqplocks.internal.session.Connector;
 import io.amqplocks.internal.session.Sessions;
 import io.amqplocks.internal.session.Ticker;
+import io.amqplocks.internal.slots.SlotChoice;
 import io.amqplocks.internal.slots.SlotClaim;
 import io.amqplocks.internal.slots.SlotCounts;
 import io.amqplocks.internal.slots.Slots;
@@ -56,11 +57,13 @@ public final class AmqpLocks implements AutoCloseable {
   private final LeaseBook administration;
   private final ExistenceProbe probe = new ConfirmProbe();
   private final SlotCounts slotCounts = new SlotCounts();
+  private final SlotChoice slotChoice;
   private final StatusRecorder recorder = new StatusRecorder();
 
   AmqpLocks(AmqpLocksBuilder settings) {
     names = settings.names;
     callTimeout = settings.callTimeout();
+    slotChoice = new SlotChoice(settings.slotOrder);
     Threads threads = new Threads(settings.connectionName);
     background = threads.background();
     scheduler = threads.scheduler();
@@ -118,7 +121,7 @@ public final class AmqpLocks implements AutoCloseable {
    */
   public AmqpLock semaphore(String name) {
     LockId id = LockId.semaphore(name);
-    return lock(id, id, new SlotClaim(slots(id), leases), notices);
+    return lock(id, id, new SlotClaim(slots(id), slotChoice, leases), notices);
   }
 
   /** Creates semaphores and tells their size. */

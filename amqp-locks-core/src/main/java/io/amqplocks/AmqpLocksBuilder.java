@@ -5,6 +5,7 @@ import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.internal.topology.QueueNames;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockListener;
+import io.amqplocks.lock.SlotOrder;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,6 +22,7 @@ public final class AmqpLocksBuilder {
   private @Nullable Duration callTimeout;
   private @Nullable Duration verifyEvery;
   QueueNames names = new QueueNames(QueueNames.DEFAULT_PREFIX);
+  SlotOrder slotOrder = SlotOrder.RANDOM;
   final List<LockListener> listeners = new ArrayList<>();
 
   AmqpLocksBuilder(ConnectionFactory factory) {
@@ -96,6 +98,12 @@ public final class AmqpLocksBuilder {
    */
   public AmqpLocksBuilder queuePrefix(String prefix) {
     names = new QueueNames(prefix);
+    return this;
+  }
+
+  /** Which of several free slots of a semaphore to try first. Default: {@link SlotOrder#RANDOM}. */
+  public AmqpLocksBuilder slotOrder(SlotOrder order) {
+    slotOrder = order;
     return this;
   }
 

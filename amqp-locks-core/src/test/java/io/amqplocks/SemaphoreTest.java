@@ -13,6 +13,7 @@ import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockName;
 import io.amqplocks.lock.LossReason;
+import io.amqplocks.lock.SlotOrder;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
@@ -32,6 +33,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 @BrokerTest(everyLine = true)
 class SemaphoreTest {
@@ -75,6 +78,27 @@ class SemaphoreTest {
     for (int slot : slots) {
       assertThat(fixture.exists(fixture.names().holder(NAME, slot))).isFalse();
       assertThat(fixture.exists(fixture.names().slot(NAME, slot))).isTrue();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void eachOrderFindsEachSlot(SlotOrder order) throws Exception {
+    AmqpLocks locks = fixture.open(fixture.builder().slotOrder(order));
+    fixture.create(locks, "s", 4);
+    List<Lease> leases = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      leases.add(locks.semaphore("s").tryAcquire().orElseThrow());
+    }
+    assertThat(leases).extracting(Lease::slot).containsExactlyInAnyOrder(1, 2, 3, 4);
+    if (order == SlotOrder.ASCENDING) {
+      assertThat(leases).extracting(Lease::slot).containsExactly(1, 2, 3, 4);
+    }
+    assertThat(locks.semaphore("s").tryAcquire()).isEmpty();
+    leases.forEach(Lease::close);
+    if (order == SlotOrder.REMEMBERED) {
+      int last = leases.get(3).slot();
+      assertThat(locks.semaphore("s").tryAcquire().orElseThrow().slot()).isEqualTo(last);
     }
   }
 

@@ -7,23 +7,21 @@ import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.waiting.Claim;
 import io.amqplocks.lock.LockException;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * Acquiring a slot of a persistent semaphore as seed 001 has it, corrected: look for slots that exist
- * and are not held; take one of them at random, so that contenders spread; if others were faster, look
- * again. Only a certain "absent" of B makes a slot free, and only a certain "absent" of A ends the
+ * and are not held; take one of them, by an order that makes contenders spread; if others were faster,
+ * look again, so many times and no more. Only a certain "absent" of B makes a slot free, and only a certain "absent" of A ends the
  * slots.
  *
  * @param slots the semaphore's slots
+ * @param choice which free slot to try first
  * @param leases where the lease is entered
  */
-public record SlotClaim(Slots slots, LeaseBook leases) implements Claim {
+public record SlotClaim(Slots slots, SlotChoice choice, LeaseBook leases) implements Claim {
 
   /** How often to look again after all slots that seemed free were lost to others. */
   private static final int LOST_RACES = 3;
@@ -45,8 +43,7 @@ public record SlotClaim(Slots slots, LeaseBook leases) implements Claim {
   }
 
   private Optional<HeldLease> takeOneOf(Call call, Session session, List<Integer> free) {
-    List<Integer> order = new ArrayList<>(free);
-    Collections.shuffle(order, ThreadLocalRandom.current());
+    List<Integer> order = choice.of(call.lock().name(), free);
     // Two tries: when both are lost, others are at work here and the list is old.
     for (int slot : order.subList(0, Math.min(2, order.size()))) {
       Optional<HeldLease> lease =
@@ -55,6 +52,7 @@ public record SlotClaim(Slots slots, LeaseBook leases) implements Claim {
               session,
               new QueueHolding(call.lock(), slot, slots.holderQueue(slot), slots.slotQueue(slot)));
       if (lease.isPresent()) {
+        choice.took(call.lock().name(), slot);
         return lease;
       }
     }

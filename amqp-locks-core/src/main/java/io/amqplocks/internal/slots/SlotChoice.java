@@ -1,0 +1,54 @@
+package io.amqplocks.internal.slots;
+
+import io.amqplocks.lock.LockName;
+import io.amqplocks.lock.SlotOrder;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.random.RandomGenerator;
+
+/**
+ * The order in which free slots are tried. What it remembers is a hint: being wrong costs nothing but
+ * the spread.
+ */
+public final class SlotChoice {
+
+  private final SlotOrder order;
+  private final Map<LockName, Integer> last = new ConcurrentHashMap<>();
+
+  /** By that order. */
+  public SlotChoice(SlotOrder order) {
+    this.order = order;
+  }
+
+  /** The slots in the order to try them. */
+  List<Integer> of(LockName semaphore, List<Integer> free) {
+    return of(semaphore, free, ThreadLocalRandom.current());
+  }
+
+  List<Integer> of(LockName semaphore, List<Integer> free, RandomGenerator random) {
+    List<Integer> chosen = new ArrayList<>(free);
+    if (order == SlotOrder.ASCENDING) {
+      Collections.sort(chosen);
+      return chosen;
+    }
+    for (int i = chosen.size() - 1; i > 0; i--) {
+      Collections.swap(chosen, i, random.nextInt(i + 1));
+    }
+    int remembered = chosen.indexOf(last.getOrDefault(semaphore, 0));
+    if (order == SlotOrder.REMEMBERED && remembered > 0) {
+      Collections.swap(chosen, 0, remembered);
+    }
+    return chosen;
+  }
+
+  /** This process took that slot. */
+  void took(LockName semaphore, int slot) {
+    if (order == SlotOrder.REMEMBERED) {
+      last.put(semaphore, slot);
+    }
+  }
+}

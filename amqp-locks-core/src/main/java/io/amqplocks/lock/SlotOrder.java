@@ -1,0 +1,17 @@
+package io.amqplocks.lock;
+
+/**
+ * Which of several free slots of a semaphore to try first. All are as good to hold; the order decides
+ * how often contenders meet.
+ */
+public enum SlotOrder {
+  /** At random, so that contenders spread. The default. */
+  RANDOM,
+  /**
+   * The lowest first, as seed 001 suggests: the highest slots stay free as long as possible, which an
+   * administrator who removes them likes; contenders meet more often.
+   */
+  ASCENDING,
+  /** The one that this process gave back last, else at random: a process keeps to its slots. */
+  REMEMBERED
+}
