@@ -181,7 +181,7 @@ public final class HeldLease implements Lease, Session.Member {
         announced.thenRun(
             () -> {
               book.notices().run(() -> lost.complete(reason));
-              book.notices().post(listener -> listener.lost(this, reason, age()));
+              book.notices().postAlways(listener -> listener.lost(this, reason, age()));
             });
   }
 

@@ -42,6 +42,11 @@ public final class Notices implements AutoCloseable {
       }
       return;
     }
+    postAlways(notice);
+  }
+
+  /** Tells all listeners, later, however far behind they are. */
+  void postAlways(Consumer<LockListener> notice) {
     for (LockListener listener : listeners) {
       run(() -> notice.accept(listener));
     }
