@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.rabbitmq.client.ConnectionFactory;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockName;
 import io.amqplocks.lock.LocksStatus;
@@ -88,6 +90,28 @@ class ErrorsTest {
     refused(broker, "^$", ".*", ".*", "declare queue", true);
     refused(broker, ours, ".*", "^$", "consume from queue", true);
     refused(broker, ours, "^$", ours, "publish to queue", false);
+  }
+
+  /** What README asks for, and no more. */
+  @Test
+  void thePermissionsThatTheDocumentationNamesSuffice(Broker broker) throws Exception {
+    String ours = "^" + fixture.prefix().replace(".", "\\.");
+    fixture.willExist("s", 2);
+    broker.faults().addUser(USER, "secret", ours, "^amq\\.default$", ours);
+    ConnectionFactory factory = broker.connectionFactory();
+    factory.setUsername(USER);
+    factory.setPassword("secret");
+    try (AmqpLocks locks = fixture.builder(factory).build()) {
+      locks.admin().semaphore("s").create(2);
+      try (Lease slot = locks.semaphore("s").tryAcquire().orElseThrow();
+          Lease mutex = locks.mutex("m").tryAcquire().orElseThrow()) {
+        assertThat(slot.verify()).isEqualTo(LeaseState.HELD);
+        assertThat(mutex.verify()).isEqualTo(LeaseState.HELD);
+      }
+      locks.admin().semaphore("s").resize(1);
+    } finally {
+      broker.faults().deleteUser(USER);
+    }
   }
 
   private void refused(
