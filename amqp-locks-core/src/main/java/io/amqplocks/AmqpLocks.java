@@ -7,7 +7,6 @@ import io.amqplocks.internal.lease.LeaseBook;
 import io.amqplocks.internal.lease.Notices;
 import io.amqplocks.internal.lease.Verification;
 import io.amqplocks.internal.mutex.MutexClaim;
-import io.amqplocks.internal.probe.ConfirmProbe;
 import io.amqplocks.internal.probe.ExistenceProbe;
 import io.amqplocks.internal.session.Connector;
 import io.amqplocks.internal.session.Sessions;
@@ -55,7 +54,7 @@ public final class AmqpLocks implements AutoCloseable {
   private final WaitingLines lines = new WaitingLines();
   private final LeaseBook leases;
   private final LeaseBook administration;
-  private final ExistenceProbe probe = new ConfirmProbe();
+  private final ExistenceProbe probe;
   private final SlotCounts slotCounts = new SlotCounts();
   private final SlotChoice slotChoice;
   private final StatusRecorder recorder = new StatusRecorder();
@@ -64,6 +63,7 @@ public final class AmqpLocks implements AutoCloseable {
     names = settings.names;
     callTimeout = settings.callTimeout();
     slotChoice = new SlotChoice(settings.slotOrder);
+    probe = ExistenceProbe.of(settings.probing);
     Threads threads = new Threads(settings.connectionName);
     background = threads.background();
     scheduler = threads.scheduler();

@@ -6,6 +6,7 @@ import io.amqplocks.internal.topology.QueueNames;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockListener;
 import io.amqplocks.lock.SlotOrder;
+import io.amqplocks.lock.ProbeKind;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,6 +24,7 @@ public final class AmqpLocksBuilder {
   private @Nullable Duration verifyEvery;
   QueueNames names = new QueueNames(QueueNames.DEFAULT_PREFIX);
   SlotOrder slotOrder = SlotOrder.RANDOM;
+  ProbeKind probing = ProbeKind.CONFIRM;
   final List<LockListener> listeners = new ArrayList<>();
 
   AmqpLocksBuilder(ConnectionFactory factory) {
@@ -104,6 +106,15 @@ public final class AmqpLocksBuilder {
   /** Which of several free slots of a semaphore to try first. Default: {@link SlotOrder#RANDOM}. */
   public AmqpLocksBuilder slotOrder(SlotOrder order) {
     slotOrder = order;
+    return this;
+  }
+
+  /**
+   * How semaphores look for their slots. Default: {@link ProbeKind#CONFIRM}. Processes that share locks
+   * may differ in this.
+   */
+  public AmqpLocksBuilder probing(ProbeKind kind) {
+    probing = Objects.requireNonNull(kind);
     return this;
   }
 

@@ -1,36 +1,25 @@
 package io.amqplocks.internal.probe;
 
-import com.rabbitmq.client.AlreadyClosedException;
 import com.rabbitmq.client.Channel;
 import java.io.IOException;
-import java.util.List;
 
-/** A channel in confirm mode, with the batch of probes that it carries now. */
-final class ConfirmedChannel {
-
-  private final Channel channel;
-  private volatile ProbeBatch batch = new ProbeBatch(List.of(), 0);
+/** A channel in confirm mode: each probe is answered by itself. */
+final class ConfirmedChannel extends PublishingChannel {
 
   ConfirmedChannel(Channel channel) throws IOException {
-    this.channel = channel;
+    super(channel);
     channel.confirmSelect();
-    channel.addReturnListener(returned -> batch.returned(returned.getRoutingKey()));
     channel.addConfirmListener(
-        (sequence, multiple) -> batch.confirmed(sequence, multiple, true),
-        (sequence, multiple) -> batch.confirmed(sequence, multiple, false));
-    channel.addShutdownListener(cause -> batch.failed(cause));
+        (sequence, multiple) -> batch().confirmed(sequence, multiple, true),
+        (sequence, multiple) -> batch().confirmed(sequence, multiple, false));
+    channel.addShutdownListener(cause -> batch().failed(cause));
   }
 
-  Channel channel() {
-    return channel;
+  @Override
+  long firstSequence() {
+    return channel().getNextPublishSeqNo();
   }
 
-  ProbeBatch begin(List<String> queues) {
-    batch = new ProbeBatch(queues, channel.getNextPublishSeqNo());
-    if (!channel.isOpen()) {
-      // Closed before the listener could see this batch.
-      throw new AlreadyClosedException(channel.getCloseReason());
-    }
-    return batch;
-  }
+  @Override
+  void published() {}
 }

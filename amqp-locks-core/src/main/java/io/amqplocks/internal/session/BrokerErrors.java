@@ -28,6 +28,31 @@ public final class BrokerErrors {
     };
   }
 
+  /**
+   * What it means that a passive declare closed its channel. Only "no queue" is a certain no: the same
+   * 404 with other words says that the node of a queue is down, or too slow to tell.
+   *
+   * @return {@link Answer#NONE} for what is neither yes nor no
+   * @throws LockException for a broken connection or a missing permission
+   */
+  public static Answer looked(Call call, String step, Throwable failure) {
+    ShutdownSignalException signal = signal(failure);
+    if (signal == null || signal.isHardError() || signal.isInitiatedByApplication()) {
+      throw calling(call, step, failure);
+    }
+    return switch (replyCode(signal)) {
+      case AMQP.RESOURCE_LOCKED -> Answer.LOCKED;
+      case AMQP.NOT_FOUND -> text(signal).contains("no queue '") ? Answer.ABSENT : Answer.NONE;
+      case AMQP.ACCESS_REFUSED -> throw calling(call, step, failure);
+      default -> Answer.NONE;
+    };
+  }
+
+  /** Whether a transaction failed because a queue did not take its message. */
+  public static boolean isUndecided(ShutdownSignalException signal) {
+    return !signal.isHardError() && replyCode(signal) == AMQP.PRECONDITION_FAILED;
+  }
+
   /** The error for a connection that could not be opened. */
   static LockException connecting(Call call, String target, Throwable failure) {
     if (failure instanceof AuthenticationFailureException) {

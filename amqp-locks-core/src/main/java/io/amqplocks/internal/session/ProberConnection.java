@@ -10,8 +10,8 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * The connection that publishes probes. It holds nothing, so it may break or be blocked by an alarm
- * without harm to any lease. Opened at first use, and again when it broke.
+ * The connection that probes, and publishes if the probes do. It holds nothing, so it may break or be
+ * blocked by an alarm without harm to any lease. Opened at first use, and again when it broke.
  */
 public final class ProberConnection {
 
@@ -64,6 +64,14 @@ public final class ProberConnection {
     } catch (IOException | ShutdownSignalException e) {
       throw BrokerErrors.calling(call, "open a channel", e);
     }
+  }
+
+  /** Whether it is a channel of the connection as it is now. */
+  public boolean carries(Channel channel) {
+    return current
+        .ifOpen()
+        .filter(prober -> prober.connection.equals(channel.getConnection()))
+        .isPresent();
   }
 
   /** Completed while an alarm of the broker keeps this connection from publishing; with the reason. */
