@@ -8,6 +8,7 @@ import io.amqplocks.internal.lease.Notices;
 import io.amqplocks.internal.lease.Verification;
 import io.amqplocks.internal.mutex.MutexClaim;
 import io.amqplocks.internal.probe.ExistenceProbe;
+import io.amqplocks.internal.probe.SelfCheck;
 import io.amqplocks.internal.session.Connector;
 import io.amqplocks.internal.session.Sessions;
 import io.amqplocks.internal.session.Ticker;
@@ -96,7 +97,10 @@ public final class AmqpLocks implements AutoCloseable {
             threads,
             callTimeout,
             Ticker.SYSTEM,
-            new SessionNotices(notices, verification));
+            new SessionNotices(
+                notices,
+                verification,
+                new SelfCheck(probe, names, callTimeout, Ticker.SYSTEM, background)));
   }
 
   /** Begins the settings; the factory is copied and never changed. */

@@ -18,6 +18,7 @@ public final class ProberConnection {
   private final Connector connector;
   private final Duration closeTimeout;
   private final SingleFlight<Prober> current;
+  private final CompletableFuture<Boolean> opened = new CompletableFuture<>();
   private volatile boolean closed;
 
   ProberConnection(Connector connector, Duration closeTimeout) {
@@ -60,10 +61,16 @@ public final class ProberConnection {
       if (channel == null) {
         throw call.noChannel("look for slots");
       }
+      opened.complete(true);
       return channel;
     } catch (IOException | ShutdownSignalException e) {
       throw BrokerErrors.calling(call, "open a channel", e);
     }
+  }
+
+  /** Completed when it is used for the first time; in the user's thread, so go on in another. */
+  public CompletableFuture<Boolean> opened() {
+    return opened;
   }
 
   /** Whether it is a channel of the connection as it is now. */

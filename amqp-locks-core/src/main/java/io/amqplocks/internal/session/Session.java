@@ -85,6 +85,11 @@ public final class Session {
     return prober;
   }
 
+  /** The server, as it introduced itself. */
+  public Server server() {
+    return Server.of(connection.getServerProperties());
+  }
+
   /** The heartbeat that client and broker agreed on. */
   public Duration heartbeat() {
     return Duration.ofSeconds(connection.getHeartbeat());
