@@ -1,12 +1,14 @@
 package io.amqplocks;
 
 import com.rabbitmq.client.ConnectionFactory;
+import io.amqplocks.internal.admin.PersistentMutexAdministration;
 import io.amqplocks.internal.admin.SlotAdministration;
 import io.amqplocks.internal.admin.SlotChanges;
 import io.amqplocks.internal.lease.LeaseBook;
 import io.amqplocks.internal.lease.Notices;
 import io.amqplocks.internal.lease.Verification;
 import io.amqplocks.internal.mutex.MutexClaim;
+import io.amqplocks.internal.mutex.PersistentMutexClaim;
 import io.amqplocks.internal.probe.ExistenceProbe;
 import io.amqplocks.internal.probe.SelfCheck;
 import io.amqplocks.internal.session.Connector;
@@ -26,6 +28,7 @@ import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockListener;
 import io.amqplocks.lock.LocksStatus;
+import io.amqplocks.lock.PersistentMutexAdmin;
 import io.amqplocks.lock.SemaphoreAdmin;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -119,6 +122,19 @@ public final class AmqpLocks implements AutoCloseable {
   }
 
   /**
+   * The persistent mutex of that name; an administrator must have enabled it. Each held one occupies a
+   * channel of the connection: one {@code AmqpLocks} can hold three quarters of the broker's {@code
+   * channel_max} at a time, 1,535 by default.
+   *
+   * @throws LockException.Invalid if the name is not allowed
+   */
+  public AmqpLock persistentMutex(String name) {
+    LockId id = LockId.persistentMutex(name);
+    return lock(
+        id, id, new PersistentMutexClaim(names.persistentMutex(id.name()), leases), notices);
+  }
+
+  /**
    * The semaphore of that name; it must have been created by an administrator.
    *
    * @throws LockException.Invalid if the name is not allowed
@@ -128,9 +144,21 @@ public final class AmqpLocks implements AutoCloseable {
     return lock(id, id, new SlotClaim(slots(id), slotChoice, leases), notices);
   }
 
-  /** Creates semaphores and tells their size. */
+  /** Creates, enables and counts the locks that outlive their clients. */
   public LockAdmin admin() {
-    return this::administer;
+    return new LockAdmin() {
+      @Override
+      public SemaphoreAdmin semaphore(String name) {
+        return administer(name);
+      }
+
+      @Override
+      public PersistentMutexAdmin persistentMutex(String name) {
+        LockId id = LockId.persistentMutex(name);
+        String queue = names.persistentMutex(id.name());
+        return new PersistentMutexAdministration(id, queue, sessions, callTimeout, Ticker.SYSTEM);
+      }
+    };
   }
 
   private SemaphoreAdmin administer(String name) {

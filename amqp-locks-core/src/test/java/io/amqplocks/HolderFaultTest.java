@@ -55,13 +55,18 @@ class HolderFaultTest {
 
   private AmqpLock lock(String kind) {
     AmqpLocks locks = fixture.open();
-    return kind.equals("mutex") ? locks.mutex("l") : locks.semaphore("l");
+    return switch (kind) {
+      case "mutex" -> locks.mutex("l");
+      case "persistent" -> locks.persistentMutex("l");
+      default -> locks.semaphore("l");
+    };
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"mutex", "semaphore"})
+  @ValueSource(strings = {"mutex", "persistent", "semaphore"})
   void theSlotOfAKilledHolderIsFreeWithinTwoSeconds(String kind, Broker broker) throws Exception {
     fixture.create(fixture.open(), "l", 1);
+    fixture.enable(fixture.open(), "l");
     AmqpLock lock = lock(kind);
     try (ChildJvm holder = holder(broker, kind, 10)) {
       assertThat(lock.tryAcquire()).isEmpty();
@@ -72,10 +77,11 @@ class HolderFaultTest {
 
   @Tag("trap-5")
   @ParameterizedTest
-  @ValueSource(strings = {"mutex", "semaphore"})
+  @ValueSource(strings = {"mutex", "persistent", "semaphore"})
   void aHolderThatSleptForThreeHeartbeatsKnowsThatItLost(String kind, Broker broker)
       throws Exception {
     fixture.create(fixture.open(), "l", 1);
+    fixture.enable(fixture.open(), "l");
     AmqpLock lock = lock(kind);
     int heartbeat = 1;
     try (ChildJvm holder = holder(broker, kind, heartbeat)) {

@@ -18,7 +18,9 @@ public interface AmqpLock {
    * connection or a channel first, which most calls need not, is bounded by as much again.
    *
    * @return the lease, or empty if all slots are held (or others won the race for the last one)
-   * @throws LockException.NotFound if it is a semaphore that nobody created
+   * @throws LockException.NotFound if it is a semaphore that nobody created, or a persistent mutex
+   *     that nobody enabled
+   * @throws LockException.Conflict if what stands for it at the broker cannot guard it
    * @throws LockException.Unreachable if there is no connection to be had
    * @throws LockException.Refused if credentials or permissions do not suffice
    * @throws LockException.Unanswered if the broker did not answer in time; what was begun is undone as

@@ -9,4 +9,11 @@ public interface LockAdmin {
    * @throws LockException.Invalid if the name is not allowed
    */
   SemaphoreAdmin semaphore(String name);
+
+  /**
+   * The persistent mutex of that name, which need not be enabled yet.
+   *
+   * @throws LockException.Invalid if the name is not allowed
+   */
+  PersistentMutexAdmin persistentMutex(String name);
 }

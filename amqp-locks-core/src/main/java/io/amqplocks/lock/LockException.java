@@ -25,7 +25,7 @@ public abstract sealed class LockException extends RuntimeException {
     }
   }
 
-  /** There is no semaphore of that name: nobody created it, or somebody destroyed it. */
+  /** There is no such lock: nobody created or enabled it, or somebody destroyed or disabled it. */
   public static final class NotFound extends LockException {
     private static final long serialVersionUID = 1L;
 
@@ -35,7 +35,7 @@ public abstract sealed class LockException extends RuntimeException {
     }
   }
 
-  /** The semaphore exists with another number of slots. */
+  /** It exists otherwise than wanted: another number of slots, another type of queue. */
   public static final class Conflict extends LockException {
     private static final long serialVersionUID = 1L;
 

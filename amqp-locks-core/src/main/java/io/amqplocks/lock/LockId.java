@@ -13,6 +13,11 @@ public record LockId(LockKind kind, LockName name) {
     return new LockId(LockKind.MUTEX, LockName.of(name));
   }
 
+  /** The persistent mutex of that name. */
+  public static LockId persistentMutex(String name) {
+    return new LockId(LockKind.PERSISTENT_MUTEX, LockName.of(name));
+  }
+
   /** The semaphore of that name. */
   public static LockId semaphore(String name) {
     return new LockId(LockKind.SEMAPHORE, LockName.of(name));

@@ -4,6 +4,8 @@ package io.amqplocks.lock;
 public enum LockKind {
   /** One holder at a time; exists as long as the broker does. */
   MUTEX("mutex"),
+  /** One holder at a time; usable while an administrator has enabled it. */
+  PERSISTENT_MUTEX("persistent mutex"),
   /** As many holders as an administrator created slots. */
   SEMAPHORE("semaphore");
 

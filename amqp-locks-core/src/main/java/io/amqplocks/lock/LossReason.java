@@ -17,7 +17,10 @@ public record LossReason(Cause cause, String detail) {
      * may have dropped the connection. The client then drops it as well.
      */
     EXPIRED,
-    /** The queue that stands for the lease was deleted: by an operator, a policy or the broker. */
+    /**
+     * The queue that stands for the lease was deleted: by an operator, a policy or the broker, or by an
+     * administrator who disabled the persistent mutex.
+     */
     REVOKED,
     /** An administrator removed the slot; the holder has let go of it. */
     SLOT_REMOVED

@@ -13,7 +13,9 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 
 /**
@@ -26,6 +28,7 @@ public final class Fixture implements AutoCloseable {
   private final String prefix = "test-" + UUID.randomUUID().toString().substring(0, 8) + ".";
   private final Deque<AmqpLocks> opened = new ArrayDeque<>();
   private final Map<String, Integer> semaphores = new HashMap<>();
+  private final Set<String> queues = new HashSet<>();
 
   public Fixture(Broker broker) {
     this.broker = broker;
@@ -63,6 +66,17 @@ public final class Fixture implements AutoCloseable {
     locks.admin().semaphore(name).create(slots);
   }
 
+  /** Enables a persistent mutex, to be disabled at the end. */
+  public void enable(AmqpLocks locks, String name) {
+    willStay(names().persistentMutex(LockName.of(name)));
+    locks.admin().persistentMutex(name).enable();
+  }
+
+  /** Registers a durable queue for deletion. */
+  public void willStay(String queue) {
+    queues.add(queue);
+  }
+
   /** Registers a semaphore for deletion, however many of its slots come about. */
   public void willExist(String name, int slots) {
     semaphores.merge(name, slots, Math::max);
@@ -91,11 +105,14 @@ public final class Fixture implements AutoCloseable {
   @Override
   public void close() throws Exception {
     opened.forEach(AmqpLocks::close);
-    if (semaphores.isEmpty()) {
+    if (semaphores.isEmpty() && queues.isEmpty()) {
       return;
     }
     try (Connection connection = broker.connectionFactory().newConnection("stranger")) {
       Channel channel = connection.createChannel();
+      for (String queue : queues) {
+        channel.queueDelete(queue);
+      }
       for (Map.Entry<String, Integer> each : semaphores.entrySet()) {
         for (int slot = 1; slot <= each.getValue(); slot++) {
           channel.queueDelete(names().slot(LockName.of(each.getKey()), slot));

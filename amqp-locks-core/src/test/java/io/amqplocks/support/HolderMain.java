@@ -11,7 +11,7 @@ import java.time.Duration;
 
 /**
  * A process that holds a lock and does what it is told on its standard input. Arguments: broker URI,
- * prefix, mutex or semaphore, name, heartbeat in seconds.
+ * prefix, mutex, persistent or semaphore, name, heartbeat in seconds.
  */
 public final class HolderMain {
 
@@ -28,7 +28,12 @@ public final class HolderMain {
             .queuePrefix(args[1])
             .heartbeat(Duration.ofSeconds(Long.parseLong(args[4])))
             .build()) {
-      AmqpLock lock = args[2].equals("mutex") ? locks.mutex(args[3]) : locks.semaphore(args[3]);
+      AmqpLock lock =
+          switch (args[2]) {
+            case "mutex" -> locks.mutex(args[3]);
+            case "persistent" -> locks.persistentMutex(args[3]);
+            default -> locks.semaphore(args[3]);
+          };
       Lease lease = lock.acquire(Duration.ofSeconds(20));
       System.out.println("HELD " + lease.slot());
       for (String order = orders.readLine(); order != null; order = orders.readLine()) {

@@ -3,7 +3,6 @@ package io.amqplocks.spring;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.LockId;
-import io.amqplocks.lock.LockKind;
 
 /**
  * Work under a lock without an annotation, for names that are known only at run time or for a part
@@ -47,10 +46,24 @@ public final class LockTemplate {
     return on(LockId.mutex(name));
   }
 
+  /**
+   * The persistent mutex of that name. It must have been enabled by an administrator.
+   *
+   * @throws io.amqplocks.lock.LockException.Invalid if the name is not allowed
+   */
+  public LockOperations persistentMutex(String name) {
+    return on(LockId.persistentMutex(name));
+  }
+
   /** The lock of that family and name. */
   public LockOperations on(LockId id) {
     String name = id.name().value();
-    AmqpLock lock = id.kind() == LockKind.MUTEX ? locks.mutex(name) : locks.semaphore(name);
+    AmqpLock lock =
+        switch (id.kind()) {
+          case MUTEX -> locks.mutex(name);
+          case PERSISTENT_MUTEX -> locks.persistentMutex(name);
+          case SEMAPHORE -> locks.semaphore(name);
+        };
     return new LockOperations(lock, setup, catalog.waitFor(id));
   }
 }

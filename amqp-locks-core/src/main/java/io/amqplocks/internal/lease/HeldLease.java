@@ -121,7 +121,7 @@ public final class HeldLease implements Lease, Session.Member {
 
   /** The broker says that the holding is gone, or another's. Does not block. */
   void revoked() {
-    lose(new LossReason(Cause.REVOKED, "queue " + holding.trace() + " was deleted"));
+    lose(new LossReason(Cause.REVOKED, holding.fate()));
   }
 
   /** From now on this lease ends with its session. */

@@ -53,4 +53,9 @@ public interface Holding {
 
   /** What stands for it at the broker, for messages: a queue's name. */
   String trace();
+
+  /** How it went, in words, once it is gone. */
+  default String fate() {
+    return "queue " + trace() + " was deleted";
+  }
 }

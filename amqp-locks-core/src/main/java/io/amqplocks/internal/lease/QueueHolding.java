@@ -3,8 +3,11 @@ package io.amqplocks.internal.lease;
 import io.amqplocks.internal.session.Answer;
 import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.Session;
+import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Holding by an exclusive queue: whoever owns B holds, for as long as A exists, if there is an A. The
@@ -18,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  */
 public record QueueHolding(LockId lock, int slot, String holderQueue, @Nullable String slotQueue)
     implements Holding {
+
+  private static final Logger log = LoggerFactory.getLogger(QueueHolding.class);
 
   @Override
   public boolean contend(Call call, Session session) {
@@ -51,9 +56,16 @@ public record QueueHolding(LockId lock, int slot, String holderQueue, @Nullable 
     if (holder != Answer.OK) {
       return Standing.GONE;
     }
-    return slotQueue != null && session.slots().exists(call, slotQueue) == Answer.ABSENT
-        ? Standing.SLOT_REMOVED
-        : Standing.OURS;
+    return slotWasRemoved(call, session) ? Standing.SLOT_REMOVED : Standing.OURS;
+  }
+
+  private boolean slotWasRemoved(Call call, Session session) {
+    try {
+      return slotQueue != null && session.slots().exists(call, slotQueue) == Answer.ABSENT;
+    } catch (LockException.Unexpected | LockException.Unanswered e) {
+      log.debug("{}: whether slot {} still exists cannot be told: {}", lock, slot, e.getMessage());
+      return false;
+    }
   }
 
   @Override

@@ -1,4 +1,4 @@
-/** The mutex: an exclusive queue, as seed 002 has it. */
+/** The mutexes of seed 002: by an exclusive queue, and by an exclusive consumer of a durable one. */
 @NullMarked
 package io.amqplocks.internal.mutex;
 

@@ -6,7 +6,7 @@ public enum Answer {
   OK,
   /** No such queue (404). */
   ABSENT,
-  /** The queue is exclusive to another connection (405). */
+  /** The queue is exclusive to another connection (405), or has an exclusive consumer (403). */
   LOCKED,
   /** None within the bound: it may have been done, or be done later. */
   NONE

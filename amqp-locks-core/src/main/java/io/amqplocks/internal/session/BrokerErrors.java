@@ -13,6 +13,12 @@ import org.jspecify.annotations.Nullable;
 /** The one place that reads reply codes and the client library's exceptions. */
 public final class BrokerErrors {
 
+  /**
+   * "queue 'name' in vhost '/' in exclusive use", cut off after a long name. A missing permission is a
+   * 403 too and begins with the access that was refused; nothing but the text tells them apart.
+   */
+  private static final String IN_EXCLUSIVE_USE = "ACCESS_REFUSED - queue '";
+
   private BrokerErrors() {}
 
   /** What a closed channel means, where it is one of the answers that a lock expects. */
@@ -22,8 +28,10 @@ public final class BrokerErrors {
       return null;
     }
     return switch (replyCode(signal)) {
-      case AMQP.NOT_FOUND -> Answer.ABSENT;
+      // The same 404 in other words says that the queue's node is down: no answer for a lock.
+      case AMQP.NOT_FOUND -> isNoQueue(signal) ? Answer.ABSENT : null;
       case AMQP.RESOURCE_LOCKED -> Answer.LOCKED;
+      case AMQP.ACCESS_REFUSED -> text(signal).startsWith(IN_EXCLUSIVE_USE) ? Answer.LOCKED : null;
       default -> null;
     };
   }
@@ -42,7 +50,7 @@ public final class BrokerErrors {
     }
     return switch (replyCode(signal)) {
       case AMQP.RESOURCE_LOCKED -> Answer.LOCKED;
-      case AMQP.NOT_FOUND -> text(signal).contains("no queue '") ? Answer.ABSENT : Answer.NONE;
+      case AMQP.NOT_FOUND -> isNoQueue(signal) ? Answer.ABSENT : Answer.NONE;
       case AMQP.ACCESS_REFUSED -> throw calling(call, step, failure);
       default -> Answer.NONE;
     };
@@ -51,6 +59,12 @@ public final class BrokerErrors {
   /** Whether a transaction failed because a queue did not take its message. */
   public static boolean isUndecided(ShutdownSignalException signal) {
     return !signal.isHardError() && replyCode(signal) == AMQP.PRECONDITION_FAILED;
+  }
+
+  /** Whether the broker said that the queue exists otherwise than it was to be declared (406). */
+  public static boolean isOtherwise(LockException.Unexpected failure) {
+    ShutdownSignalException signal = signal(failure);
+    return signal != null && replyCode(signal) == AMQP.PRECONDITION_FAILED;
   }
 
   /** The error for a connection that could not be opened. */
@@ -125,6 +139,10 @@ public final class BrokerErrors {
     return cause == null || cause.getMessage() == null
         ? String.valueOf(signal.getMessage())
         : cause.getMessage();
+  }
+
+  private static boolean isNoQueue(ShutdownSignalException signal) {
+    return text(signal).contains("no queue '");
   }
 
   private static int replyCode(ShutdownSignalException signal) {

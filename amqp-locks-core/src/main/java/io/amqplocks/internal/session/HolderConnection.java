@@ -15,6 +15,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -62,13 +63,22 @@ final class HolderConnection {
    *     came or the channel is gone
    */
   Answer ask(Call call, String step, Method method, LateAnswer late) {
+    return ask(call, step, method, late, reply -> {});
+  }
+
+  /**
+   * The same for a method whose answer says more than yes.
+   *
+   * @param read is given the answer before this returns {@link Answer#OK}
+   */
+  Answer ask(Call call, String step, Method method, LateAnswer late, Consumer<Command> read) {
     Channel channel = borrow(call, step);
     boolean lent = true;
     try {
       long sentAt = ticker.nanos();
       CompletableFuture<Command> reply = channel.asyncCompletableRpc(method);
       try {
-        Futures.await(reply, call.remainingNanos());
+        read.accept(Futures.await(reply, call.remainingNanos()));
         idle.push(channel);
         return answered(sentAt, Answer.OK);
       } catch (TimeoutException e) {

@@ -33,6 +33,7 @@ public final class Session {
   private final HolderConnection holder;
   private final HolderQueues holders;
   private final SlotQueues slots;
+  private final HolderConsumers consumers;
   private final RevocationWatch revocations;
   private final ProberConnection prober;
   private final Set<Member> members = ConcurrentHashMap.newKeySet();
@@ -59,6 +60,7 @@ public final class Session {
     holder = new HolderConnection(connection, background, ticker);
     holders = new HolderQueues(holder, callTimeout, background);
     slots = new SlotQueues(holder);
+    consumers = new HolderConsumers(connection, holder, background);
     revocations = new RevocationWatch(connection, watchThread);
     prober = new ProberConnection(connector, callTimeout);
     connection.addShutdownListener(
@@ -73,6 +75,11 @@ public final class Session {
   /** The durable queues of slots, as this session sees them. */
   public SlotQueues slots() {
     return slots;
+  }
+
+  /** The exclusive consumers of this session. */
+  public HolderConsumers consumers() {
+    return consumers;
   }
 
   /** Tells of exclusive queues that were deleted under their holder. */

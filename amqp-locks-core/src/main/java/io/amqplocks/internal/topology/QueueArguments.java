@@ -20,7 +20,7 @@ public final class QueueArguments {
     return new Declare.Builder().queue(queue).exclusive().arguments(KEEPS_NOTHING).build();
   }
 
-  /** A slot: durable, for all to see. */
+  /** A slot, or a persistent mutex: durable, for all to see. */
   public static Declare slot(String queue) {
     return new Declare.Builder().queue(queue).durable().arguments(KEEPS_NOTHING).build();
   }

@@ -6,8 +6,8 @@ import io.amqplocks.lock.LockName;
 import java.nio.charset.StandardCharsets;
 
 /**
- * How a lock's queues are called: {@code PREFIX mutex.NAME} and {@code PREFIX semaphore.NAME} with
- * {@code .slot.N}, {@code .holder.N} and {@code .admin} behind it. What stands behind the name has no
+ * How a lock's queues are called: {@code PREFIX mutex.NAME}, {@code PREFIX persistent-mutex.NAME}, and
+ * {@code PREFIX semaphore.NAME} with {@code .slot.N}, {@code .holder.N} and {@code .admin} behind it. What stands behind the name has no
  * room for doubt: read from the end, a queue's name belongs to one lock only, whatever dots the name
  * has.
  *
@@ -40,6 +40,11 @@ public record QueueNames(String prefix) {
     return prefix + "mutex." + name;
   }
 
+  /** The queue whose exclusive consumer holds the persistent mutex. */
+  public String persistentMutex(LockName name) {
+    return prefix + "persistent-mutex." + name;
+  }
+
   /** A[slot] of seed 001: the slot exists while this queue does. */
   public String slot(LockName semaphore, int slot) {
     return semaphore(semaphore) + ".slot." + slot;
@@ -57,7 +62,7 @@ public record QueueNames(String prefix) {
 
   /** A pattern over all queues of the lock, as messages show it to an operator. */
   public String describe(LockId lock) {
-    return prefix + lock.kind().label() + "." + lock.name();
+    return prefix + lock.kind().label().replace(' ', '-') + "." + lock.name();
   }
 
   private String semaphore(LockName name) {

@@ -19,6 +19,7 @@ class QueueNamesTest {
   void areWhatTheDocumentationSays() {
     LockName images = LockName.of("images");
     assertThat(names.mutex(images)).isEqualTo("amqp-locks.mutex.images");
+    assertThat(names.persistentMutex(images)).isEqualTo("amqp-locks.persistent-mutex.images");
     assertThat(names.slot(images, 3)).isEqualTo("amqp-locks.semaphore.images.slot.3");
     assertThat(names.holder(images, 3)).isEqualTo("amqp-locks.semaphore.images.holder.3");
     assertThat(names.admin(images)).isEqualTo("amqp-locks.semaphore.images.admin");
@@ -38,6 +39,7 @@ class QueueNamesTest {
       }
       assertThat(all.add(names.admin(name))).isTrue();
       assertThat(all.add(names.mutex(name))).isTrue();
+      assertThat(all.add(names.persistentMutex(name))).isTrue();
     }
   }
 

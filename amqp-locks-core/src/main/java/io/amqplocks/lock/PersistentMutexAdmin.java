@@ -1,0 +1,33 @@
+package io.amqplocks.lock;
+
+/**
+ * Administration of one persistent mutex: a mutex that can be held only while it is enabled. That state
+ * is one durable queue, so it outlives every client and a restart of the broker.
+ *
+ * <p>Calls may be made from any process at any time. Each is one step at the broker, which either
+ * happens or does not, so no administrator waits for another, and the last one decides. A call that
+ * failed may be repeated.
+ */
+public interface PersistentMutexAdmin {
+
+  /**
+   * Lets the mutex be held, from when this returns. Does nothing if it is enabled.
+   *
+   * @throws LockException.Conflict if another kind of queue has its queue's name; it is left as it is
+   */
+  void enable();
+
+  /**
+   * Lets nobody hold the mutex any more. Does nothing if it is not enabled. Whoever holds it loses the
+   * lease with {@link LossReason.Cause#REVOKED} and is told at once, some milliseconds later; who wants
+   * it gets {@link LockException.NotFound}. Disabling and enabling again takes the mutex from a holder
+   * by force.
+   */
+  void disable();
+
+  /** Whether it can be held. */
+  boolean isEnabled();
+
+  /** Whether somebody holds it now; a disabled one nobody does. */
+  boolean isHeld();
+}

@@ -1,0 +1,297 @@
+package io.amqplocks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockName;
+import io.amqplocks.lock.PersistentMutexAdmin;
+import io.amqplocks.support.Fixture;
+import io.amqplocks.support.Recorder;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@BrokerTest(everyLine = true)
+class PersistentMutexTest {
+
+  private static final Duration LONG = Duration.ofSeconds(20);
+
+  private final ExecutorService threads = Executors.newCachedThreadPool();
+  private Fixture fixture;
+
+  @BeforeEach
+  void fixture(Broker broker) {
+    fixture = new Fixture(broker);
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    threads.shutdownNow();
+    fixture.close();
+  }
+
+  private String queue(String name) {
+    return fixture.names().persistentMutex(LockName.of(name));
+  }
+
+  private AmqpLocks enabled(String name) {
+    AmqpLocks locks = fixture.open();
+    fixture.enable(locks, name);
+    return locks;
+  }
+
+  @Test
+  void oneHolderAmongProcesses() throws Exception {
+    AmqpLocks locks = enabled("m");
+    PersistentMutexAdmin admin = locks.admin().persistentMutex("m");
+    AmqpLock mine = locks.persistentMutex("m");
+    AmqpLock theirs = fixture.open().persistentMutex("m");
+    assertThat(admin.isHeld()).isFalse();
+    Lease lease = mine.tryAcquire().orElseThrow();
+    assertThat(lease.lock()).hasToString("persistent mutex 'm'");
+    assertThat(lease.state()).isEqualTo(LeaseState.HELD);
+    assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+    assertThat(admin.isHeld()).isTrue();
+    assertThat(theirs.tryAcquire()).isEmpty();
+    lease.close();
+    assertThat(admin.isHeld()).isFalse();
+    assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
+    try (Lease next = theirs.tryAcquire().orElseThrow()) {
+      lease.close();
+      assertThat(next.verify()).isEqualTo(LeaseState.HELD);
+      assertThat(mine.tryAcquire()).isEmpty();
+    }
+    assertThat(admin.isEnabled()).isTrue();
+  }
+
+  /** One session, two, and both: a lost race costs nobody anything but the lock. */
+  @Test
+  void oneHolderAmongRacingThreads() throws Exception {
+    AmqpLocks ours = enabled("m");
+    fixture.enable(ours, "other");
+    AmqpLocks theirs = fixture.open();
+    Lease bystander = ours.persistentMutex("other").tryAcquire().orElseThrow();
+    List<AmqpLocks> racers = List.of(ours, ours, theirs, theirs);
+    for (int round = 0; round < 50; round++) {
+      CyclicBarrier start = new CyclicBarrier(racers.size());
+      List<Future<Optional<Lease>>> tries = new ArrayList<>();
+      for (AmqpLocks each : racers) {
+        tries.add(
+            threads.submit(
+                () -> {
+                  start.await();
+                  return each.persistentMutex("m").tryAcquire();
+                }));
+      }
+      List<Lease> won = new ArrayList<>();
+      for (Future<Optional<Lease>> each : tries) {
+        each.get().ifPresent(won::add);
+      }
+      // None, where the first of a session proves that the queue is exclusive, and another comes
+      // by.
+      assertThat(won).hasSizeBetween(round == 0 ? 0 : 1, 1);
+      won.forEach(Lease::close);
+    }
+    assertThat(bystander.verify()).isEqualTo(LeaseState.HELD);
+  }
+
+  @Test
+  void waitersOfAProcessAreServedInOrder() throws Exception {
+    AmqpLocks locks = enabled("m");
+    AmqpLock mutex = locks.persistentMutex("m");
+    Lease first = mutex.tryAcquire().orElseThrow();
+    List<Integer> order = new ArrayList<>();
+    List<Future<?>> waiting = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      int number = i;
+      waiting.add(
+          threads.submit(
+              () -> {
+                try (Lease lease = mutex.acquire(LONG)) {
+                  order.add(number);
+                }
+                return null;
+              }));
+      await().until(() -> locks.status().waiting() == number + 1);
+    }
+    assertThat(mutex.tryAcquire()).as("no overtaking").isEmpty();
+    first.close();
+    for (Future<?> each : waiting) {
+      each.get(20, TimeUnit.SECONDS);
+    }
+    assertThat(order).containsExactly(0, 1, 2, 3, 4);
+  }
+
+  @Test
+  void aWaiterIsServedWhenAnotherProcessReleases() throws Exception {
+    Lease theirs = enabled("m").persistentMutex("m").tryAcquire().orElseThrow();
+    AmqpLocks locks = fixture.open();
+    Future<Lease> mine = threads.submit(() -> locks.persistentMutex("m").acquire(LONG));
+    await().until(() -> locks.status().waiting() == 1);
+    theirs.close();
+    mine.get(5, TimeUnit.SECONDS).close();
+  }
+
+  @Test
+  void aWaiterThatGivesUpLeavesNothingBehind() throws Exception {
+    AmqpLocks locks = enabled("m");
+    AmqpLock mutex = locks.persistentMutex("m");
+    Lease lease = mutex.tryAcquire().orElseThrow();
+    assertThatThrownBy(() -> mutex.acquire(Duration.ofMillis(100)))
+        .isInstanceOf(LockException.AcquireTimeout.class)
+        .hasMessageContaining("persistent mutex 'm'");
+    CompletableFuture<Throwable> interrupted = new CompletableFuture<>();
+    Thread waiter =
+        new Thread(
+            () -> {
+              try {
+                mutex.acquire(LONG).close();
+              } catch (InterruptedException e) {
+                interrupted.complete(e);
+              }
+            });
+    waiter.start();
+    await().until(() -> locks.status().waiting() == 1);
+    waiter.interrupt();
+    assertThat(interrupted.get(5, TimeUnit.SECONDS)).isNotNull();
+    assertThat(locks.status().waiting()).isZero();
+    lease.close();
+    assertThat(locks.admin().persistentMutex("m").isHeld()).isFalse();
+    mutex.tryAcquire().orElseThrow().close();
+  }
+
+  @Test
+  void closingReleasesAndSendsWaitersAway() throws Exception {
+    AmqpLocks locks = enabled("m");
+    PersistentMutexAdmin observer = fixture.open().admin().persistentMutex("m");
+    Lease lease = locks.persistentMutex("m").tryAcquire().orElseThrow();
+    Future<?> waiting = threads.submit(() -> locks.persistentMutex("m").acquire(LONG));
+    await().until(() -> locks.status().waiting() == 1);
+    locks.close();
+    assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
+    assertThatThrownBy(() -> waiting.get(5, TimeUnit.SECONDS))
+        .hasCauseInstanceOf(LockException.Closed.class);
+    assertThat(observer.isHeld()).isFalse();
+    assertThat(observer.isEnabled()).isTrue();
+  }
+
+  @Tag("trap-14")
+  @Test
+  void disablingTellsTheHolderAtOnceAndSendsOthersAway(Broker broker) throws Exception {
+    Recorder recorder = new Recorder();
+    AmqpLocks admin = enabled("m");
+    fixture.enable(admin, "other");
+    AmqpLocks locks = fixture.open(fixture.builder().listener(recorder));
+    Lease lease = locks.persistentMutex("m").tryAcquire().orElseThrow();
+    Lease other = locks.persistentMutex("other").tryAcquire().orElseThrow();
+    Future<?> waiting = threads.submit(() -> locks.persistentMutex("m").acquire(LONG));
+    await().until(() -> locks.status().waiting() == 1);
+    CompletableFuture<String> heard = new CompletableFuture<>();
+    lease.whenLost().thenAccept(reason -> heard.complete(reason.toString()));
+    admin.admin().persistentMutex("m").disable();
+    assertThat(heard.get(1, TimeUnit.SECONDS)).contains("REVOKED").contains(queue("m"));
+    assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+    assertThat(lease.verify()).isEqualTo(LeaseState.LOST);
+    assertThatThrownBy(() -> waiting.get(5, TimeUnit.SECONDS))
+        .hasCauseInstanceOf(LockException.NotFound.class);
+    assertThatThrownBy(() -> locks.persistentMutex("m").tryAcquire())
+        .isInstanceOf(LockException.NotFound.class)
+        .hasMessageContaining("persistent mutex 'm'")
+        .hasMessageContaining("enable()");
+    assertThat(other.verify()).isEqualTo(LeaseState.HELD);
+    await()
+        .untilAsserted(
+            () -> assertThat(recorder.heard).contains("lost persistent mutex 'm' REVOKED"));
+    admin.admin().persistentMutex("m").enable();
+    await().until(() -> locks.persistentMutex("m").tryAcquire().isPresent());
+    assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+  }
+
+  @Test
+  void enablingAndDisablingMayBeRepeated() {
+    PersistentMutexAdmin admin = fixture.open().admin().persistentMutex("m");
+    assertThat(admin.isEnabled()).isFalse();
+    assertThat(admin.isHeld()).isFalse();
+    admin.disable();
+    fixture.willStay(queue("m"));
+    admin.enable();
+    admin.enable();
+    assertThat(admin.isEnabled()).isTrue();
+    admin.disable();
+    admin.disable();
+    assertThat(admin.isEnabled()).isFalse();
+  }
+
+  /** A lease of before is never taken for one of after, and nobody holds beside the new holder. */
+  @Test
+  void disablingAndEnablingTakesTheMutexFromItsHolder() throws Exception {
+    AmqpLocks admin = enabled("m");
+    AmqpLock mine = fixture.open().persistentMutex("m");
+    AmqpLock theirs = fixture.open().persistentMutex("m");
+    for (int round = 0; round < 20; round++) {
+      Lease old = (round % 2 == 0 ? mine : theirs).tryAcquire().orElseThrow();
+      admin.admin().persistentMutex("m").disable();
+      admin.admin().persistentMutex("m").enable();
+      try (Lease next = (round % 2 == 0 ? theirs : mine).acquire(LONG)) {
+        assertThat(old.whenLost().toCompletableFuture().get(1, TimeUnit.SECONDS).detail())
+            .contains(queue("m"));
+        assertThat(old.verify()).isEqualTo(LeaseState.LOST);
+        assertThat(next.verify()).isEqualTo(LeaseState.HELD);
+      }
+    }
+  }
+
+  @Test
+  void twoAdministratorsAndSomeUsersAtOnce() throws Exception {
+    AmqpLocks first = enabled("m");
+    AmqpLocks second = fixture.open();
+    List<Future<?>> all = new ArrayList<>();
+    long end = System.nanoTime() + Duration.ofSeconds(3).toNanos();
+    for (AmqpLocks each : List.of(first, second)) {
+      all.add(
+          threads.submit(
+              () -> {
+                while (System.nanoTime() < end) {
+                  each.admin().persistentMutex("m").disable();
+                  each.admin().persistentMutex("m").enable();
+                }
+              }));
+      all.add(
+          threads.submit(
+              () -> {
+                while (System.nanoTime() < end) {
+                  try {
+                    each.persistentMutex("m").tryAcquire().ifPresent(Lease::close);
+                  } catch (LockException.NotFound e) {
+                    assertThat(e).hasMessageContaining("enable");
+                  }
+                }
+              }));
+    }
+    for (Future<?> each : all) {
+      each.get(20, TimeUnit.SECONDS);
+    }
+    assertThat(first.admin().persistentMutex("m").isEnabled()).isTrue();
+    await().until(() -> !first.admin().persistentMutex("m").isHeld());
+    first.persistentMutex("m").tryAcquire().orElseThrow().close();
+    assertThat(second.status().held()).isZero();
+  }
+}
