@@ -4,8 +4,13 @@ import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.internal.admin.PersistentMutexAdministration;
 import io.amqplocks.internal.admin.SlotAdministration;
 import io.amqplocks.internal.admin.SlotChanges;
+import io.amqplocks.internal.fencing.CounterMaking;
+import io.amqplocks.internal.fencing.Fence;
+import io.amqplocks.internal.fencing.FenceAdministration;
+import io.amqplocks.internal.fencing.FencedLeases;
 import io.amqplocks.internal.lease.LeaseBook;
 import io.amqplocks.internal.lease.Notices;
+import io.amqplocks.internal.lease.Taking;
 import io.amqplocks.internal.lease.Verification;
 import io.amqplocks.internal.mutex.MutexClaim;
 import io.amqplocks.internal.mutex.PersistentMutexClaim;
@@ -23,6 +28,7 @@ import io.amqplocks.internal.waiting.Claim;
 import io.amqplocks.internal.waiting.QueuedLock;
 import io.amqplocks.internal.waiting.WaitingLines;
 import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.FenceAdmin;
 import io.amqplocks.lock.LockAdmin;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
@@ -30,11 +36,13 @@ import io.amqplocks.lock.LockListener;
 import io.amqplocks.lock.LocksStatus;
 import io.amqplocks.lock.PersistentMutexAdmin;
 import io.amqplocks.lock.SemaphoreAdmin;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadPoolExecutor;
+import java.util.function.Function;
 
 /**
  * Distributed locks on one RabbitMQ broker. Make one for a process and share it: it is safe for any
@@ -58,6 +66,8 @@ public final class AmqpLocks implements AutoCloseable {
   private final WaitingLines lines = new WaitingLines();
   private final LeaseBook leases;
   private final LeaseBook administration;
+  private final CounterMaking counterMaking;
+  private final Taking fencedLeases;
   private final ExistenceProbe probe;
   private final SlotCounts slotCounts = new SlotCounts();
   private final SlotChoice slotChoice;
@@ -84,6 +94,8 @@ public final class AmqpLocks implements AutoCloseable {
             callTimeout,
             threads);
     leases = new LeaseBook(callTimeout, Ticker.SYSTEM, notices, background, lines::released);
+    counterMaking = new CounterMaking(names, Clock.systemUTC());
+    fencedLeases = new FencedLeases(leases, new Fence(names, counterMaking));
     administration =
         new LeaseBook(
             callTimeout,
@@ -118,7 +130,7 @@ public final class AmqpLocks implements AutoCloseable {
    */
   public AmqpLock mutex(String name) {
     LockId id = LockId.mutex(name);
-    return lock(id, id, new MutexClaim(names.mutex(id.name()), leases), notices);
+    return fenceable(id, via -> new MutexClaim(names.mutex(id.name()), via));
   }
 
   /**
@@ -130,8 +142,7 @@ public final class AmqpLocks implements AutoCloseable {
    */
   public AmqpLock persistentMutex(String name) {
     LockId id = LockId.persistentMutex(name);
-    return lock(
-        id, id, new PersistentMutexClaim(names.persistentMutex(id.name()), leases), notices);
+    return fenceable(id, via -> new PersistentMutexClaim(names.persistentMutex(id.name()), via));
   }
 
   /**
@@ -141,10 +152,10 @@ public final class AmqpLocks implements AutoCloseable {
    */
   public AmqpLock semaphore(String name) {
     LockId id = LockId.semaphore(name);
-    return lock(id, id, new SlotClaim(slots(id), slotChoice, leases), notices);
+    return fenceable(id, via -> new SlotClaim(slots(id), slotChoice, via));
   }
 
-  /** Creates, enables and counts the locks that outlive their clients. */
+  /** Administers the locks that outlive their clients, and fences. */
   public LockAdmin admin() {
     return new LockAdmin() {
       @Override
@@ -158,13 +169,19 @@ public final class AmqpLocks implements AutoCloseable {
         String queue = names.persistentMutex(id.name());
         return new PersistentMutexAdministration(id, queue, sessions, callTimeout, Ticker.SYSTEM);
       }
+
+      @Override
+      public FenceAdmin fence(LockId lock) {
+        return new FenceAdministration(lock, counterMaking, sessions, Ticker.SYSTEM);
+      }
     };
   }
 
   private SemaphoreAdmin administer(String name) {
     LockId id = LockId.semaphore(name);
     String queue = names.admin(id.name());
-    AmqpLock mutex = lock(id, queue, new MutexClaim(queue, administration), silence);
+    Claim claim = new MutexClaim(queue, administration);
+    AmqpLock mutex = lock(id, queue, claim, claim, silence);
     Slots slots = slots(id);
     SlotChanges changes =
         new SlotChanges(
@@ -176,8 +193,13 @@ public final class AmqpLocks implements AutoCloseable {
     return new Slots(id.name(), names, probe, slotCounts);
   }
 
-  private AmqpLock lock(LockId id, Object lineKey, Claim claim, Notices to) {
-    return new QueuedLock(id, lineKey, claim, sessions, lines, to, callTimeout, Ticker.SYSTEM);
+  private AmqpLock fenceable(LockId id, Function<Taking, Claim> claim) {
+    return lock(id, id, claim.apply(leases), claim.apply(fencedLeases), notices);
+  }
+
+  private AmqpLock lock(LockId id, Object lineKey, Claim claim, Claim fenced, Notices to) {
+    return new QueuedLock(
+        id, lineKey, claim, fenced, sessions, lines, to, callTimeout, Ticker.SYSTEM);
   }
 
   /** How things stand. Asks nobody, never blocks. */

@@ -37,7 +37,10 @@ class ArchitectureTest {
         .layer("kinds")
         .definedBy("io.amqplocks.internal.mutex", "io.amqplocks.internal.slots")
         .layer("holding")
-        .definedBy("io.amqplocks.internal.lease", "io.amqplocks.internal.waiting")
+        .definedBy(
+            "io.amqplocks.internal.lease",
+            "io.amqplocks.internal.fencing",
+            "io.amqplocks.internal.waiting")
         .layer("probe")
         .definedBy("io.amqplocks.internal.probe")
         .layer("broker")

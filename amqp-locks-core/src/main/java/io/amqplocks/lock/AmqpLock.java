@@ -13,6 +13,16 @@ public interface AmqpLock {
   LockId id();
 
   /**
+   * The same lock with a {@link FencingToken} in each lease. Fenced and other acquires exclude each
+   * other as ever and share one line of waiters; a token costs about two more round trips and a write to
+   * a quorum queue. The first fenced acquire ever of a slot makes its counter, which takes longer.
+   *
+   * <p>Acquires of it also throw {@link LockException.FenceUnavailable}, at once and whatever the
+   * caller would wait.
+   */
+  AmqpLock fenced();
+
+  /**
    * Takes a slot if one is free, without waiting for a holder and without overtaking this process's
    * own waiters. Takes a few round trips to the broker, bounded by the call timeout; opening a
    * connection or a channel first, which most calls need not, is bounded by as much again.

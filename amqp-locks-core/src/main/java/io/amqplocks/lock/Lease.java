@@ -23,6 +23,14 @@ public interface Lease extends AutoCloseable {
   int slot();
 
   /**
+   * The token that a resource can refuse stale holders by. Stays what it is when the lease ends: it is
+   * for the resource to say whether it is still good.
+   *
+   * @throws LockException.NotFenced if the lease was not acquired by {@link AmqpLock#fenced()}
+   */
+  FencingToken fencingToken();
+
+  /**
    * How sure the holder may be, without asking the broker: costs nothing, never blocks. If the broker
    * has answered nothing for three heartbeats, this call makes the lease LOST.
    */

@@ -16,4 +16,7 @@ public interface LockAdmin {
    * @throws LockException.Invalid if the name is not allowed
    */
   PersistentMutexAdmin persistentMutex(String name);
+
+  /** The counters of that lock's fencing tokens; the lock need not exist. */
+  FenceAdmin fence(LockId lock);
 }

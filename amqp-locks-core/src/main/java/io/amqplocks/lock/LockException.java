@@ -55,6 +55,29 @@ public abstract sealed class LockException extends RuntimeException {
     }
   }
 
+  /** A lease has no fencing token because it was not acquired by {@link AmqpLock#fenced()}. */
+  public static final class NotFenced extends LockException {
+    private static final long serialVersionUID = 1L;
+
+    /** With that message. */
+    public NotFenced(String message) {
+      super(message, null);
+    }
+  }
+
+  /**
+   * No fencing token can be had: the slot's counter was lost, or the broker cannot keep one. Nothing is
+   * held then. See {@link FenceAdmin}.
+   */
+  public static final class FenceUnavailable extends LockException {
+    private static final long serialVersionUID = 1L;
+
+    /** With that message. */
+    public FenceUnavailable(String message) {
+      super(message, null);
+    }
+  }
+
   /** No connection to the broker: it does not run, cannot be reached, or the connection broke. */
   public static final class Unreachable extends LockException {
     private static final long serialVersionUID = 1L;

@@ -1,6 +1,7 @@
 package io.amqplocks.internal.lease;
 
 import io.amqplocks.internal.session.Session;
+import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
@@ -56,6 +57,17 @@ public final class HeldLease implements Lease, Session.Member {
   @Override
   public int slot() {
     return holding.slot();
+  }
+
+  @Override
+  public FencingToken fencingToken() {
+    return holding
+        .token()
+        .orElseThrow(
+            () ->
+                new LockException.NotFenced(
+                    "The lease of slot %d of %s has no fencing token; acquire it by lock.fenced()"
+                        .formatted(slot(), lock())));
   }
 
   @Override

@@ -2,8 +2,10 @@ package io.amqplocks.internal.lease;
 
 import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.Session;
+import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
+import java.util.Optional;
 
 /**
  * What a lease consists of at the broker, and how it is had, kept and given back. Steps of one holding
@@ -50,6 +52,11 @@ public interface Holding {
 
   /** Gives it back, or makes sure that it is not ours any more. Never throws. */
   void release(Call call, Session session);
+
+  /** The fencing token drawn for it, once it is secured; none unless it was asked for. */
+  default Optional<FencingToken> token() {
+    return Optional.empty();
+  }
 
   /** What stands for it at the broker, for messages: a queue's name. */
   String trace();

@@ -16,7 +16,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** All leases of one {@code AmqpLocks} that have not ended, and how one comes about. */
-public final class LeaseBook {
+public final class LeaseBook implements Taking {
 
   private static final Logger log = LoggerFactory.getLogger(LeaseBook.class);
 
@@ -53,6 +53,7 @@ public final class LeaseBook {
    * @return empty if another holds it, or took it in between
    * @throws LockException if the broker did not answer, or something is broken
    */
+  @Override
   public Optional<HeldLease> take(Call call, Session session, Holding holding) {
     HeldLease lease = new HeldLease(holding, session, this, ticker.nanos());
     if (!holding.contend(call, session)) {

@@ -1,8 +1,8 @@
 package io.amqplocks.internal.mutex;
 
 import io.amqplocks.internal.lease.HeldLease;
-import io.amqplocks.internal.lease.LeaseBook;
 import io.amqplocks.internal.lease.QueueHolding;
+import io.amqplocks.internal.lease.Taking;
 import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.waiting.Claim;
@@ -14,7 +14,7 @@ import java.util.Optional;
  * @param queue the mutex's queue
  * @param leases where the lease is entered
  */
-public record MutexClaim(String queue, LeaseBook leases) implements Claim {
+public record MutexClaim(String queue, Taking leases) implements Claim {
 
   @Override
   public Optional<HeldLease> attempt(Call call, Session session) {

@@ -2,7 +2,7 @@ package io.amqplocks.internal.mutex;
 
 import io.amqplocks.internal.lease.ConsumerHolding;
 import io.amqplocks.internal.lease.HeldLease;
-import io.amqplocks.internal.lease.LeaseBook;
+import io.amqplocks.internal.lease.Taking;
 import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.waiting.Claim;
@@ -17,7 +17,7 @@ import java.util.OptionalInt;
  * @param queue the mutex's queue
  * @param leases where the lease is entered
  */
-public record PersistentMutexClaim(String queue, LeaseBook leases) implements Claim {
+public record PersistentMutexClaim(String queue, Taking leases) implements Claim {
 
   @Override
   public Optional<HeldLease> attempt(Call call, Session session) {

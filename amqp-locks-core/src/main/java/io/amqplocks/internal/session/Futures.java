@@ -1,5 +1,6 @@
 package io.amqplocks.internal.session;
 
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -9,6 +10,16 @@ import java.util.concurrent.TimeoutException;
 public final class Futures {
 
   private Futures() {}
+
+  /** Waits that long, whether interrupted or not. */
+  public static void pause(long nanos) {
+    try {
+      await(new CompletableFuture<Void>(), nanos);
+    } catch (TimeoutException | ExecutionException e) {
+      // The pause is over.
+      return;
+    }
+  }
 
   /**
    * Waits for the result, at most that long. An interrupt does not cut it short, for then the state

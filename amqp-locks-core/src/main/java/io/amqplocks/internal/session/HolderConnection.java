@@ -17,6 +17,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The connection that owns the exclusive queues. It never publishes: a memory or disk alarm stops a
@@ -33,6 +35,8 @@ final class HolderConnection {
   /** Far below the 2,047 that a broker allows, far above what keeps one busy. */
   private static final int MOST_CHANNELS = 256;
 
+  private static final Logger log = LoggerFactory.getLogger(HolderConnection.class);
+
   private final Connection connection;
   private final Executor background;
   private final Ticker ticker;
@@ -45,6 +49,15 @@ final class HolderConnection {
     this.background = background;
     this.ticker = ticker;
     answeredAt = new AtomicLong(ticker.nanos());
+  }
+
+  /** Looks at an answer, in time or late, while the channel that it came on is lent to nobody else. */
+  @FunctionalInterface
+  interface Reading {
+    /** Nothing to look at. */
+    Reading NOTHING = (channel, answer) -> {};
+
+    void of(Channel channel, Command answer) throws IOException;
   }
 
   /** What to do with an answer that came too late; NONE if the channel broke instead. */
@@ -63,7 +76,7 @@ final class HolderConnection {
    *     came or the channel is gone
    */
   Answer ask(Call call, String step, Method method, LateAnswer late) {
-    return ask(call, step, method, late, reply -> {});
+    return ask(call, step, method, Reading.NOTHING, late);
   }
 
   /**
@@ -72,20 +85,29 @@ final class HolderConnection {
    * @param read is given the answer before this returns {@link Answer#OK}
    */
   Answer ask(Call call, String step, Method method, LateAnswer late, Consumer<Command> read) {
+    return ask(call, step, method, (channel, reply) -> read.accept(reply), late);
+  }
+
+  /**
+   * The same for an answer that says more than yes.
+   *
+   * @param reading sees the answer, whenever it comes, before the channel serves another call
+   */
+  Answer ask(Call call, String step, Method method, Reading reading, LateAnswer late) {
     Channel channel = borrow(call, step);
     boolean lent = true;
     try {
       long sentAt = ticker.nanos();
       CompletableFuture<Command> reply = channel.asyncCompletableRpc(method);
       try {
-        read.accept(Futures.await(reply, call.remainingNanos()));
+        reading.of(channel, Futures.await(reply, call.remainingNanos()));
         idle.push(channel);
         return answered(sentAt, Answer.OK);
       } catch (TimeoutException e) {
         lent = false;
         var unused =
             reply.whenCompleteAsync(
-                (answer, failure) -> settle(channel, failure, late), background);
+                (answer, failure) -> settle(channel, answer, failure, reading, late), background);
         return Answer.NONE;
       } catch (ExecutionException e) {
         Answer expected = BrokerErrors.expected(e);
@@ -113,9 +135,19 @@ final class HolderConnection {
     return answer;
   }
 
-  private void settle(Channel channel, @Nullable Throwable failure, LateAnswer late) {
-    if (failure == null) {
-      idle.push(channel);
+  private void settle(
+      Channel channel,
+      @Nullable Command reply,
+      @Nullable Throwable failure,
+      Reading reading,
+      LateAnswer late) {
+    if (reply != null) {
+      try {
+        reading.of(channel, reply);
+        idle.push(channel);
+      } catch (IOException | ShutdownSignalException e) {
+        log.debug("A late answer met a broken channel: {}", BrokerErrors.text(e));
+      }
     }
     lendable.release();
     Answer answer = failure == null ? Answer.OK : BrokerErrors.expected(failure);

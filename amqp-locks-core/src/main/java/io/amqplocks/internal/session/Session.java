@@ -36,6 +36,7 @@ public final class Session {
   private final HolderConsumers consumers;
   private final RevocationWatch revocations;
   private final ProberConnection prober;
+  private final CounterQueues counters;
   private final Set<Member> members = ConcurrentHashMap.newKeySet();
   private final AtomicReference<@Nullable LossReason> ended = new AtomicReference<>();
 
@@ -63,6 +64,7 @@ public final class Session {
     consumers = new HolderConsumers(connection, holder, background);
     revocations = new RevocationWatch(connection, watchThread);
     prober = new ProberConnection(connector, callTimeout);
+    counters = new CounterQueues(connector, background, callTimeout, ticker);
     connection.addShutdownListener(
         cause -> end(new LossReason(Cause.SESSION_ENDED, BrokerErrors.text(cause))));
   }
@@ -95,6 +97,11 @@ public final class Session {
   /** The server, as it introduced itself. */
   public Server server() {
     return Server.of(connection.getServerProperties());
+  }
+
+  /** The counters that fencing tokens are drawn from. */
+  public CounterQueues counters() {
+    return counters;
   }
 
   /** The heartbeat that client and broker agreed on. */
@@ -166,5 +173,6 @@ public final class Session {
     watchThread.shutdown();
     connection.abort(Math.toIntExact(callTimeout.toMillis()));
     prober.close();
+    counters.close();
   }
 }

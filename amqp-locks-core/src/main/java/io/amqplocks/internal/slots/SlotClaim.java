@@ -1,8 +1,8 @@
 package io.amqplocks.internal.slots;
 
 import io.amqplocks.internal.lease.HeldLease;
-import io.amqplocks.internal.lease.LeaseBook;
 import io.amqplocks.internal.lease.QueueHolding;
+import io.amqplocks.internal.lease.Taking;
 import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.waiting.Claim;
@@ -21,7 +21,7 @@ import java.util.concurrent.CompletableFuture;
  * @param choice which free slot to try first
  * @param leases where the lease is entered
  */
-public record SlotClaim(Slots slots, SlotChoice choice, LeaseBook leases) implements Claim {
+public record SlotClaim(Slots slots, SlotChoice choice, Taking leases) implements Claim {
 
   /** How often to look again after all slots that seemed free were lost to others. */
   private static final int LOST_RACES = 3;

@@ -7,9 +7,10 @@ import java.nio.charset.StandardCharsets;
 
 /**
  * How a lock's queues are called: {@code PREFIX mutex.NAME}, {@code PREFIX persistent-mutex.NAME}, and
- * {@code PREFIX semaphore.NAME} with {@code .slot.N}, {@code .holder.N} and {@code .admin} behind it. What stands behind the name has no
- * room for doubt: read from the end, a queue's name belongs to one lock only, whatever dots the name
- * has.
+ * {@code PREFIX semaphore.NAME} with {@code .slot.N}, {@code .holder.N} and {@code .admin} behind it;
+ * those of fences {@code PREFIX fence.KIND.NAME.SLOT.GENERATION} and {@code PREFIX epoch.} with the same
+ * behind it. What stands behind the name has no room for doubt: read from the end, a queue's name
+ * belongs to one lock only, whatever dots the name has.
  *
  * @param prefix what all queue names begin with, so that permissions can be given by one pattern
  */
@@ -20,7 +21,7 @@ public record QueueNames(String prefix) {
 
   /** 255 bytes of a queue name, less the longest name, its kind, and its longest ending. */
   static final int MAX_PREFIX_BYTES =
-      255 - "semaphore.".length() - LockName.MAX_BYTES - ".holder.10000".length();
+      255 - "fence.semaphore.".length() - LockName.MAX_BYTES - ".try-12345678".length();
 
   /** Checks the prefix. */
   public QueueNames {
@@ -60,9 +61,36 @@ public record QueueNames(String prefix) {
     return semaphore(semaphore) + ".admin";
   }
 
+  /**
+   * The counter that a slot's fencing tokens are drawn from. Its name is never used twice: one that
+   * was lost is followed by one of the next generation.
+   */
+  public String counter(LockId lock, int slot, int generation) {
+    return fence("fence.", lock) + slot + "." + generation;
+  }
+
+  /** There once the counter of that generation is in use, for good: the slot's history of counters. */
+  public String epoch(LockId lock, int slot, int generation) {
+    return fence("epoch.", lock) + slot + "." + generation;
+  }
+
+  /** The mutex of whoever makes or renews the counter of a slot. */
+  public String counterAdmin(LockId lock, int slot) {
+    return fence("fence.", lock) + slot + ".admin";
+  }
+
+  /** A counter to try out what the broker does with counters here; with a random ending. */
+  public String counterTrial(LockId lock, String random) {
+    return fence("fence.", lock) + "try-" + random;
+  }
+
   /** A pattern over all queues of the lock, as messages show it to an operator. */
   public String describe(LockId lock) {
     return prefix + lock.kind().label().replace(' ', '-') + "." + lock.name();
+  }
+
+  private String fence(String family, LockId lock) {
+    return prefix + family + lock.kind().label().replace(' ', '-') + "." + lock.name() + ".";
   }
 
   private String semaphore(LockName name) {

@@ -24,6 +24,7 @@ public final class QueuedLock implements AmqpLock {
   private final LockId id;
   private final Object lineKey;
   private final Claim claim;
+  private final Claim fencedClaim;
   private final Sessions sessions;
   private final WaitingLines lines;
   private final Notices notices;
@@ -34,11 +35,13 @@ public final class QueuedLock implements AmqpLock {
    * A lock.
    *
    * @param lineKey locks of one key share a line, whichever object they are
+   * @param fencedClaim the same claim with fencing tokens
    */
   public QueuedLock(
       LockId id,
       Object lineKey,
       Claim claim,
+      Claim fencedClaim,
       Sessions sessions,
       WaitingLines lines,
       Notices notices,
@@ -47,6 +50,7 @@ public final class QueuedLock implements AmqpLock {
     this.id = id;
     this.lineKey = lineKey;
     this.claim = claim;
+    this.fencedClaim = fencedClaim;
     this.sessions = sessions;
     this.lines = lines;
     this.notices = notices;
@@ -57,6 +61,12 @@ public final class QueuedLock implements AmqpLock {
   @Override
   public LockId id() {
     return id;
+  }
+
+  @Override
+  public AmqpLock fenced() {
+    return new QueuedLock(
+        id, lineKey, fencedClaim, fencedClaim, sessions, lines, notices, callTimeout, ticker);
   }
 
   @Override

@@ -1,0 +1,179 @@
+package io.amqplocks.internal.fencing;
+
+import io.amqplocks.internal.session.Call;
+import io.amqplocks.internal.session.CounterKeeper;
+import io.amqplocks.internal.session.CounterReading;
+import io.amqplocks.internal.session.CounterReading.Outcome;
+import io.amqplocks.internal.session.Futures;
+import io.amqplocks.internal.session.Session;
+import io.amqplocks.internal.topology.QueueNames;
+import io.amqplocks.lock.FencingToken;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import java.time.Clock;
+import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes the counters of slots, one generation after the other: try out what the broker does with such
+ * a queue; make the new counter; delete the old one; declare the epoch queue of the new one.
+ *
+ * <p>Until that last step nobody reads the new counter, and since the step before nobody can read the
+ * old one: so each token of the new one is drawn after each of the old one. A maker that dies on the
+ * way leaves at worst no counter, never two. One that finds a counter without its epoch queue, left by
+ * such a maker, does not touch what is in it but goes on to the next generation: nobody can say
+ * whether it was filled, and a name is never used twice (trap 11).
+ */
+public final class CounterMaking {
+
+  private static final Logger log = LoggerFactory.getLogger(CounterMaking.class);
+
+  /** More than RabbitMQ's own limit of 20 returns from 4.0 on. */
+  private static final int TRIAL_READINGS = 25;
+
+  private static final int MAX_GENERATION = 999;
+  private static final long PAUSE_NANOS = 20_000_000;
+
+  private final QueueNames names;
+  private final Clock clock;
+
+  /** Of the locks with such names; epochs follow that clock. */
+  public CounterMaking(QueueNames names, Clock clock) {
+    this.names = names;
+    this.clock = clock;
+  }
+
+  /** Makes the first counter ever of the slot, unless another is faster; returns which is in use. */
+  int begin(Call call, Session session, LockId lock, int slot) {
+    try (CounterKeeper keeper = keeper(call, session, lock, slot)) {
+      int newest = newest(call, keeper, lock, slot);
+      if (newest > 0) {
+        return newest;
+      }
+      tryOut(call, keeper, lock);
+      return make(call, keeper, lock, slot, 0, 0).generation();
+    }
+  }
+
+  /** Replaces the counter by a new one of an epoch above that one, and above the old one's. */
+  long renew(Call call, Session session, LockId lock, int slot, long aboveEpoch) {
+    try (CounterKeeper keeper = keeper(call, session, lock, slot)) {
+      int newest = newest(call, keeper, lock, slot);
+      tryOut(call, keeper, lock);
+      long above = aboveEpoch;
+      if (newest > 0) {
+        above = Math.max(above, epoch(call, session, names.counter(lock, slot, newest)));
+      }
+      Made made = make(call, keeper, lock, slot, newest, above);
+      log.info("The fence of slot {} of {} was renewed with epoch {}", slot, lock, made.epoch());
+      return made.epoch();
+    }
+  }
+
+  private record Made(int generation, long epoch) {}
+
+  private Made make(
+      Call call, CounterKeeper keeper, LockId lock, int slot, int newest, long aboveEpoch) {
+    int next = newest + 1;
+    while (keeper.exists(call, names.counter(lock, slot, next))) {
+      // First the epoch: if that is there and only its node is down, this fails and nothing is
+      // lost.
+      keeper.declareEpoch(call, names.epoch(lock, slot, next));
+      keeper.delete(call, names.counter(lock, slot, next));
+      next++;
+    }
+    // With the generation in it the epoch rises even if the clock does not.
+    long epoch = Math.max(clock.instant().getEpochSecond() / 60 + next, aboveEpoch + 1);
+    if (next > MAX_GENERATION || epoch > FencingToken.MAX_EPOCH) {
+      throw new LockException.FenceUnavailable(
+          "The fence of slot %d of %s was renewed too often: generation %d, epoch %d"
+              .formatted(slot, lock, next, epoch));
+    }
+    String counter = names.counter(lock, slot, next);
+    keeper.make(call, counter, new CounterContent(epoch, keeper.brokerMajor()).toString());
+    require(call, keeper.read(call, counter), 0);
+    if (newest > 0) {
+      keeper.delete(call, names.counter(lock, slot, newest));
+    }
+    keeper.declareEpoch(call, names.epoch(lock, slot, next));
+    return new Made(next, epoch);
+  }
+
+  /** A policy that drops the message early, or a broker that does not count, shows here. */
+  private void tryOut(Call call, CounterKeeper keeper, LockId lock) {
+    String queue = names.counterTrial(lock, UUID.randomUUID().toString().substring(0, 8));
+    try {
+      keeper.make(call, queue, "trial");
+      for (int i = 0; i < TRIAL_READINGS; i++) {
+        require(call, keeper.read(call, queue), i);
+      }
+    } finally {
+      discard(call, keeper, queue);
+    }
+  }
+
+  private static void discard(Call call, CounterKeeper keeper, String queue) {
+    try {
+      keeper.delete(call, queue);
+    } catch (LockException e) {
+      log.warn("Queue {} stays behind and can be deleted: {}", queue, e.getMessage());
+    }
+  }
+
+  private static void require(Call call, CounterReading reading, long returns) {
+    if (reading.outcome() != Outcome.READ || reading.returns() != returns || reading.others() > 0) {
+      throw new LockException.FenceUnavailable(
+          "There are no fencing tokens of %s: a quorum queue's message that was read %d times is %s, with"
+                  .formatted(call.lock(), returns, reading.outcome())
+              + " %d returns counted; see that no policy sets delivery-limit, message-ttl, max-length or"
+                  .formatted(reading.returns())
+              + " expires on the locks' queues");
+    }
+  }
+
+  /**
+   * The epoch of a counter that may be lost. Not read by the keeper: a quorum queue without a majority
+   * answers by closing the connection, and that must not be the one that has the turn.
+   */
+  private static long epoch(Call call, Session session, String counter) {
+    try {
+      CounterReading reading = session.counters().read(call.half(), counter);
+      return CounterContent.parse(reading.content()).map(CounterContent::epoch).orElse(0L);
+    } catch (LockException e) {
+      log.warn("The old {} cannot be read any more: {}", counter, e.getMessage());
+      return 0;
+    }
+  }
+
+  private int newest(Call call, CounterKeeper keeper, LockId lock, int slot) {
+    int newest = 0;
+    while (keeper.exists(call, names.epoch(lock, slot, newest + 1))) {
+      newest++;
+    }
+    return newest;
+  }
+
+  /** Waits for its turn, within the call's bound. */
+  private CounterKeeper keeper(Call call, Session session, LockId lock, int slot) {
+    CounterKeeper keeper = session.counters().administrate(call);
+    boolean taken = false;
+    try {
+      while (!keeper.take(call, names.counterAdmin(lock, slot))) {
+        if (call.remainingNanos() <= PAUSE_NANOS) {
+          throw new LockException.AcquireTimeout(
+              "Another administrator of the fence of slot %d of %s is at work for more than %d ms; try"
+                      .formatted(slot, lock, call.bound().toMillis())
+                  + " again later");
+        }
+        Futures.pause(PAUSE_NANOS);
+      }
+      taken = true;
+      return keeper;
+    } finally {
+      if (!taken) {
+        keeper.close();
+      }
+    }
+  }
+}

@@ -1,0 +1,123 @@
+package io.amqplocks.internal.fencing;
+
+import io.amqplocks.internal.session.Call;
+import io.amqplocks.internal.session.CounterReading;
+import io.amqplocks.internal.session.Futures;
+import io.amqplocks.internal.session.Session;
+import io.amqplocks.internal.topology.QueueNames;
+import io.amqplocks.lock.FencingToken;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Draws fencing tokens from the counters at the broker, and fails closed: whatever is wrong with a
+ * counter, there is no token.
+ *
+ * <p>Concurrency: which generation of a slot's counter is in use is remembered, and may be out of date
+ * at any time. That does no harm: a counter is deleted before the next one comes into use, so an old
+ * one gives no tokens, and the next is then looked for at the broker.
+ */
+public final class Fence {
+
+  private static final long PAUSE_NANOS = 2_000_000;
+
+  private final QueueNames names;
+  private final CounterMaking making;
+  private final Map<Slot, Integer> generations = new ConcurrentHashMap<>();
+
+  private record Slot(LockId lock, int number) {}
+
+  /** Of the locks with such names. */
+  public Fence(QueueNames names, CounterMaking making) {
+    this.names = names;
+    this.making = making;
+  }
+
+  /**
+   * Draws a token, higher than all drawn before it of that slot.
+   *
+   * @throws LockException.FenceUnavailable if the counter is lost, or cannot be relied on
+   */
+  FencingToken draw(Call call, Session session, LockId lock, int slot) {
+    Slot key = new Slot(lock, slot);
+    Integer remembered = generations.get(key);
+    int generation = remembered == null ? first(call, session, key) : remembered;
+    while (true) {
+      String queue = names.counter(lock, slot, generation);
+      CounterReading reading = session.counters().read(call, queue);
+      switch (reading.outcome()) {
+        case READ -> {
+          return token(call, session, slot, queue, reading);
+        }
+        case EMPTY -> pause(call, queue);
+        case ABSENT -> {
+          int newest = newest(call, session, key, generation);
+          if (newest == generation) {
+            throw unavailable(call, "its counter " + queue + " was deleted");
+          }
+          generation = newest;
+          generations.put(key, generation);
+        }
+      }
+    }
+  }
+
+  /** The slot is new to this process: it may have had any number of counters, or none yet. */
+  private int first(Call call, Session session, Slot slot) {
+    int newest = newest(call, session, slot, 0);
+    int generation = newest == 0 ? making.begin(call, session, slot.lock, slot.number) : newest;
+    generations.put(slot, generation);
+    return generation;
+  }
+
+  private int newest(Call call, Session session, Slot slot, int from) {
+    int newest = from;
+    while (session.counters().exists(call, names.epoch(slot.lock, slot.number, newest + 1))) {
+      newest++;
+    }
+    return newest;
+  }
+
+  private static FencingToken token(
+      Call call, Session session, int slot, String queue, CounterReading reading) {
+    if (reading.others() > 0) {
+      throw unavailable(call, "its counter " + queue + " has more than one message");
+    }
+    CounterContent content =
+        CounterContent.parse(reading.content())
+            .filter(CounterContent::isInRange)
+            .orElseThrow(() -> unavailable(call, "in counter " + queue + " is a foreign message"));
+    int brokerMajor = session.counters().brokerMajor(call);
+    if (content.brokerMajor() != brokerMajor) {
+      throw unavailable(
+          call,
+          "its counter %s is of RabbitMQ %d, and RabbitMQ %d counts anew"
+              .formatted(queue, content.brokerMajor(), brokerMajor));
+    }
+    if (reading.returns() > FencingToken.MAX_N) {
+      throw unavailable(call, "its counter " + queue + " is used up");
+    }
+    return new FencingToken(slot, content.epoch(), reading.returns());
+  }
+
+  /** Empty is what a counter is while another reads it, for less than a round trip. */
+  private static void pause(Call call, String queue) {
+    if (call.remainingNanos() <= PAUSE_NANOS) {
+      throw unavailable(
+          call,
+          "its counter %s was empty for %d ms; if that lasts longer than three heartbeats, its"
+                  .formatted(queue, call.bound().toMillis())
+              + " message was taken by somebody or dropped by a policy (delivery-limit, message-ttl)");
+    }
+    Futures.pause(PAUSE_NANOS);
+  }
+
+  private static LockException.FenceUnavailable unavailable(Call call, String why) {
+    return new LockException.FenceUnavailable(
+        "There is no fencing token of %s: %s; an administrator must see why, and renew it with"
+                .formatted(call.lock(), why)
+            + " admin().fence(lock).renew(slot)");
+  }
+}

@@ -1,0 +1,145 @@
+package io.amqplocks.internal.session;
+
+import com.rabbitmq.client.AMQP.Basic.Get;
+import com.rabbitmq.client.AMQP.Basic.GetOk;
+import com.rabbitmq.client.AMQP.BasicProperties;
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Command;
+import com.rabbitmq.client.Connection;
+import io.amqplocks.internal.session.CounterReading.Outcome;
+import io.amqplocks.internal.session.HolderConnection.LateAnswer;
+import io.amqplocks.internal.topology.QueueArguments;
+import io.amqplocks.lock.LockException;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The counters of fences: quorum queues of one message each, whose returns the broker counts. To read
+ * is to take the message and put it back at once, so each reading is higher than all before it.
+ *
+ * <p>They have a connection of their own, opened at first use. It never publishes, so no alarm stops
+ * it; and it holds nothing, because a quorum queue without a majority answers a get by closing the
+ * whole connection (541), which must not cost anybody a lease.
+ *
+ * <p>Concurrency: whoever reads has the channel to itself until the message is on its way back, also
+ * when the answer comes after the reader left. If the channel breaks in between, the broker puts the
+ * message back. So no message stays out longer than its reader lives.
+ */
+public final class CounterQueues {
+
+  private final Connector connector;
+  private final Executor background;
+  private final Duration callTimeout;
+  private final Ticker ticker;
+  private final SingleFlight<Life> current;
+  private volatile boolean closed;
+
+  private record Life(Connection connection, HolderConnection channels) {}
+
+  CounterQueues(Connector connector, Executor background, Duration callTimeout, Ticker ticker) {
+    this.connector = connector;
+    this.background = background;
+    this.callTimeout = callTimeout;
+    this.ticker = ticker;
+    current = new SingleFlight<>(life -> life.connection.isOpen(), connector::failure);
+  }
+
+  /** Reads the counter, which then counts one more. */
+  public CounterReading read(Call call, String queue) {
+    String step = "read counter " + queue;
+    AtomicReference<CounterReading> reading = new AtomicReference<>(CounterReading.EMPTY);
+    Answer answer =
+        open(call)
+            .channels()
+            .ask(
+                call,
+                step,
+                new Get.Builder().queue(queue).build(),
+                (channel, reply) -> reading.set(putBack(channel, reply)),
+                LateAnswer.IGNORED);
+    return switch (answer) {
+      case OK -> reading.get();
+      case ABSENT -> CounterReading.ABSENT;
+      case NONE -> throw call.unanswered(step);
+      case LOCKED ->
+          throw new LockException.Unexpected(
+              "Queue %s is no counter: RabbitMQ lets nobody read it".formatted(queue), null);
+    };
+  }
+
+  static CounterReading putBack(Channel channel, Command reply) throws IOException {
+    if (!(reply.getMethod() instanceof GetOk got)) {
+      return CounterReading.EMPTY;
+    }
+    // Not reject, which counts as a failure from 4.3 on (trap 8).
+    channel.basicNack(got.getDeliveryTag(), false, true);
+    return new CounterReading(
+        Outcome.READ,
+        new String(reply.getContentBody(), StandardCharsets.UTF_8),
+        returns(((BasicProperties) reply.getContentHeader()).getHeaders()),
+        got.getMessageCount());
+  }
+
+  /** Up to 4.2 "delivery" counts all returns; from 4.3 on that is failures only. Absent means 0. */
+  private static long returns(@Nullable Map<String, Object> headers) {
+    if (headers == null) {
+      return 0;
+    }
+    Object acquired = headers.get("x-acquired-count");
+    Object count = acquired == null ? headers.get("x-delivery-count") : acquired;
+    return count instanceof Number number ? number.longValue() : 0;
+  }
+
+  /** Whether the queue is there. */
+  public boolean exists(Call call, String queue) {
+    String step = "look for queue " + queue;
+    Answer answer =
+        open(call).channels().ask(call, step, QueueArguments.passive(queue), LateAnswer.IGNORED);
+    if (answer == Answer.NONE) {
+      throw call.unanswered(step);
+    }
+    return answer != Answer.ABSENT;
+  }
+
+  /** The first number of the broker's version, which tells how it counts. */
+  public int brokerMajor(Call call) {
+    return CounterKeeper.major(call, open(call).connection());
+  }
+
+  /** A connection to make counters by; the caller closes it. */
+  public CounterKeeper administrate(Call call) {
+    try {
+      return new CounterKeeper(call, connector.open("administrator"), callTimeout);
+    } catch (IOException | java.util.concurrent.TimeoutException e) {
+      throw connector.failure(call, e);
+    }
+  }
+
+  private Life open(Call call) {
+    Life life =
+        current.get(
+            call,
+            () -> {
+              Connection connection = connector.open("counter");
+              return new Life(connection, new HolderConnection(connection, background, ticker));
+            });
+    if (closed) {
+      close();
+      throw new LockException.Unreachable(
+          "The session ended while drawing a fencing token of " + call.lock(), null);
+    }
+    return life;
+  }
+
+  void close() {
+    closed = true;
+    current
+        .ifOpen()
+        .ifPresent(life -> life.connection.abort(Math.toIntExact(callTimeout.toMillis())));
+  }
+}

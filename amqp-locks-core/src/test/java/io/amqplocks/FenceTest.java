@@ -1,0 +1,199 @@
+package io.amqplocks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.FencingToken;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.support.FencedHolderMain;
+import io.amqplocks.support.Fences;
+import io.amqplocks.support.Fixture;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import io.amqplocks.test.ChildJvm;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Tokens rise with each acquisition of a slot, whoever acquires it and whatever happens between. */
+@BrokerTest(everyLine = true)
+class FenceTest {
+
+  private static final Duration LONG = Duration.ofSeconds(60);
+
+  private final ExecutorService threads = Executors.newCachedThreadPool();
+  private Broker broker;
+  private Fixture fixture;
+
+  @BeforeEach
+  void fixture(Broker broker) {
+    this.broker = broker;
+    fixture = new Fixture(broker);
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    threads.shutdownNow();
+    broker.faults().heal();
+    fixture.close();
+    Fences.clear(broker, fixture.prefix());
+  }
+
+  private AmqpLock lock(String kind) {
+    AmqpLocks locks = fixture.open();
+    return kind.equals("mutex") ? locks.mutex("l") : locks.semaphore("l");
+  }
+
+  /** Tokens in the order of acquisition, for each slot: written down while it is held. */
+  private Map<Integer, List<FencingToken>> draw(String kind, int clients, int each)
+      throws Exception {
+    Map<Integer, List<FencingToken>> tokens = new ConcurrentHashMap<>();
+    List<Callable<Boolean>> holders = new ArrayList<>();
+    for (int i = 0; i < clients; i++) {
+      AmqpLock lock = lock(kind).fenced();
+      for (int thread = 0; thread < 2; thread++) {
+        holders.add(
+            () -> {
+              for (int n = 0; n < each; n++) {
+                try (Lease lease = lock.acquire(LONG)) {
+                  tokens
+                      .computeIfAbsent(lease.slot(), slot -> new CopyOnWriteArrayList<>())
+                      .add(lease.fencingToken());
+                }
+              }
+              return true;
+            });
+      }
+    }
+    for (Future<Boolean> done : threads.invokeAll(holders)) {
+      assertThat(done.get()).isTrue();
+    }
+    return tokens;
+  }
+
+  private static void assertRising(List<FencingToken> tokens) {
+    for (int i = 1; i < tokens.size(); i++) {
+      assertThat(tokens.get(i).isAfter(tokens.get(i - 1))).as(tokens.toString()).isTrue();
+      assertThat(tokens.get(i).number()).isGreaterThan(tokens.get(i - 1).number());
+    }
+  }
+
+  // RabbitMQ's default from 4.0 on would have dropped the counter's message at the 21st return.
+  @Tag("trap-8")
+  @Test
+  void tokensOfAMutexRiseInTheOrderOfItsHolders() throws Exception {
+    List<FencingToken> tokens = draw("mutex", 3, 12).get(1);
+    assertThat(tokens).hasSize(72);
+    assertRising(tokens);
+    assertThat(Fences.queues(broker, fixture.prefix()))
+        .containsExactly(fixture.prefix() + "epoch.mutex.l.1.1", counter("mutex", 1));
+  }
+
+  @Tag("trap-8")
+  @Test
+  void tokensOfEachSlotOfASemaphoreRiseByThemselves() throws Exception {
+    fixture.create(fixture.open(), "l", 2);
+    Map<Integer, List<FencingToken>> tokens = draw("semaphore", 3, 14);
+    assertThat(tokens).containsOnlyKeys(1, 2);
+    assertThat(tokens.values().stream().mapToInt(List::size).sum()).isEqualTo(84);
+    tokens.forEach(
+        (slot, ofSlot) -> {
+          assertThat(ofSlot).allMatch(token -> token.slot() == slot);
+          assertRising(ofSlot);
+        });
+  }
+
+  private String counter(String kind, int generation) {
+    return fixture.prefix() + "fence." + kind + ".l.1." + generation;
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"mutex", "semaphore"})
+  void theyGoOnAfterTheBrokerWasKilledAndAfterARestart(String kind) throws Exception {
+    fixture.create(fixture.open(), "l", 1);
+    AmqpLock lock = lock(kind);
+    List<FencingToken> tokens = new ArrayList<>(List.of(Fences.token(lock), Fences.token(lock)));
+    broker.faults().kill();
+    broker.faults().start();
+    tokens.add(Fences.token(lock));
+    tokens.add(Fences.token(lock(kind)));
+    broker.faults().restart();
+    tokens.add(Fences.token(lock));
+    assertRising(tokens);
+    assertThat(tokens).allMatch(token -> token.epoch() == tokens.get(0).epoch());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"mutex", "semaphore"})
+  void theyGoOnAfterAHolderWasKilled(String kind) throws Exception {
+    fixture.create(fixture.open(), "l", 1);
+    List<Long> numbers = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      try (ChildJvm holder =
+          ChildJvm.of(FencedHolderMain.class)
+              .args(broker.uri(), fixture.prefix(), kind, "l")
+              .start()) {
+        String held = holder.awaitLine("TOKEN ", LONG);
+        numbers.add(Long.parseLong(held.substring("TOKEN ".length())));
+        holder.killNow();
+      }
+      numbers.add(Fences.token(lock(kind)).number());
+    }
+    assertThat(numbers).hasSize(6).isSorted().doesNotHaveDuplicates();
+  }
+
+  @Test
+  void aClientThatDiesWithTheMessageInItsHandsCostsANumberAndNoMore() throws Exception {
+    AmqpLock lock = lock("mutex");
+    FencingToken before = Fences.token(lock);
+    Fences.take(broker, counter("mutex", 1), false);
+    FencingToken after = Fences.token(lock);
+    assertThat(after.n()).isEqualTo(before.n() + 2);
+  }
+
+  @Test
+  void onlyALeaseThatAskedForOneHasAToken() {
+    AmqpLock mutex = lock("mutex");
+    try (Lease lease = mutex.tryAcquire().orElseThrow()) {
+      assertThatThrownBy(lease::fencingToken)
+          .isInstanceOf(LockException.NotFenced.class)
+          .hasMessageContaining("mutex 'l'")
+          .hasMessageContaining("fenced()");
+      // It is one lock, fenced or not.
+      assertThat(mutex.fenced().tryAcquire()).isEmpty();
+    }
+    try (Lease lease = mutex.fenced().fenced().tryAcquire().orElseThrow()) {
+      assertThat(lease.fencingToken().slot()).isEqualTo(1);
+      assertThat(mutex.tryAcquire()).isEmpty();
+    }
+    assertThat(mutex.fenced().id()).isEqualTo(LockId.mutex("l"));
+  }
+
+  @Test
+  void aTokenOutlivesItsLease() throws Exception {
+    AmqpLock mutex = lock("mutex");
+    Lease lease = mutex.fenced().acquire(LONG);
+    FencingToken token = lease.fencingToken();
+    lease.close();
+    assertThat(lease.fencingToken()).isEqualTo(token);
+    Map<String, Long> seen = new HashMap<>(Map.of("resource", token.number()));
+    assertThat(Fences.token(mutex).number()).isGreaterThan(seen.get("resource"));
+  }
+}
