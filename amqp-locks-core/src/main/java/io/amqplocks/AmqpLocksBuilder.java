@@ -6,6 +6,7 @@ import io.amqplocks.internal.topology.QueueNames;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockListener;
 import io.amqplocks.lock.ProbeKind;
+import io.amqplocks.lock.QueueNaming;
 import io.amqplocks.lock.SlotOrder;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -99,7 +100,18 @@ public final class AmqpLocksBuilder {
    * locks must use the same, and their users need permissions on it.
    */
   public AmqpLocksBuilder queuePrefix(String prefix) {
-    names = new QueueNames(prefix);
+    names = new QueueNames(prefix, names.scheme());
+    return this;
+  }
+
+  /**
+   * How the queues of mutexes and semaphores are called. Default: by our own scheme, {@code PREFIX
+   * mutex.NAME} and {@code PREFIX semaphore.NAME} with {@code .slot.N}, {@code .holder.N} and {@code
+   * .admin}. Another one lets processes of other clients share these locks; the prefix then counts for
+   * persistent mutexes and fences only.
+   */
+  public AmqpLocksBuilder naming(QueueNaming scheme) {
+    names = new QueueNames(names.prefix(), scheme);
     return this;
   }
 

@@ -159,8 +159,15 @@ public final class HeldLease implements Lease, Session.Member {
     announced.complete(null);
   }
 
-  /** Gives up an acquisition half-way; the user's code never heard of it. Does not block. */
+  /** Gives up an acquisition half-way; the user's code never heard of it. */
   void withdraw() {
+    if (leave(LeaseStatus::released) && session.isOpen()) {
+      release();
+    }
+  }
+
+  /** The same, without waiting for the broker. */
+  void withdrawLater() {
     if (leave(LeaseStatus::released)) {
       releaseLater();
     }

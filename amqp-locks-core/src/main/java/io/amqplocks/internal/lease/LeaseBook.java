@@ -61,12 +61,11 @@ public final class LeaseBook implements Taking {
     }
     boolean held = false;
     try {
-      lease.begin();
-      long sentAt = ticker.nanos();
-      if (holding.secure(call, session, lease::revoked)) {
-        lease.verifiedAt(sentAt);
-        held = lease.acquired();
-      }
+      held = secure(call, session, holding, lease);
+    } catch (LockException.Unanswered | LockException.Unreachable e) {
+      // The caller has waited long enough for this broker.
+      lease.withdrawLater();
+      throw e;
     } finally {
       if (!held) {
         lease.withdraw();
@@ -76,6 +75,16 @@ public final class LeaseBook implements Taking {
       throw new LockException.Unreachable("The session ended while acquiring " + call.lock(), null);
     }
     return held ? Optional.of(lease) : Optional.empty();
+  }
+
+  private boolean secure(Call call, Session session, Holding holding, HeldLease lease) {
+    lease.begin();
+    long sentAt = ticker.nanos();
+    if (!holding.secure(call, session, lease::revoked)) {
+      return false;
+    }
+    lease.verifiedAt(sentAt);
+    return lease.acquired();
   }
 
   /**

@@ -3,7 +3,9 @@ package io.amqplocks.internal.topology;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockName;
+import io.amqplocks.lock.QueueNaming;
 import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How a lock's queues are called: {@code PREFIX mutex.NAME}, {@code PREFIX persistent-mutex.NAME}, and
@@ -11,10 +13,12 @@ import java.nio.charset.StandardCharsets;
  * those of fences {@code PREFIX fence.KIND.NAME.SLOT.GENERATION} and {@code PREFIX epoch.} with the same
  * behind it. What stands behind the name has no room for doubt: read from the end, a queue's name
  * belongs to one lock only, whatever dots the name has.
+ * The four of mutexes and semaphores may follow another scheme, that of other clients.
  *
- * @param prefix what all queue names begin with, so that permissions can be given by one pattern
+ * @param prefix what our queue names begin with, so that permissions can be given by one pattern
+ * @param scheme how the queues of mutexes and semaphores are called, if not so
  */
-public record QueueNames(String prefix) {
+public record QueueNames(String prefix, @Nullable QueueNaming scheme) {
 
   /** The prefix unless the user chooses another. */
   public static final String DEFAULT_PREFIX = "amqp-locks.";
@@ -36,9 +40,14 @@ public record QueueNames(String prefix) {
     }
   }
 
+  /** Ours, with that prefix. */
+  public QueueNames(String prefix) {
+    this(prefix, null);
+  }
+
   /** The queue that stands for the mutex. */
   public String mutex(LockName name) {
-    return prefix + "mutex." + name;
+    return scheme == null ? prefix + "mutex." + name : checked(scheme.mutex(name));
   }
 
   /** The queue whose exclusive consumer holds the persistent mutex. */
@@ -48,17 +57,21 @@ public record QueueNames(String prefix) {
 
   /** A[slot] of seed 001: the slot exists while this queue does. */
   public String slot(LockName semaphore, int slot) {
-    return semaphore(semaphore) + ".slot." + slot;
+    return scheme == null
+        ? semaphore(semaphore) + ".slot." + slot
+        : checked(scheme.slot(semaphore, slot));
   }
 
   /** B[slot] of seed 001: the slot is held while this queue exists. */
   public String holder(LockName semaphore, int slot) {
-    return semaphore(semaphore) + ".holder." + slot;
+    return scheme == null
+        ? semaphore(semaphore) + ".holder." + slot
+        : checked(scheme.holder(semaphore, slot));
   }
 
   /** The administration mutex of the semaphore. */
   public String admin(LockName semaphore) {
-    return semaphore(semaphore) + ".admin";
+    return scheme == null ? semaphore(semaphore) + ".admin" : checked(scheme.admin(semaphore));
   }
 
   /**
@@ -91,6 +104,18 @@ public record QueueNames(String prefix) {
 
   private String fence(String family, LockId lock) {
     return prefix + family + lock.kind().label().replace(' ', '-') + "." + lock.name() + ".";
+  }
+
+  /** Ours fit by their making; those of another scheme are looked at. */
+  private static String checked(String queue) {
+    int bytes = queue.getBytes(StandardCharsets.UTF_8).length;
+    if (bytes > 255 || queue.startsWith("amq.")) {
+      throw new LockException.Invalid(
+          "The queue name '%s' of the naming scheme is not possible: it has %d bytes, where 255 are"
+                  .formatted(queue, bytes)
+              + " allowed, or begins with 'amq.', which RabbitMQ keeps for itself");
+    }
+    return queue;
   }
 
   private String semaphore(LockName name) {

@@ -1,0 +1,174 @@
+package io.amqplocks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockName;
+import io.amqplocks.lock.QueueNaming;
+import io.amqplocks.support.Fixture;
+import io.amqplocks.support.PythonStandIn;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** One semaphore shared with clients of the amqp-locks-python kind. */
+@BrokerTest(everyLine = true)
+class InteroperationTest {
+
+  private static final int SLOTS = 3;
+
+  private Fixture fixture;
+  private String name;
+  private PythonStandIn python;
+  private AmqpLocks ours;
+
+  @BeforeEach
+  void open(Broker broker) throws Exception {
+    fixture = new Fixture(broker);
+    name = fixture.prefix() + "shared";
+    python = new PythonStandIn(broker, name);
+    ours = fixture.open(fixture.builder().naming(QueueNaming.amqpLocksPython()));
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    python.destroy(2 * SLOTS);
+    python.close();
+    fixture.close();
+  }
+
+  @Test
+  void weTakeTheSlotsThatTheyLeaveAndTheyOurs() throws Exception {
+    python.create(SLOTS);
+    AmqpLock semaphore = ours.semaphore(name);
+    assertThat(ours.admin().semaphore(name).count()).isEqualTo(SLOTS);
+    assertThat(python.tryAcquire()).hasValue(1);
+    Lease second = semaphore.tryAcquire().orElseThrow();
+    Lease third = semaphore.tryAcquire().orElseThrow();
+    assertThat(Set.of(second.slot(), third.slot())).containsExactlyInAnyOrder(2, 3);
+    assertThat(semaphore.tryAcquire()).isEmpty();
+    assertThat(python.tryAcquire()).isEmpty();
+    assertThat(ours.admin().semaphore(name).holders()).containsExactly(1, 2, 3);
+    second.close();
+    assertThat(python.tryAcquire()).hasValue(second.slot());
+    python.release(1);
+    try (Lease first = semaphore.tryAcquire().orElseThrow()) {
+      assertThat(first.slot()).isEqualTo(1);
+      assertThat(first.verify()).isEqualTo(LeaseState.HELD);
+    }
+    assertThat(third.verify()).isEqualTo(LeaseState.HELD);
+  }
+
+  @Test
+  void theyTakeTheSlotsThatWeAdministrate() throws Exception {
+    ours.admin().semaphore(name).create(1);
+    ours.admin().semaphore(name).resize(2);
+    assertThat(python.tryAcquire()).hasValue(1);
+    assertThat(python.tryAcquire()).hasValue(2);
+    assertThat(python.tryAcquire()).isEmpty();
+    assertThat(ours.semaphore(name).tryAcquire()).isEmpty();
+    python.destroy(2);
+    assertThat(ours.admin().semaphore(name).count()).isZero();
+  }
+
+  @Test
+  void neverMoreHoldersThanSlotsOfBothKindsTogether(Broker broker) throws Exception {
+    python.create(SLOTS);
+    Set<Integer> held = ConcurrentHashMap.newKeySet();
+    AtomicInteger theirs = new AtomicInteger();
+    AtomicInteger mine = new AtomicInteger();
+    ExecutorService threads = Executors.newFixedThreadPool(6);
+    try {
+      List<Future<?>> all = new ArrayList<>();
+      for (int i = 0; i < 3; i++) {
+        AmqpLock semaphore = ours.semaphore(name);
+        all.add(threads.submit(() -> contend(semaphore, held, mine)));
+        all.add(threads.submit(() -> contend(broker, held, theirs)));
+      }
+      for (Future<?> each : all) {
+        each.get(60, TimeUnit.SECONDS);
+      }
+    } finally {
+      threads.shutdownNow();
+    }
+    assertThat(mine).hasValue(60);
+    assertThat(theirs.get()).isPositive();
+  }
+
+  private static Void contend(AmqpLock semaphore, Set<Integer> held, AtomicInteger count)
+      throws Exception {
+    for (int round = 0; round < 20; round++) {
+      try (Lease lease = semaphore.acquire(Duration.ofSeconds(30))) {
+        assertThat(held.add(lease.slot())).isTrue();
+        count.incrementAndGet();
+        held.remove(lease.slot());
+      }
+    }
+    return null;
+  }
+
+  private Void contend(Broker broker, Set<Integer> held, AtomicInteger count) throws Exception {
+    try (PythonStandIn other = new PythonStandIn(broker, name)) {
+      for (int round = 0; round < 40; round++) {
+        OptionalInt slot = other.tryAcquire();
+        if (slot.isPresent()) {
+          assertThat(held.add(slot.getAsInt())).isTrue();
+          count.incrementAndGet();
+          held.remove(slot.getAsInt());
+          other.release(slot.getAsInt());
+        }
+      }
+    }
+    return null;
+  }
+
+  @Test
+  void aSchemeWithNamesTooLongIsToldByTheLock() {
+    QueueNaming tooLong =
+        new QueueNaming() {
+          @Override
+          public String mutex(LockName mutex) {
+            return "x".repeat(200) + mutex;
+          }
+
+          @Override
+          public String slot(LockName semaphore, int slot) {
+            return "amq." + semaphore + slot;
+          }
+
+          @Override
+          public String holder(LockName semaphore, int slot) {
+            return semaphore + "-" + slot;
+          }
+
+          @Override
+          public String admin(LockName semaphore) {
+            return semaphore.value();
+          }
+        };
+    AmqpLocks locks = fixture.open(fixture.builder().naming(tooLong));
+    assertThatThrownBy(() -> locks.mutex("y".repeat(56)).tryAcquire())
+        .isInstanceOf(LockException.Invalid.class)
+        .hasMessageContaining("256 bytes");
+    assertThatThrownBy(() -> locks.semaphore("s").tryAcquire())
+        .isInstanceOf(LockException.Invalid.class)
+        .hasMessageContaining("amq.");
+  }
+}
