@@ -10,7 +10,6 @@ import io.amqplocks.lock.LossReason;
 import io.amqplocks.lock.LossReason.Cause;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
@@ -37,8 +36,7 @@ public final class HeldLease implements Lease, Session.Member {
   private final long acquiredAt;
   private volatile long endedAt;
   private volatile boolean ended;
-  private final CompletableFuture<Void> announced = new CompletableFuture<>();
-  private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
+  private final LeaseNotices notices;
 
   HeldLease(Holding holding, Session session, LeaseBook book, long sentAt) {
     this.holding = holding;
@@ -47,6 +45,7 @@ public final class HeldLease implements Lease, Session.Member {
     certainty = Certainty.of(session.heartbeat());
     status = new AtomicReference<>(LeaseStatus.pending(sentAt));
     acquiredAt = sentAt;
+    notices = new LeaseNotices(this, book.notices());
   }
 
   @Override
@@ -107,11 +106,7 @@ public final class HeldLease implements Lease, Session.Member {
     return state();
   }
 
-  /**
-   * Asks the broker how the holding stands, and draws the consequences.
-   *
-   * @return false if the broker did not answer
-   */
+  /** Asks the broker how the holding stands, and acts on it; false if it did not answer. */
   boolean check() {
     long sentAt = book.nanos();
     switch (holding.standing(book.call(lock()), session)) {
@@ -155,8 +150,7 @@ public final class HeldLease implements Lease, Session.Member {
 
   /** The user's code may hear of the lease, and from then on of its end. */
   public void announce(Duration waited) {
-    book.notices().post(listener -> listener.acquired(this, waited));
-    announced.complete(null);
+    notices.acquired(waited);
   }
 
   /** Gives up an acquisition half-way; the user's code never heard of it. */
@@ -176,7 +170,7 @@ public final class HeldLease implements Lease, Session.Member {
   /** Ends as released with the connection that is about to be closed. */
   void leaveToSession() {
     if (leave(LeaseStatus::released)) {
-      book.notices().post(listener -> listener.released(this, age()));
+      notices.released();
     }
   }
 
@@ -188,7 +182,7 @@ public final class HeldLease implements Lease, Session.Member {
     if (session.isOpen()) {
       release();
     }
-    book.notices().post(listener -> listener.released(this, age()));
+    notices.released();
   }
 
   private void lose(LossReason reason) {
@@ -196,12 +190,7 @@ public final class HeldLease implements Lease, Session.Member {
       return;
     }
     releaseLater();
-    var unused =
-        announced.thenRun(
-            () -> {
-              book.notices().run(() -> lost.complete(reason));
-              book.notices().postAlways(listener -> listener.lost(this, reason, age()));
-            });
+    notices.lost(reason);
   }
 
   /** Ends the lease; false if it had ended already. */
@@ -216,10 +205,7 @@ public final class HeldLease implements Lease, Session.Member {
     return true;
   }
 
-  /**
-   * Whatever took the lease: the broker shall say that the queue is not ours before anybody in this
-   * process may take it anew. With the session, all is gone.
-   */
+  /** The broker shall say that the queue is not ours before anybody here may take it anew. */
   private void releaseLater() {
     if (session.isOpen()) {
       book.inBackground(this::release);
@@ -250,7 +236,7 @@ public final class HeldLease implements Lease, Session.Member {
 
   @Override
   public CompletionStage<LossReason> whenLost() {
-    return lost.minimalCompletionStage();
+    return notices.whenLost();
   }
 
   @Override
