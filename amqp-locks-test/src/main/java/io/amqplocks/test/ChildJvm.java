@@ -28,6 +28,9 @@ public final class ChildJvm implements AutoCloseable {
 
   private static final Duration END = Duration.ofSeconds(10);
 
+  /** A process that a child started may keep the child's output open: it is not waited for. */
+  private static final Duration LAST_LINES = Duration.ofSeconds(2);
+
   private final Process process;
   private final Writer input;
   private final LineLog output = new LineLog();
@@ -58,7 +61,10 @@ public final class ChildJvm implements AutoCloseable {
     return process.isAlive();
   }
 
-  /** All lines that the program has written to its standard output so far. */
+  /**
+   * The lines that the program has written to its standard output so far; of those that {@link
+   * #awaitLine} has passed at least the last 1,000.
+   */
   public List<String> lines() {
     return output.lines();
   }
@@ -120,12 +126,19 @@ public final class ChildJvm implements AutoCloseable {
     Signals.send(pid(), "CONT");
   }
 
-  /** Waits for the end of the program; empty if it still runs after that time. */
+  /**
+   * Waits for the end of the program, after which {@link #lines()} has its last line too; empty if
+   * it still runs after that time.
+   */
   public OptionalInt exitCode(Duration timeout) {
     try {
-      return process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)
-          ? OptionalInt.of(process.exitValue())
-          : OptionalInt.empty();
+      if (!process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
+        return OptionalInt.empty();
+      }
+      if (output.awaitEnd(LAST_LINES)) {
+        errors.awaitEnd(LAST_LINES);
+      }
+      return OptionalInt.of(process.exitValue());
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("Interrupted while a child ran", interrupted);

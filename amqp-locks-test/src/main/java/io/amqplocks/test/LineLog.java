@@ -10,8 +10,14 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 
-/** The lines that a process has written, and those still to come. */
+/**
+ * The lines that a process has written, and those still to come. Of the lines that {@link #await}
+ * has passed only the last ones are kept, because a process may write for ever.
+ */
 final class LineLog {
+
+  /** Half of them are dropped at a time. */
+  static final int PASSED_KEPT = 2_000;
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
@@ -44,8 +50,9 @@ final class LineLog {
       while (true) {
         for (; next < lines.size(); next++) {
           if (wanted.test(lines.get(next))) {
-            passed = next + 1;
-            return Optional.of(lines.get(next));
+            String line = lines.get(next);
+            pass(next + 1);
+            return Optional.of(line);
           }
         }
         if (ended || left <= 0) {
@@ -58,6 +65,30 @@ final class LineLog {
       throw new IllegalStateException("Interrupted while waiting for a line", interrupted);
     } finally {
       lock.unlock();
+    }
+  }
+
+  /** Waits until there is no more to come, and tells whether that is so. */
+  boolean awaitEnd(Duration timeout) throws InterruptedException {
+    long left = timeout.toNanos();
+    lock.lock();
+    try {
+      while (!ended && left > 0) {
+        left = changed.awaitNanos(left);
+      }
+      return ended;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Only under the lock. */
+  private void pass(int count) {
+    passed = count;
+    if (passed > PASSED_KEPT) {
+      int dropped = passed - PASSED_KEPT / 2;
+      lines.subList(0, dropped).clear();
+      passed -= dropped;
     }
   }
 

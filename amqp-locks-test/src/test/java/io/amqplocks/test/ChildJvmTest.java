@@ -9,13 +9,15 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class ChildJvmTest {
 
   private static final Duration SOON = Duration.ofSeconds(10);
+  private static final int MUCH = 20_000;
 
-  /** Says each line again; "exit N" and "throw" end it, "child" starts a child of its own. */
+  /** Says each line again; "exit N", "throw" and "much" end it, "child" starts a child of its own. */
   static final class Echo {
 
     public static void main(String[] args) throws IOException {
@@ -27,6 +29,9 @@ class ChildJvmTest {
       for (String line = input.readLine(); line != null; line = input.readLine()) {
         if (line.startsWith("exit ")) {
           System.exit(Integer.parseInt(line.substring(5)));
+        } else if (line.equals("much")) {
+          IntStream.rangeClosed(1, MUCH).forEach(number -> System.out.println("much " + number));
+          System.exit(0);
         } else if (line.equals("throw")) {
           throw new IllegalStateException("as told");
         } else if (line.equals("child")) {
@@ -85,6 +90,15 @@ class ChildJvmTest {
           .hasMessageContaining("args ")
           .hasMessageContaining("as told");
       assertThat(child.exitCode(SOON)).hasValue(1);
+    }
+  }
+
+  @Test
+  void afterItsEndAllThatItWroteIsThere() {
+    try (ChildJvm child = ChildJvm.of(Echo.class).start()) {
+      child.send("much");
+      assertThat(child.exitCode(SOON)).hasValue(0);
+      assertThat(child.lines()).endsWith("much " + MUCH);
     }
   }
 
