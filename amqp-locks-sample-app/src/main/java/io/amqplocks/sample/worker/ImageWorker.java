@@ -19,9 +19,6 @@ import org.springframework.stereotype.Component;
 @Profile("worker")
 class ImageWorker {
 
-  /** The queue with the names of the images to do. */
-  static final String QUEUE = "images.todo";
-
   private static final Logger log = LoggerFactory.getLogger(ImageWorker.class);
 
   private final ImageFolder folder;
@@ -33,7 +30,7 @@ class ImageWorker {
   }
 
   /** Resizes as fast as it can; only the upload has to wait for a slot. */
-  @RabbitListener(queuesToDeclare = @Queue(name = QUEUE, durable = "true"))
+  @RabbitListener(queuesToDeclare = @Queue(name = "${sample.worker.queue}", durable = "true"))
   void work(String name) {
     uploader.upload(resize(name));
     log.info("{} uploaded", name);

@@ -8,9 +8,10 @@ import org.springframework.util.unit.DataSize;
 /**
  * Settings of a worker.
  *
+ * @param queue the queue with the names of the images to do
  * @param folder where the images are
  * @param receiver where the receiver listens
  * @param bytesPerSecond how fast one upload goes at most
  */
 @ConfigurationProperties("sample.worker")
-record WorkerProperties(Path folder, URI receiver, DataSize bytesPerSecond) {}
+record WorkerProperties(String queue, Path folder, URI receiver, DataSize bytesPerSecond) {}

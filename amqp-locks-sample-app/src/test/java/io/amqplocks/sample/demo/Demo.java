@@ -17,7 +17,7 @@ final class Demo {
 
   private final DemoOptions options;
   private final Screen screen = new Screen(System.out, Boolean.getBoolean("sample.terminal"));
-  private volatile @Nullable Stage stage;
+  private final Belongings belongings = new Belongings();
   private volatile @Nullable Show show;
 
   private Demo(DemoOptions options) {
@@ -55,9 +55,8 @@ final class Demo {
 
   private void run() throws IOException, InterruptedException, TimeoutException {
     ImageFolder folder = new ImageFolder(Path.of(System.getProperty("sample.images", "images")));
-    Stage started = new Stage(options, folder, screen);
-    stage = started;
-    Show begun = new Show(options, started, folder.names(), screen);
+    Stage stage = new Stage(options, folder, screen, belongings);
+    Show begun = new Show(options, stage, folder.names(), screen);
     show = begun;
     begun.run();
     begun.check();
@@ -69,9 +68,6 @@ final class Demo {
       screen.say(begun.result());
     }
     screen.end();
-    Stage started = stage;
-    if (started != null) {
-      started.close();
-    }
+    belongings.close();
   }
 }

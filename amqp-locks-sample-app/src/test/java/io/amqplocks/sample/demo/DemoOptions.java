@@ -28,6 +28,11 @@ record DemoOptions(
         "--kill must leave at least as many threads as there are slots: more --processes");
   }
 
+  /** How many uploads there could be at once without a lock. */
+  int threads() {
+    return processes * THREADS;
+  }
+
   /**
    * Reads the command line.
    *

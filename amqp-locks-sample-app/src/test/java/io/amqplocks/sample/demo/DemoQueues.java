@@ -8,28 +8,35 @@ import io.amqplocks.test.Broker;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.TimeoutException;
 
 /**
- * The demo's durable queues: the one with the work, and the slots. A broker that was lent to the
- * demo, by {@code AMQP_LOCKS_BROKER_URI}, gets back without them.
+ * The demo's durable queues: the one with the work, and the slots. Their names are this run's own,
+ * so that demos that share a broker do not take each other's work, and a broker that was lent, by
+ * {@code AMQP_LOCKS_BROKER_URI}, gets back with its own queues and without these.
  */
 final class DemoQueues implements AutoCloseable {
 
-  private static final String WORK = "images.todo";
+  /** A prefix has 32 bytes at most. */
+  private final String prefix =
+      "amqp-locks.demo-" + UUID.randomUUID().toString().substring(0, 8) + ".";
 
-  private final String prefix = "amqp-locks.demo-" + ProcessHandle.current().pid() + ".";
   private final int slots;
   private final Connection connection;
   private final Channel channel;
 
+  /** Connects. Nothing is left behind yet. */
   DemoQueues(Broker broker, int slots) throws IOException, TimeoutException {
     this.slots = slots;
     this.connection = broker.connectionFactory().newConnection("demo");
     this.channel = connection.createChannel();
-    channel.queueDeclare(WORK, true, false, false, null);
-    channel.queuePurge(WORK);
     channel.confirmSelect();
+  }
+
+  /** Makes the queue with the work. */
+  void declare() throws IOException {
+    channel.queueDeclare(work(), true, false, false, null);
   }
 
   /** What the slots' names begin with. */
@@ -37,12 +44,17 @@ final class DemoQueues implements AutoCloseable {
     return prefix;
   }
 
+  /** The name of the queue with the work. */
+  String work() {
+    return prefix + "todo";
+  }
+
   /** Adds the names of these images to the work, in this order. */
   void add(List<String> images) throws IOException, InterruptedException, TimeoutException {
     for (String image : images) {
       channel.basicPublish(
           "",
-          WORK,
+          work(),
           MessageProperties.PERSISTENT_TEXT_PLAIN,
           image.getBytes(StandardCharsets.UTF_8));
     }
@@ -53,10 +65,10 @@ final class DemoQueues implements AutoCloseable {
   @Override
   public void close() {
     try (connection) {
-      channel.queueDelete(WORK);
       for (int slot = 1; slot <= slots; slot++) {
         channel.queueDelete(prefix + "semaphore.images.slot." + slot);
       }
+      channel.queueDelete(work());
     } catch (IOException | ShutdownSignalException gone) {
       // With a broker that has ended, which was not lent.
     }

@@ -6,22 +6,22 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.springframework.http.client.SimpleClientHttpRequestFactory;
 import org.springframework.web.client.RestClient;
 
 /** The receiver, a process of its own, as the one that counts. */
-final class Receiver implements AutoCloseable {
+final class Receiver {
 
   private static final Duration START = Duration.ofSeconds(90);
+  private static final Duration ANSWER = Duration.ofSeconds(10);
   private static final Pattern PORT = Pattern.compile("Tomcat started on port (\\d+)");
 
-  private final ChildJvm process;
   private final String uri;
   private final RestClient client;
 
-  private Receiver(ChildJvm process, String uri) {
-    this.process = process;
+  private Receiver(String uri) {
     this.uri = uri;
-    this.client = RestClient.create(uri);
+    this.client = RestClient.builder().baseUrl(uri).requestFactory(requests()).build();
   }
 
   /** Waits until the process listens. */
@@ -31,7 +31,15 @@ final class Receiver implements AutoCloseable {
     if (!matcher.find()) {
       throw new IllegalStateException("No port in the line that has one: " + line);
     }
-    return new Receiver(process, "http://localhost:" + matcher.group(1));
+    return new Receiver("http://127.0.0.1:" + matcher.group(1));
+  }
+
+  /** A receiver that hangs must fail the demo and not hang it. */
+  private static SimpleClientHttpRequestFactory requests() {
+    SimpleClientHttpRequestFactory factory = new SimpleClientHttpRequestFactory();
+    factory.setConnectTimeout(ANSWER);
+    factory.setReadTimeout(ANSWER);
+    return factory;
   }
 
   /** Where it listens. */
@@ -43,10 +51,5 @@ final class Receiver implements AutoCloseable {
   UploadCount.Snapshot count() {
     return Objects.requireNonNull(
         client.get().uri("/stats").retrieve().body(UploadCount.Snapshot.class));
-  }
-
-  @Override
-  public void close() {
-    process.close();
   }
 }

@@ -3,9 +3,11 @@ package io.amqplocks.sample.demo;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -23,10 +25,10 @@ final class SlotBoard {
       Pattern.compile("semaphore 'images': slot (\\d+) (taken|released|lost)");
 
   /** No upload is over in less: the smallest image, and bytes-per-second in application.yml. */
-  private static final Duration SURELY_HELD = Duration.ofMillis(180);
+  static final Duration SURELY_HELD = Duration.ofMillis(360);
 
-  private static final Duration SURELY_BEGUN = Duration.ofMillis(50);
-  private static final Duration HARDLY_HALF = Duration.ofMillis(110);
+  private static final Duration SURELY_BEGUN = Duration.ofMillis(80);
+  private static final Duration HARDLY_HALF = Duration.ofMillis(180);
 
   private record Claim(int slot, int worker) {}
 
@@ -34,7 +36,7 @@ final class SlotBoard {
   private final Map<Claim, Long> since = new HashMap<>();
   private final SortedSet<Integer> freed = new TreeSet<>();
   private final List<String> news = new ArrayList<>();
-  private int killed;
+  private final Set<Integer> killed = new HashSet<>();
   private long killedAt;
   private int lost;
 
@@ -51,15 +53,21 @@ final class SlotBoard {
     }
   }
 
-  /** Some worker that is in the middle of an upload just now. */
+  /** A worker that is in the middle of an upload just now, or of several if there is one. */
   OptionalInt inMidUpload(long now) {
     lock.lock();
     try {
-      return since.entrySet().stream()
-          .filter(hold -> now - hold.getValue() > SURELY_BEGUN.toNanos())
-          .filter(hold -> now - hold.getValue() < HARDLY_HALF.toNanos())
-          .mapToInt(hold -> hold.getKey().worker())
-          .findAny();
+      Map<Integer, Integer> uploads = new TreeMap<>();
+      since.forEach(
+          (claim, from) -> {
+            if (now - from > SURELY_BEGUN.toNanos() && now - from < HARDLY_HALF.toNanos()) {
+              uploads.merge(claim.worker(), 1, Integer::sum);
+            }
+          });
+      return uploads.entrySet().stream()
+          .max(Map.Entry.comparingByValue())
+          .map(most -> OptionalInt.of(most.getKey()))
+          .orElse(OptionalInt.empty());
     } finally {
       lock.unlock();
     }
@@ -69,7 +77,7 @@ final class SlotBoard {
   void kill(int worker, long now) {
     lock.lock();
     try {
-      killed = worker;
+      killed.add(worker);
       killedAt = now;
       since.forEach(
           (claim, from) -> {
@@ -133,10 +141,10 @@ final class SlotBoard {
     }
     if (!what.equals("taken")) {
       since.remove(claim);
-      if (claim.worker() == killed) { // It got that far just before it died.
+      if (killed.contains(claim.worker())) { // It got that far just before it died.
         freed.remove(claim.slot());
       }
-    } else if (claim.worker() != killed) {
+    } else if (!killed.contains(claim.worker())) {
       since.put(claim, now);
       if (freed.remove(claim.slot())) {
         long millis = Duration.ofNanos(now - killedAt).toMillis();

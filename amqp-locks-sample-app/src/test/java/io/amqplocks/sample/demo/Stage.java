@@ -13,7 +13,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeoutException;
 
 /** All that runs in one demo: a broker, the receiver and the workers, each in its own process. */
-final class Stage implements AutoCloseable {
+final class Stage {
 
   private final OwnedBroker broker;
   private final DemoQueues queues;
@@ -21,22 +21,32 @@ final class Stage implements AutoCloseable {
   private final List<WorkerProcess> workers = new CopyOnWriteArrayList<>();
   private final SlotBoard board = new SlotBoard();
 
-  /** Starts everything; when this returns, the workers wait for work. */
-  Stage(DemoOptions options, ImageFolder images, Screen screen)
+  /**
+   * Starts everything; when this returns, the workers wait for work.
+   *
+   * @param belongings takes each thing as soon as it is there, and ends it
+   */
+  Stage(DemoOptions options, ImageFolder images, Screen screen, Belongings belongings)
       throws IOException, TimeoutException {
     screen.progress("Starting a broker and the receiver ...");
     // Needs no broker, and so can start at the same time as one.
     ChildJvm receiving = program("receiver").args("--server.port=0").start();
+    belongings.add(receiving::close);
     String line = options.brokerLine();
     this.broker = line == null ? Brokers.start() : Brokers.start(line);
+    belongings.add(broker::close);
     this.queues = new DemoQueues(broker, options.slots());
+    belongings.add(queues::close);
+    queues.declare();
     this.receiver = Receiver.await(receiving);
     screen.say(
         "RabbitMQ %s on port %d, receiver on %s"
             .formatted(broker.version(), broker.port(), receiver.uri()));
     screen.progress("Starting the workers ...");
     for (int number = 1; number <= options.processes(); number++) {
-      workers.add(new WorkerProcess(number, worker(number, options, images), board));
+      WorkerProcess worker = new WorkerProcess(number, worker(number, options, images), board);
+      workers.add(worker);
+      belongings.add(worker::close);
     }
     workers.forEach(WorkerProcess::awaitStarted);
     screen.say(
@@ -70,14 +80,6 @@ final class Stage implements AutoCloseable {
     workers.remove(victim);
   }
 
-  @Override
-  public void close() {
-    workers.forEach(WorkerProcess::close);
-    receiver.close();
-    queues.close();
-    broker.close();
-  }
-
   private ChildJvmBuilder worker(int number, DemoOptions options, ImageFolder images) {
     ConnectionFactory settings = broker.connectionFactory();
     return program("worker")
@@ -90,6 +92,7 @@ final class Stage implements AutoCloseable {
         .env("SPRING_RABBITMQ_SSL_ENABLED", Boolean.toString(settings.isSSL()))
         .args(
             "--sample.worker.receiver=" + receiver.uri(),
+            "--sample.worker.queue=" + queues.work(),
             "--sample.worker.folder=" + images.path(),
             "--amqp-locks.queue-prefix=" + queues.prefix(),
             "--amqp-locks.semaphores.images.slots=" + options.slots(),
@@ -101,6 +104,8 @@ final class Stage implements AutoCloseable {
     return ChildJvm.of(SampleApplication.class)
         .jvmArgs("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx192m")
         .systemProperty("java.awt.headless", "true")
-        .args("--spring.profiles.active=" + role, "--spring.main.banner-mode=off");
+        .args("--spring.profiles.active=" + role, "--spring.main.banner-mode=off")
+        // Health and metrics with all details are for this machine only.
+        .args("--server.address=127.0.0.1");
   }
 }

@@ -38,8 +38,10 @@ class GuardedUploadTest {
   private static final Path IMAGES = Path.of(System.getProperty("sample.images", "target/images"));
   private static final int SLOTS = 3;
 
-  /** Semaphores outlive their users, so that each test needs one of its own. */
+  /** Durable queues outlive their users, so that each test needs some of its own. */
   private final String prefix = "amqp-locks.test-" + Long.toHexString(System.nanoTime()) + ".";
+
+  private final String workQueue = prefix + "todo";
 
   private final ConnectionFactory broker;
   private final List<ConfigurableApplicationContext> applications = new ArrayList<>();
@@ -55,7 +57,7 @@ class GuardedUploadTest {
     startWorker(uri, SLOTS);
     RabbitTemplate work = startWorker(uri, SLOTS).getBean(RabbitTemplate.class);
     List<String> names = new ImageFolder(IMAGES).names().subList(0, 24);
-    names.forEach(name -> work.convertAndSend(ImageWorker.QUEUE, name));
+    names.forEach(name -> work.convertAndSend(workQueue, name));
 
     UploadCount count = receiver.getBean(UploadCount.class);
     await()
@@ -87,7 +89,7 @@ class GuardedUploadTest {
     applications.forEach(ConfigurableApplicationContext::close);
     try (Connection connection = broker.newConnection();
         Channel channel = connection.createChannel()) {
-      channel.queueDelete(ImageWorker.QUEUE);
+      channel.queueDelete(workQueue);
       for (int slot = 1; slot <= SLOTS; slot++) {
         channel.queueDelete(prefix + "semaphore.images.slot." + slot);
       }
@@ -98,6 +100,7 @@ class GuardedUploadTest {
     return start(
         "worker",
         "server.port=0",
+        "sample.worker.queue=" + workQueue,
         "sample.worker.folder=" + IMAGES,
         "sample.worker.receiver=" + receiver,
         "amqp-locks.queue-prefix=" + prefix,
