@@ -1,11 +1,8 @@
 package io.amqplocks.test;
 
 import com.github.dockerjava.api.DockerClient;
-import com.github.dockerjava.api.model.ExposedPort;
-import com.github.dockerjava.api.model.HostConfig;
-import com.github.dockerjava.api.model.PortBinding;
-import com.github.dockerjava.api.model.Ports;
 import java.io.IOException;
+import java.util.List;
 import org.testcontainers.DockerClientFactory;
 import org.testcontainers.containers.Container.ExecResult;
 import org.testcontainers.rabbitmq.RabbitMQContainer;
@@ -21,18 +18,19 @@ final class DockerNode implements NodeControl, AutoCloseable {
   // The container is closed with this node.
   @SuppressWarnings("resource")
   DockerNode(String line) {
-    // A port that Docker chose would be another one after every start; a node is its host's name.
+    // A node is its host's name.
     container =
         new RabbitMQContainer("rabbitmq:" + line)
-            .withCreateContainerCmdModifier(
-                create ->
-                    create
-                        .withHostName("amqp-locks")
-                        .withHostConfig(
-                            HostConfig.newHostConfig()
-                                .withPortBindings(
-                                    new PortBinding(
-                                        Ports.Binding.bindPort(port), ExposedPort.tcp(AMQP)))));
+            .withCreateContainerCmdModifier(create -> create.withHostName("amqp-locks"));
+    // A port that Docker chose would be another one after every start.
+    container.setPortBindings(List.of(port + ":" + AMQP));
+    // Testcontainers waits until all exposed ports are bound; the image's others are of no use.
+    container.setExposedPorts(List.of(AMQP));
+  }
+
+  /** For the one test that needs no engine. */
+  RabbitMQContainer container() {
+    return container;
   }
 
   Address address() {

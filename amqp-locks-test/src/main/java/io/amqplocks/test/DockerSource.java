@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -11,11 +13,18 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /** Docker containers of the image {@code rabbitmq:LINE}, by Testcontainers. */
 final class DockerSource implements BrokerSource {
 
   private static final String NEWEST = "4.3";
+
+  /** Lines that there are images of; a container of any other is not even tried. */
+  private static final Set<String> KNOWN =
+      Set.of(NEWEST, "4.2", "4.1", "4.0", "3.13", "3.12", "3.11", "3.10");
+
+  private static final long ANSWER_MILLIS = 2_000;
 
   /**
    * Whether Testcontainers is on the class path and a Docker engine answers. Looked at by hand,
@@ -39,13 +48,20 @@ final class DockerSource implements BrokerSource {
   }
 
   private static boolean answersPing(Path socket) {
-    try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
-      channel.connect(UnixDomainSocketAddress.of(socket));
+    try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
+        Selector reply = Selector.open()) {
+      channel.configureBlocking(false);
+      if (!channel.connect(UnixDomainSocketAddress.of(socket))) {
+        return false; // So many wait for it already that it is no use.
+      }
       String request = "GET /_ping HTTP/1.0\r\nHost: docker\r\n\r\n";
       channel.write(ByteBuffer.wrap(request.getBytes(StandardCharsets.US_ASCII)));
-      ByteBuffer reply = ByteBuffer.allocate(64);
-      channel.read(reply);
-      String head = new String(reply.array(), 0, reply.position(), StandardCharsets.US_ASCII);
+      // Before that nothing is read, and the head is empty.
+      channel.register(reply, SelectionKey.OP_READ);
+      reply.select(ANSWER_MILLIS);
+      ByteBuffer bytes = ByteBuffer.allocate(64);
+      channel.read(bytes);
+      String head = new String(bytes.array(), 0, bytes.position(), StandardCharsets.US_ASCII);
       return head.startsWith("HTTP/") && head.contains(" 200");
     } catch (IOException nobody) {
       return false;
@@ -59,7 +75,7 @@ final class DockerSource implements BrokerSource {
 
   @Override
   public Optional<String> offer(String line) {
-    return Optional.of("RabbitMQ " + line + " in Docker");
+    return KNOWN.contains(line) ? Optional.of("RabbitMQ " + line + " in Docker") : Optional.empty();
   }
 
   @Override

@@ -48,12 +48,15 @@ final class Installations {
     if (named != null && !named.isEmpty()) {
       return Path.of(named).toAbsolutePath();
     }
-    String cache = environment.get("XDG_CACHE_HOME");
-    Path caches =
-        cache == null || cache.isEmpty()
-            ? Path.of(System.getProperty("user.home"), ".cache")
-            : Path.of(cache);
+    String cache = environment.getOrDefault("XDG_CACHE_HOME", "");
+    Path caches = cache.isEmpty() ? home(environment).resolve(".cache") : Path.of(cache);
     return caches.resolve("amqp-locks/rabbitmq-testing").toAbsolutePath();
+  }
+
+  /** As a shell sees it: Java itself asks the list of users, which sudo may contradict. */
+  private static Path home(Map<String, String> environment) {
+    String home = environment.getOrDefault("HOME", "");
+    return Path.of(home.isEmpty() ? System.getProperty("user.home") : home);
   }
 
   private static Optional<Installation> onMachine(Map<String, String> environment) {

@@ -2,14 +2,9 @@ package io.amqplocks.test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.io.IOException;
-import java.net.StandardProtocolFamily;
-import java.net.UnixDomainSocketAddress;
-import java.nio.ByteBuffer;
-import java.nio.channels.ServerSocketChannel;
-import java.nio.channels.SocketChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -90,26 +85,14 @@ class BrokerOffersTest {
   }
 
   @Test
-  void dockerIsThereIfItsEngineAnswers(@TempDir Path folder) throws Exception {
-    Path socket = folder.resolve("docker.sock");
-    Map<String, String> environment = Map.of("DOCKER_HOST", "unix://" + socket);
-    assertThat(DockerSource.available(environment)).isFalse();
-    try (ServerSocketChannel engine = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
-      engine.bind(UnixDomainSocketAddress.of(socket));
-      ProxyThreads.start("test-docker", () -> answer(engine));
-      assertThat(DockerSource.available(environment)).isTrue();
-    }
-    assertThat(DockerSource.available(environment)).isFalse();
-  }
-
-  private static void answer(ServerSocketChannel engine) {
-    try (SocketChannel client = engine.accept()) {
-      client.read(ByteBuffer.allocate(256));
-      client.write(
-          ByteBuffer.wrap("HTTP/1.0 200 OK\r\n\r\nOK".getBytes(StandardCharsets.US_ASCII)));
-    } catch (IOException closed) {
-      // The assertion tells.
-    }
+  void findsTheTestingFolderWhereTheShellHasItsHome(@TempDir Path home) throws IOException {
+    assumeThat(System.getProperty("user.name")).as("chroot is for root").isEqualTo("root");
+    Path root = home.resolve(".cache/amqp-locks/rabbitmq-testing");
+    Files.createDirectories(root.resolve("usr/lib/rabbitmq/lib/rabbitmq_server-8.7.6"));
+    Files.createDirectories(root.resolve("proc/self"));
+    assertThat(Installations.find(Map.of("HOME", home.toString())))
+        .extracting(found -> found.version().toString())
+        .contains("8.7.6");
   }
 
   @Test
