@@ -26,8 +26,11 @@ record Address(String uri) {
     ConnectionFactory factory = new ConnectionFactory();
     try {
       factory.setUri(uri);
-    } catch (URISyntaxException | GeneralSecurityException wrong) {
-      throw new IllegalArgumentException("Not an AMQP URI: " + uri, wrong);
+    } catch (URISyntaxException | GeneralSecurityException | IllegalArgumentException wrong) {
+      // Neither the URI nor the cause, which quotes it: there is a password in it.
+      throw new IllegalArgumentException(
+          "Not an AMQP URI such as amqp://user:password@host:5672/vhost; a special character in the"
+              + " user or the password must be escaped");
     }
     factory.setAutomaticRecoveryEnabled(false);
     factory.setTopologyRecoveryEnabled(false);
