@@ -13,8 +13,10 @@ import java.lang.annotation.Target;
  *
  * <p>Works on calls through the Spring proxy, so not on a call from within the same object, and not
  * on private, static or final methods. The method must do its work before it returns: one that
- * returns a {@code CompletionStage}, {@code Future} or {@code Publisher} is refused. A guarded
- * method that calls another one of the same lock takes a second slot: locks are not reentrant.
+ * returns a future, a reactive type, a coroutine, a {@code Callable}, a {@code Stream} or one of
+ * Spring MVC's asynchronous results is refused, at startup if its declaration says so, else when it
+ * returns one. A guarded method that calls another one of the same lock takes a second slot: locks
+ * are not reentrant.
  *
  * <p>If no slot comes free in time, the call throws {@link
  * io.amqplocks.lock.LockException.AcquireTimeout} and the method does not run. If the thread is

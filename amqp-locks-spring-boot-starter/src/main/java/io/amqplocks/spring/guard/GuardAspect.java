@@ -36,7 +36,12 @@ public final class GuardAspect implements Ordered {
     this.order = order;
   }
 
-  /** Runs the call under its locks. */
+  /**
+   * Runs the call under its locks.
+   *
+   * @throws IllegalStateException if it returns what it did not say that it returns: something
+   *     whose work goes on without the locks
+   */
   @Around(
       "@annotation(io.amqplocks.spring.MutexGuarded)"
           + " || @annotation(io.amqplocks.spring.SemaphoreGuarded)")
@@ -49,7 +54,12 @@ public final class GuardAspect implements Ordered {
       for (Guard guard : guards) {
         leases.push(locks.get().on(guard.lock()).waiting(guard.maxWait()).acquire());
       }
-      return call.proceed();
+      Object result = call.proceed();
+      if (result != null && LaterWork.is(result.getClass())) {
+        throw GuardedMethods.unguardable(
+            call.getSignature().toShortString(), UnguardableMethod.returning(result.getClass()));
+      }
+      return result;
     } finally {
       leases.forEach(Lease::close);
     }

@@ -63,7 +63,7 @@ public final class GuardedMethods {
     UnguardableMethod.reasonFor(method)
         .ifPresent(
             reason -> {
-              throw new IllegalStateException(where + " cannot be guarded by a lock: " + reason);
+              throw unguardable(where, reason);
             });
     List<Guard> result = new ArrayList<>(2);
     try {
@@ -81,6 +81,10 @@ public final class GuardedMethods {
       throw new IllegalStateException(where + " has a wrong lock annotation: " + e.getMessage(), e);
     }
     return List.copyOf(result);
+  }
+
+  static IllegalStateException unguardable(String where, String reason) {
+    return new IllegalStateException(where + " cannot be guarded by a lock: " + reason);
   }
 
   private Guard guard(LockId id, int slots, String maxWait, String where) {

@@ -5,20 +5,12 @@ import io.amqplocks.spring.SemaphoreGuarded;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Flow;
-import java.util.concurrent.Future;
-import org.springframework.util.ClassUtils;
 
 /**
  * The methods on which an annotation would promise what it cannot keep: either no call goes through
  * the proxy, or the work goes on after the method has returned and its lock was given back.
  */
 final class UnguardableMethod {
-
-  private static final Set<Class<?>> LATER =
-      Set.of(CompletionStage.class, Future.class, Flow.Publisher.class);
 
   private UnguardableMethod() {}
 
@@ -37,24 +29,16 @@ final class UnguardableMethod {
           "the annotation is on an interface, on a method that this one overrides, or on another"
               + " annotation, where proxies do not see it: annotate this method itself");
     }
-    if (returnsLater(method.getReturnType()) || isSuspending(method)) {
-      return Optional.of(
-          "it returns %s, so its work may go on after it has returned, which is not supported yet:"
-                  .formatted(method.getReturnType().getSimpleName())
-              + " acquire a lease by LockTemplate and close it when the work is done");
+    if (LaterWork.isReturnedBy(method)) {
+      return Optional.of(returning(method.getReturnType()));
     }
     return Optional.empty();
   }
 
-  private static boolean returnsLater(Class<?> type) {
-    return LATER.stream().anyMatch(later -> later.isAssignableFrom(type))
-        || ClassUtils.getAllInterfacesForClassAsSet(type).stream()
-            .anyMatch(supertype -> supertype.getName().equals("org.reactivestreams.Publisher"));
-  }
-
-  private static boolean isSuspending(Method method) {
-    Class<?>[] parameters = method.getParameterTypes();
-    return parameters.length > 0
-        && parameters[parameters.length - 1].getName().equals("kotlin.coroutines.Continuation");
+  /** Why a method cannot be guarded that returns that. */
+  static String returning(Class<?> result) {
+    return "it returns %s, so its work may go on after it has returned, which is not supported yet:"
+            .formatted(result.getSimpleName())
+        + " acquire a lease by LockTemplate and close it when the work is done";
   }
 }

@@ -1,0 +1,120 @@
+package io.amqplocks.spring.guard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.spring.LocksOnBroker;
+import io.amqplocks.spring.MutexGuarded;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import io.reactivex.rxjava3.core.Completable;
+import io.reactivex.rxjava3.core.Flowable;
+import io.reactivex.rxjava3.core.Maybe;
+import io.reactivex.rxjava3.core.Single;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.context.request.async.DeferredResult;
+import org.springframework.web.context.request.async.WebAsyncTask;
+import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
+import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
+
+@BrokerTest
+class LaterWorkTest {
+
+  @AutoClose private final LocksOnBroker locks;
+
+  LaterWorkTest(Broker broker) {
+    locks = new LocksOnBroker(broker);
+  }
+
+  interface Later {
+    CompletableFuture<String> completable();
+
+    Future<String> future();
+
+    Flow.Publisher<String> flow();
+
+    Callable<String> callable();
+
+    Stream<String> stream();
+
+    IntStream numbers();
+
+    Single<String> single();
+
+    Completable completion();
+
+    Maybe<String> maybe();
+
+    Flowable<String> flowable();
+
+    DeferredResult<String> deferred();
+
+    WebAsyncTask<String> task();
+
+    SseEmitter events();
+
+    StreamingResponseBody body();
+
+    ResponseEntity<StreamingResponseBody> response();
+  }
+
+  interface Now {
+    void nothing();
+
+    String text();
+
+    Object object();
+
+    List<String> list();
+
+    Map<String, Object> map();
+
+    ResponseEntity<String> response();
+
+    ResponseEntity<?> someResponse();
+  }
+
+  @Test
+  void whatMethodsSayThatTheyReturn() {
+    assertThat(Later.class.getDeclaredMethods()).allMatch(LaterWork::isReturnedBy);
+    assertThat(Arrays.stream(Now.class.getDeclaredMethods())).noneMatch(LaterWork::isReturnedBy);
+  }
+
+  static class Work {
+    @MutexGuarded(name = "work")
+    @Nullable Object any(@Nullable Object result) {
+      return result;
+    }
+  }
+
+  @Test
+  void aResultThatWasNotDeclaredIsRefusedWhenItComes() {
+    locks
+        .application()
+        .withBean(Work.class)
+        .run(
+            context -> {
+              Work work = context.getBean(Work.class);
+              assertThat(work.any("now")).isEqualTo("now");
+              assertThat(work.any(null)).isNull();
+              assertThatIllegalStateException()
+                  .isThrownBy(() -> work.any(Single.just("later")))
+                  .withMessageContaining("Work.any(..) cannot be guarded by a lock: it returns")
+                  .withMessageContaining("LockTemplate");
+              assertThat(context.getBean(AmqpLocks.class).status().held()).isZero();
+            });
+  }
+}
