@@ -49,7 +49,7 @@ public final class GuardScanner implements SmartInitializingSingleton {
   }
 
   private void scan(String name, Class<?> type) {
-    Set<Method> guarded = MethodIntrospector.selectMethods(type, GUARDED).keySet();
+    Set<Method> guarded = guardedMethods(name, type);
     guarded.forEach(method -> methods.of(method, type));
     Object bean = guarded.isEmpty() ? null : beans.getSingleton(name);
     if (bean != null && !(bean instanceof FactoryBean) && !AopUtils.isAopProxy(bean)) {
@@ -59,6 +59,16 @@ public final class GuardScanner implements SmartInitializingSingleton {
               + " Either spring.aop.auto is false, or something that processes beans depends on it,"
               + " so that it was created too early",
           name);
+    }
+  }
+
+  private static Set<Method> guardedMethods(String name, Class<?> type) {
+    try {
+      return MethodIntrospector.selectMethods(type, GUARDED).keySet();
+    } catch (RuntimeException | LinkageError e) {
+      // As of a bean that is not created here, since a type in its signatures is not there.
+      log.debug("The methods of the bean '{}' are read at their first guarded call", name, e);
+      return Set.of();
     }
   }
 
