@@ -4,9 +4,15 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
+import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 
@@ -56,10 +62,8 @@ class ArchitectureTest {
   }
 
   @Test
-  void oneClassLinksToThePackageThatMovedInBoot42() {
+  void nothingLinksToThePackageThatMovedInBoot42() {
     noClasses()
-        .that()
-        .haveSimpleNameNotStartingWith("BootAmqpAddressesConfiguration")
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage(
@@ -75,8 +79,22 @@ class ArchitectureTest {
         .should()
         .bePublic()
         .andShould()
-        .haveModifier(com.tngtech.archunit.core.domain.JavaModifier.FINAL)
+        .haveModifier(JavaModifier.FINAL)
         .andShould(PublicMethods.NONE)
+        .check(starter);
+  }
+
+  @Test
+  void everyPackageIsNullMarked() {
+    classes()
+        .should(
+            new ArchCondition<>("be in a @NullMarked package") {
+              @Override
+              public void check(JavaClass type, ConditionEvents events) {
+                boolean marked = type.getPackage().isAnnotatedWith(NullMarked.class);
+                events.add(new SimpleConditionEvent(type, marked, type.getPackageName()));
+              }
+            })
         .check(starter);
   }
 }

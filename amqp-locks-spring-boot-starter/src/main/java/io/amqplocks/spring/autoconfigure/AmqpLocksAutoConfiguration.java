@@ -1,6 +1,5 @@
 package io.amqplocks.spring.autoconfigure;
 
-import com.rabbitmq.client.Address;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.AmqpLocksBuilder;
 import io.amqplocks.lock.LockId;
@@ -12,7 +11,8 @@ import io.amqplocks.spring.LockCatalog;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.SemaphoreSetup;
 import io.amqplocks.spring.guard.LocksLifecycle;
-import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.amqp.rabbit.connection.ConnectionFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -40,8 +40,10 @@ import org.springframework.util.StringUtils;
 @ConditionalOnClass(ConnectionFactory.class)
 @ConditionalOnBooleanProperty(name = "amqp-locks.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(AmqpLocksProperties.class)
-@Import({BootAmqpAddressesConfiguration.class, GuardConfiguration.class})
+@Import(GuardConfiguration.class)
 public final class AmqpLocksAutoConfiguration {
+
+  private static final Logger log = LoggerFactory.getLogger(AmqpLocksAutoConfiguration.class);
 
   @Bean
   @ConditionalOnMissingBean
@@ -67,10 +69,8 @@ public final class AmqpLocksAutoConfiguration {
 
   @Bean
   @ConditionalOnMissingBean({AmqpLocks.class, BrokerSettings.class})
-  BrokerSettings amqpLocksBrokerSettings(
-      ObjectProvider<ConnectionFactory> factories, ObjectProvider<BrokerAddresses> configured) {
-    List<Address> addresses = configured.stream().flatMap(a -> a.addresses().stream()).toList();
-    return ApplicationBrokerSettings.of(factories, addresses);
+  BrokerSettings amqpLocksBrokerSettings(ObjectProvider<ConnectionFactory> factories) {
+    return ApplicationBrokerSettings.of(factories);
   }
 
   @Bean
@@ -81,6 +81,10 @@ public final class AmqpLocksAutoConfiguration {
       Environment environment,
       ObjectProvider<LockListener> listeners,
       ObjectProvider<AmqpLocksCustomizer> customizers) {
+    log.info(
+        "The locks use RabbitMQ at {}, virtual host {}",
+        broker.addresses(),
+        broker.factory().getVirtualHost());
     AmqpLocksBuilder builder =
         AmqpLocks.builder(broker.factory())
             .addresses(broker.addresses())

@@ -2,6 +2,7 @@ package io.amqplocks.spring.autoconfigure;
 
 import com.rabbitmq.client.Address;
 import io.amqplocks.spring.BrokerSettings;
+import java.lang.reflect.InvocationTargetException;
 import java.util.List;
 import org.springframework.amqp.rabbit.connection.AbstractConnectionFactory;
 import org.springframework.amqp.rabbit.connection.ConnectionFactory;
@@ -16,8 +17,7 @@ final class ApplicationBrokerSettings {
 
   private ApplicationBrokerSettings() {}
 
-  static BrokerSettings of(
-      ObjectProvider<ConnectionFactory> factories, List<Address> configuredAddresses) {
+  static BrokerSettings of(ObjectProvider<ConnectionFactory> factories) {
     ConnectionFactory factory = factories.getIfUnique();
     if (factory == null) {
       throw new IllegalStateException(
@@ -38,18 +38,28 @@ final class ApplicationBrokerSettings {
               + "."
               + REMEDY);
     }
-    com.rabbitmq.client.ConnectionFactory client = springs.getRabbitConnectionFactory();
-    return new BrokerSettings(client, addresses(client, configuredAddresses));
+    return new BrokerSettings(springs.getRabbitConnectionFactory(), addresses(springs));
   }
 
-  /**
-   * The configured addresses, if the factory was made from them: then the first one is the
-   * factory's own. Somebody may have defined a connection factory to another broker than the one
-   * configured.
-   */
-  private static List<Address> addresses(
-      com.rabbitmq.client.ConnectionFactory client, List<Address> configured) {
-    Address own = new Address(client.getHost(), client.getPort());
-    return !configured.isEmpty() && configured.get(0).equals(own) ? configured : List.of(own);
+  private static List<Address> addresses(AbstractConnectionFactory factory) {
+    try {
+      return ApplicationAddresses.of(factory);
+    } catch (InvocationTargetException e) {
+      throw new IllegalStateException(
+          "The locks do not know which RabbitMQ to use: the addresses of the application's"
+              + " connection factory cannot be resolved: "
+              + e.getTargetException()
+              + "."
+              + REMEDY,
+          e.getTargetException());
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(
+          "The locks do not know which RabbitMQ to use: the addresses of the application's"
+              + " connection factory cannot be read: "
+              + e
+              + "."
+              + REMEDY,
+          e);
+    }
   }
 }

@@ -2,8 +2,11 @@ package io.amqplocks.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.rabbitmq.client.Address;
 import io.amqplocks.spring.BrokerSettings;
 import io.amqplocks.spring.Contexts;
+import java.net.UnknownHostException;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.springframework.amqp.rabbit.connection.CachingConnectionFactory;
 import org.springframework.amqp.rabbit.connection.ConnectionFactory;
@@ -56,6 +59,53 @@ class ApplicationBrokerSettingsTest {
             context ->
                 assertThat(context.getBean(BrokerSettings.class).addresses())
                     .hasToString("[mine:4711]"));
+  }
+
+  private static CachingConnectionFactory ofTheApplication() {
+    CachingConnectionFactory factory = new CachingConnectionFactory();
+    factory.setAddresses("mine:4711,other");
+    return factory;
+  }
+
+  @Test
+  void theAddressesOfAConnectionFactoryOfTheApplication() {
+    application
+        .withBean(CachingConnectionFactory.class, ApplicationBrokerSettingsTest::ofTheApplication)
+        .run(
+            context ->
+                assertThat(context.getBean(BrokerSettings.class).addresses())
+                    .hasToString("[mine:4711, other]"));
+  }
+
+  @Test
+  void anAddressResolverOfTheApplication() {
+    CachingConnectionFactory factory = ofTheApplication();
+    factory.setAddressResolver(() -> List.of(new Address("resolved", 4712)));
+    application
+        .withBean(CachingConnectionFactory.class, () -> factory)
+        .run(
+            context ->
+                assertThat(context.getBean(BrokerSettings.class).addresses())
+                    .hasToString("[resolved:4712]"));
+  }
+
+  @Test
+  void anAddressResolverThatFails() {
+    CachingConnectionFactory factory = new CachingConnectionFactory();
+    factory.setAddressResolver(
+        () -> {
+          throw new UnknownHostException("nowhere");
+        });
+    application
+        .withBean(CachingConnectionFactory.class, () -> factory)
+        .run(
+            context ->
+                assertThat(context)
+                    .hasFailed()
+                    .getFailure()
+                    .hasStackTraceContaining("cannot be resolved: ")
+                    .hasStackTraceContaining("nowhere")
+                    .hasStackTraceContaining("BrokerSettings"));
   }
 
   @Test
