@@ -10,7 +10,6 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -62,26 +61,40 @@ public final class SemaphoreSetup {
    * @throws io.amqplocks.lock.LockException.Interrupted if the thread is interrupted while another one creates it
    */
   public void ensure(LockId id) {
-    if (id.kind() != LockKind.SEMAPHORE) {
-      return;
+    boolean done = id.kind() != LockKind.SEMAPHORE;
+    while (!done) {
+      done = attempt(id);
     }
+  }
+
+  /** False if it was another thread's attempt and that thread was interrupted: this one was not. */
+  private boolean attempt(LockId id) {
     FutureTask<Integer> attempt = attempts.get(id);
+    boolean mine = false;
     if (attempt == null) {
       if (catalog.slots(id) == 0) {
-        return;
+        return true;
       }
-      FutureTask<Integer> mine = new FutureTask<>(() -> create(id));
-      attempt = attempts.putIfAbsent(id, mine);
+      FutureTask<Integer> own = new FutureTask<>(() -> create(id));
+      attempt = attempts.putIfAbsent(id, own);
       if (attempt == null) {
-        attempt = mine;
-        mine.run();
+        attempt = own;
+        mine = true;
+        own.run();
       }
     }
     try {
       attempt.get();
+      return true;
     } catch (ExecutionException e) {
       attempts.remove(id, attempt);
-      throw failure(id, e.getCause());
+      if (mine) {
+        throw SharedFailure.asItIs(id, e.getCause());
+      }
+      if (e.getCause() instanceof LockException.Interrupted) {
+        return false;
+      }
+      throw SharedFailure.inAnotherThread(id, e.getCause());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new LockException.Interrupted("Interrupted while waiting for " + id);
@@ -111,15 +124,5 @@ public final class SemaphoreSetup {
       log.warn("{} exists with {} slots, which count; configured are {}", id, actual, wanted);
     }
     return actual;
-  }
-
-  private static RuntimeException failure(LockId id, @Nullable Throwable cause) {
-    if (cause instanceof RuntimeException exception) {
-      return exception;
-    }
-    if (cause instanceof Error error) {
-      throw error;
-    }
-    return new IllegalStateException("Creating " + id + " failed", cause);
   }
 }
