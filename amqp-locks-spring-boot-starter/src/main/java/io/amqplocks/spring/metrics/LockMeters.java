@@ -37,7 +37,7 @@ public final class LockMeters implements LockListener {
 
   @Override
   public void acquired(Lease lease, Duration waited) {
-    of(lease.lock()).acquired(waited);
+    of(lease.lock()).acquired(lease, waited);
   }
 
   @Override
@@ -47,13 +47,20 @@ public final class LockMeters implements LockListener {
 
   @Override
   public void released(Lease lease, Duration held) {
-    of(lease.lock()).ended(held);
+    holding(lease).ended(lease, held);
   }
 
   @Override
   public void lost(Lease lease, LossReason reason, Duration held) {
-    of(lease.lock()).ended(held);
-    of(lease.lock()).lost(reason.cause());
+    MetersOfLock meters = holding(lease);
+    meters.ended(lease, held);
+    meters.lost(reason.cause());
+  }
+
+  /** Those that were told of its acquire: the lock may have got meters of its own since. */
+  private MetersOfLock holding(Lease lease) {
+    MetersOfLock others = requireNonNull(this.others.get(lease.lock().kind()));
+    return others.holds(lease) ? others : of(lease.lock());
   }
 
   private MetersOfLock of(LockId id) {

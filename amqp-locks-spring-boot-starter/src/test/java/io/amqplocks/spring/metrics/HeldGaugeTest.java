@@ -1,0 +1,122 @@
+package io.amqplocks.spring.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LossReason;
+import io.amqplocks.spring.LockCatalog;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.Test;
+
+class HeldGaugeTest {
+
+  private static final Duration SOME = Duration.ofMillis(1);
+  private static final LockId IMAGES = LockId.semaphore("images");
+
+  private final MeterRegistry registry = new SimpleMeterRegistry();
+  private final LockCatalog catalog = new LockCatalog(Duration.ofSeconds(1));
+  private final LockMeters meters = new LockMeters(registry, catalog);
+
+  private static final class Images implements Lease {
+    private LeaseState state = LeaseState.HELD;
+
+    @Override
+    public LockId lock() {
+      return IMAGES;
+    }
+
+    @Override
+    public int slot() {
+      return 1;
+    }
+
+    @Override
+    public LeaseState state() {
+      return state;
+    }
+
+    @Override
+    public LeaseState verify() {
+      return state;
+    }
+
+    @Override
+    public Optional<LossReason> lossReason() {
+      return Optional.empty();
+    }
+
+    @Override
+    public CompletionStage<LossReason> whenLost() {
+      return new CompletableFuture<>();
+    }
+
+    @Override
+    public Duration age() {
+      return SOME;
+    }
+
+    @Override
+    public void close() {
+      state = LeaseState.RELEASED;
+    }
+  }
+
+  private double held(String name) {
+    return registry
+        .get("amqp.locks.held")
+        .tags("amqp.locks.name", name, "amqp.locks.type", "semaphore")
+        .gauge()
+        .value();
+  }
+
+  @Test
+  void aReleaseThatWasNotToldStillCounts() {
+    catalog.declare(IMAGES, 2, "a method");
+    Images one = new Images();
+    Images two = new Images();
+    meters.acquired(one, SOME);
+    meters.acquired(two, SOME);
+    assertThat(held("images")).isEqualTo(2);
+    one.close();
+    assertThat(held("images")).isEqualTo(1);
+    two.state = LeaseState.UNCERTAIN;
+    assertThat(held("images")).isEqualTo(1);
+  }
+
+  @Test
+  void anAcquireThatWasNotToldMakesNothingNegative() {
+    catalog.declare(IMAGES, 2, "a method");
+    Images lease = new Images();
+    lease.close();
+    meters.released(lease, SOME);
+    assertThat(held("images")).isZero();
+  }
+
+  @Test
+  void aLockThatIsDeclaredWhileItIsHeld() {
+    try (Images lease = new Images()) {
+      meters.acquired(lease, SOME);
+      catalog.declare(IMAGES, 2, "a method of a late bean");
+      assertThat(held(LockMeters.OTHER)).isEqualTo(1);
+      assertThat(held("images")).isZero();
+      meters.released(lease, SOME);
+    }
+    assertThat(held(LockMeters.OTHER)).isZero();
+    assertThat(held("images")).isZero();
+    assertThat(
+            registry
+                .get("amqp.locks.hold")
+                .tag("amqp.locks.name", LockMeters.OTHER)
+                .tag("amqp.locks.type", "semaphore")
+                .timer()
+                .count())
+        .isEqualTo(1);
+  }
+}
