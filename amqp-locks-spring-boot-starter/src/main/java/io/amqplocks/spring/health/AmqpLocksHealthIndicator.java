@@ -16,6 +16,9 @@ import org.springframework.boot.health.contributor.Health;
  *
  * <p>While an alarm of the broker holds up publishers, it says UP with the detail {@code blocked}:
  * leases are held and can be released, but new ones have to wait.
+ *
+ * <p>An open session is not tried out: with a broker that has stopped without a word it says UP for
+ * up to three heartbeats more, until the leases are lost too.
  */
 public final class AmqpLocksHealthIndicator extends AbstractHealthIndicator {
 
@@ -41,7 +44,11 @@ public final class AmqpLocksHealthIndicator extends AbstractHealthIndicator {
       builder.up();
     } catch (RuntimeException e) {
       status = locks.status();
-      builder.down(e);
+      if (status.session() == Session.OPEN && status.blocked()) {
+        builder.up(); // the session was opened, and only then held up
+      } else {
+        builder.down(e);
+      }
     }
     if (status.session() == Session.CLOSED) {
       builder.outOfService();

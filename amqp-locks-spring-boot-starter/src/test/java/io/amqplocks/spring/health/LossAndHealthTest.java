@@ -1,36 +1,42 @@
 package io.amqplocks.spring.health;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LocksStatus.Session;
 import io.amqplocks.lock.LossReason;
-import io.amqplocks.spring.Contexts;
 import io.amqplocks.spring.LeaseLostEvent;
 import io.amqplocks.spring.LockTemplate;
+import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.event.EventListener;
 
-@BrokerTest
+@BrokerTest(everyLine = true)
 class LossAndHealthTest {
 
-  private final String name = Contexts.uniqueName();
+  @AutoClose private final LocksOnBroker onBroker;
+  private final String name;
   private final Broker broker;
   private final ApplicationContextRunner application;
 
   LossAndHealthTest(Broker broker) {
     this.broker = broker;
-    application = Contexts.on(broker).withBean(Losses.class);
+    onBroker = new LocksOnBroker(broker);
+    name = onBroker.name();
+    application = onBroker.application().withBean(Losses.class);
   }
 
   static class Losses {
@@ -47,7 +53,7 @@ class LossAndHealthTest {
     application.run(
         context -> {
           Lease lease = context.getBean(LockTemplate.class).mutex(name).acquire();
-          broker.faults().deleteQueue("amqp-locks.mutex." + name);
+          broker.faults().deleteQueue(onBroker.mutexQueue());
           List<LeaseLostEvent> events = context.getBean(Losses.class).events;
           await().until(() -> !events.isEmpty());
           assertThat(events)
@@ -123,20 +129,42 @@ class LossAndHealthTest {
           AmqpLocksHealthIndicator indicator = context.getBean(AmqpLocksHealthIndicator.class);
           assertThat(health(indicator).getStatus()).isEqualTo(Status.UP);
           AmqpLocks locks = context.getBean(AmqpLocks.class);
-          broker.faults().memoryAlarm(true);
-          try {
-            // A connection is told that it is blocked when it next publishes.
-            locks.admin().semaphore(name).count();
-          } catch (RuntimeException e) {
-            assertThat(e).isInstanceOf(io.amqplocks.lock.LockException.class);
-          } finally {
-            await().until(() -> locks.status().blocked());
-            Health health = health(indicator);
-            broker.faults().memoryAlarm(false);
-            assertThat(health.getStatus()).isEqualTo(Status.UP);
-            assertThat(health.getDetails()).containsEntry("blocked", true);
-          }
+          duringAnAlarm(
+              () -> {
+                // A connection is told that it is blocked when it next publishes.
+                assertThatExceptionOfType(LockException.class)
+                    .isThrownBy(() -> locks.admin().semaphore(name).count());
+                await().until(() -> locks.status().blocked());
+                assertBlockedAndUp(health(indicator));
+              });
         });
+  }
+
+  @Test
+  void aSessionThatIsBlockedFromItsStartIsUp() {
+    application
+        .withPropertyValues("amqp-locks.call-timeout=2s")
+        .run(
+            context -> {
+              AmqpLocksHealthIndicator indicator = context.getBean(AmqpLocksHealthIndicator.class);
+              duringAnAlarm(() -> assertBlockedAndUp(health(indicator)));
+            });
+  }
+
+  private void duringAnAlarm(Runnable check) {
+    broker.faults().memoryAlarm(true);
+    try {
+      check.run();
+    } finally {
+      broker.faults().memoryAlarm(false);
+    }
+  }
+
+  private static void assertBlockedAndUp(Health health) {
+    assertThat(health.getStatus()).isEqualTo(Status.UP);
+    assertThat(health.getDetails())
+        .containsEntry("session", Session.OPEN)
+        .containsEntry("blocked", true);
   }
 
   @Test
