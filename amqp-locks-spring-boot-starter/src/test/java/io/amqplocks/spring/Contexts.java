@@ -1,11 +1,8 @@
 package io.amqplocks.spring;
 
-import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.spring.autoconfigure.AmqpLocksAutoConfiguration;
 import io.amqplocks.spring.autoconfigure.AmqpLocksHealthContributorAutoConfiguration;
 import io.amqplocks.spring.autoconfigure.AmqpLocksMetricsAutoConfiguration;
-import io.amqplocks.test.Broker;
-import java.util.UUID;
 import org.springframework.boot.amqp.autoconfigure.RabbitAutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
@@ -38,23 +35,5 @@ public final class Contexts {
                 AmqpLocksAutoConfiguration.class,
                 AmqpLocksHealthContributorAutoConfiguration.class,
                 AmqpLocksMetricsAutoConfiguration.class));
-  }
-
-  /** An application on that broker. */
-  public static ApplicationContextRunner on(Broker broker) {
-    ConnectionFactory settings = broker.connectionFactory();
-    return withoutBroker()
-        .withPropertyValues(
-            "spring.rabbitmq.host=" + broker.host(),
-            "spring.rabbitmq.port=" + broker.port(),
-            "spring.rabbitmq.username=" + settings.getUsername(),
-            "spring.rabbitmq.password=" + settings.getPassword(),
-            "spring.rabbitmq.virtual-host=" + settings.getVirtualHost(),
-            "amqp-locks.default-wait=20s");
-  }
-
-  /** A name that no other test uses. */
-  public static String uniqueName() {
-    return "starter-" + UUID.randomUUID();
   }
 }

@@ -12,16 +12,18 @@ import io.amqplocks.test.BrokerTest;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-@BrokerTest
+@BrokerTest(everyLine = true)
 class LockTemplateTest {
 
-  private final String name = Contexts.uniqueName();
-  private final Broker broker;
+  @AutoClose private final LocksOnBroker onBroker;
+  private final String name;
 
   LockTemplateTest(Broker broker) {
-    this.broker = broker;
+    onBroker = new LocksOnBroker(broker);
+    name = onBroker.name();
   }
 
   private interface Use {
@@ -29,14 +31,16 @@ class LockTemplateTest {
   }
 
   private void with(Use use) {
-    Contexts.on(broker)
+    onBroker
+        .application()
         .withPropertyValues("amqp-locks.semaphores." + name + ".slots=2")
         .run(context -> use.of(context.getBean(LockTemplate.class)));
   }
 
   @Test
   void executesUnderTheLock() {
-    Contexts.on(broker)
+    onBroker
+        .application()
         .run(
             context -> {
               AmqpLocks locks = context.getBean(AmqpLocks.class);

@@ -3,12 +3,12 @@ package io.amqplocks.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import io.amqplocks.test.TcpProxy;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.FactoryBean;
@@ -16,17 +16,20 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-@BrokerTest
+@BrokerTest(everyLine = true)
 @ExtendWith(OutputCaptureExtension.class)
 class SemaphoreSetupTest {
 
-  private final String name = Contexts.uniqueName();
+  @AutoClose private final LocksOnBroker onBroker;
+  private final String name;
   private final Broker broker;
   private final ApplicationContextRunner application;
 
   SemaphoreSetupTest(Broker broker) {
     this.broker = broker;
-    application = Contexts.on(broker).withPropertyValues("test.lock=" + name);
+    onBroker = new LocksOnBroker(broker);
+    name = onBroker.name();
+    application = onBroker.application();
   }
 
   static class Uploads {
@@ -39,15 +42,9 @@ class SemaphoreSetupTest {
     void upload();
   }
 
-  private int slots() {
-    try (AmqpLocks other = AmqpLocks.builder(broker.connectionFactory()).build()) {
-      return other.admin().semaphore(name).count();
-    }
-  }
-
   @Test
   void anAnnotationsSlotsAreCreatedAtStartup() {
-    application.withBean(Uploads.class).run(context -> assertThat(slots()).isEqualTo(4));
+    application.withBean(Uploads.class).run(context -> assertThat(onBroker.slots()).isEqualTo(4));
   }
 
   @Test
@@ -57,7 +54,7 @@ class SemaphoreSetupTest {
             "uploads", Uploads.class, Uploads::new, definition -> definition.setLazyInit(true))
         .run(
             context -> {
-              assertThat(slots()).isEqualTo(4);
+              assertThat(onBroker.slots()).isEqualTo(4);
               assertThat(context.getSourceApplicationContext().getBeanFactory())
                   .satisfies(beans -> assertThat(beans.containsSingleton("uploads")).isFalse());
             });
@@ -68,19 +65,17 @@ class SemaphoreSetupTest {
     application
         .withPropertyValues("amqp-locks.semaphores." + name + ".slots=2")
         .withBean(Uploads.class)
-        .run(context -> assertThat(slots()).isEqualTo(2));
+        .run(context -> assertThat(onBroker.slots()).isEqualTo(2));
   }
 
   @Test
   void anExistingSemaphoreIsAdoptedWithAWarning(CapturedOutput output) {
-    try (AmqpLocks administrator = AmqpLocks.builder(broker.connectionFactory()).build()) {
-      administrator.admin().semaphore(name).create(7);
-    }
+    assertThat(onBroker.<Integer>administer(semaphore -> semaphore.createIfAbsent(7))).isEqualTo(7);
     application
         .withBean(Uploads.class)
         .run(
             context -> {
-              assertThat(slots()).isEqualTo(7);
+              assertThat(onBroker.slots()).isEqualTo(7);
               assertThat(context.getBean(SemaphoreSetup.class).slots(LockId.semaphore(name)))
                   .hasValue(7);
               assertThat(output)
@@ -105,7 +100,7 @@ class SemaphoreSetupTest {
                     .isThrownBy(uploads::upload);
                 proxy.refuse(false);
                 uploads.upload();
-                assertThat(slots()).isEqualTo(4);
+                assertThat(onBroker.slots()).isEqualTo(4);
               });
     }
   }
@@ -130,9 +125,9 @@ class SemaphoreSetupTest {
         .withBean("late", Late.class)
         .run(
             context -> {
-              assertThat(slots()).isZero();
+              assertThat(onBroker.slots()).isZero();
               context.getBean(Uploading.class).upload();
-              assertThat(slots()).isEqualTo(4);
+              assertThat(onBroker.slots()).isEqualTo(4);
             });
   }
 

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
-import io.amqplocks.spring.Contexts;
 import io.amqplocks.spring.LockTemplate;
+import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.SemaphoreGuarded;
 import io.amqplocks.spring.Workers;
@@ -22,20 +22,26 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-@BrokerTest
+@BrokerTest(everyLine = true)
 class GuardedMethodBrokerTest {
 
-  private final String name = Contexts.uniqueName();
+  @AutoClose private final LocksOnBroker onBroker;
+  private final String name;
   private final Broker broker;
   private final ApplicationContextRunner application;
 
   GuardedMethodBrokerTest(Broker broker) {
     this.broker = broker;
-    application =
-        Contexts.on(broker).withPropertyValues("test.lock=" + name).withBean(Uploads.class);
+    onBroker = new LocksOnBroker(broker);
+    name = onBroker.name();
+    Uploads.done.set(0);
+    Uploads.most.set(0);
+    Uploads.threeAtOnce = new CountDownLatch(3);
+    application = onBroker.application().withBean(Uploads.class);
   }
 
   static class Uploads {
@@ -43,7 +49,7 @@ class GuardedMethodBrokerTest {
     private static final AtomicInteger running = new AtomicInteger();
     private static final AtomicInteger most = new AtomicInteger();
     private static final AtomicInteger done = new AtomicInteger();
-    private static final CountDownLatch threeAtOnce = new CountDownLatch(3);
+    private static volatile CountDownLatch threeAtOnce = new CountDownLatch(3);
 
     @SemaphoreGuarded(name = "${test.lock}", slots = 3)
     void upload() throws InterruptedException {
@@ -72,8 +78,7 @@ class GuardedMethodBrokerTest {
     }
   }
 
-  private List<String> held(String kind) {
-    String queues = "amqp-locks." + kind + "." + name;
+  private List<String> held(String queues) {
     return broker.faults().queues().stream()
         .map(BrokerQueue::name)
         .filter(queue -> queue.startsWith(queues) && !queue.contains(".slot."))
@@ -104,7 +109,7 @@ class GuardedMethodBrokerTest {
                   Workers.run(threads);
                   assertThat(Uploads.done).hasValue(160);
                   assertThat(Uploads.most).hasValue(3);
-                  assertThat(held("semaphore")).isEmpty();
+                  assertThat(held(onBroker.semaphoreQueues())).isEmpty();
                 }));
   }
 
@@ -113,12 +118,12 @@ class GuardedMethodBrokerTest {
     application.run(
         context -> {
           Uploads uploads = context.getBean(Uploads.class);
-          assertThat(uploads.call(() -> held("semaphore").toString()))
-              .contains("amqp-locks.semaphore." + name + ".holder.");
-          assertThat(held("semaphore")).isEmpty();
-          assertThat(uploads.alone(() -> held("mutex").toString()))
-              .contains("amqp-locks.mutex." + name);
-          assertThat(held("mutex")).isEmpty();
+          assertThat(uploads.call(() -> held(onBroker.semaphoreQueues()).toString()))
+              .contains(onBroker.semaphoreQueues() + "holder.");
+          assertThat(held(onBroker.semaphoreQueues())).isEmpty();
+          assertThat(uploads.alone(() -> held(onBroker.mutexQueue()).toString()))
+              .contains(onBroker.mutexQueue());
+          assertThat(held(onBroker.mutexQueue())).isEmpty();
         });
   }
 
@@ -137,7 +142,7 @@ class GuardedMethodBrokerTest {
                                 throw own;
                               }))
               .isSameAs(own);
-          assertThat(held("semaphore")).isEmpty();
+          assertThat(held(onBroker.semaphoreQueues())).isEmpty();
         });
   }
 
@@ -178,9 +183,9 @@ class GuardedMethodBrokerTest {
           assertThatExceptionOfType(LockException.AcquireTimeout.class)
               .isThrownBy(() -> context.getBean(Uploads.class).both(() -> "not reached"))
               .withMessageContaining("semaphore '" + name + "'");
-          assertThat(held("mutex")).isEmpty();
+          assertThat(held(onBroker.mutexQueue())).isEmpty();
           all.forEach(Lease::close);
-          assertThat(held("semaphore")).isEmpty();
+          assertThat(held(onBroker.semaphoreQueues())).isEmpty();
         });
   }
 }

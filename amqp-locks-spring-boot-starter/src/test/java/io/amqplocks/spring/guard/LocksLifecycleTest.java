@@ -8,8 +8,8 @@ import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockListener;
 import io.amqplocks.lock.LossReason;
-import io.amqplocks.spring.Contexts;
 import io.amqplocks.spring.LockTemplate;
+import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
@@ -18,22 +18,27 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.SmartLifecycle;
 
-@BrokerTest
+@BrokerTest(everyLine = true)
 class LocksLifecycleTest {
 
-  private final String name = Contexts.uniqueName();
-  private final String connections = "connections of " + name;
+  @AutoClose private final LocksOnBroker onBroker;
+  private final String name;
+  private final String connections;
   private final Broker broker;
   private final ApplicationContextRunner application;
 
   LocksLifecycleTest(Broker broker) {
     this.broker = broker;
+    onBroker = new LocksOnBroker(broker);
+    name = onBroker.name();
+    connections = "connections of " + name;
     application =
-        Contexts.on(broker).withPropertyValues("amqp-locks.connection-name=" + connections);
+        onBroker.application().withPropertyValues("amqp-locks.connection-name=" + connections);
   }
 
   private List<String> openConnections() {

@@ -3,7 +3,7 @@ package io.amqplocks.spring.guard;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.amqplocks.AmqpLocks;
-import io.amqplocks.spring.Contexts;
+import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
@@ -20,7 +20,7 @@ import org.springframework.transaction.support.AbstractPlatformTransactionManage
 import org.springframework.transaction.support.DefaultTransactionStatus;
 
 /** The lock is there before the transaction begins, and until after the commit. */
-@BrokerTest
+@BrokerTest(everyLine = true)
 class TransactionOrderTest {
 
   private static final List<String> seen = new ArrayList<>();
@@ -81,15 +81,17 @@ class TransactionOrderTest {
 
   @Test
   void theLockIsOutside(Broker broker) {
-    Contexts.on(broker)
-        .withPropertyValues("test.lock=" + Contexts.uniqueName())
-        .withUserConfiguration(TransactionalApplication.class)
-        .run(
-            context -> {
-              seen.clear();
-              context.getBean(Report.class).write();
-              assertThat(seen).containsExactly("begin with 1 held", "commit with 1 held");
-              assertThat(context.getBean(AmqpLocks.class).status().held()).isZero();
-            });
+    try (LocksOnBroker onBroker = new LocksOnBroker(broker)) {
+      onBroker
+          .application()
+          .withUserConfiguration(TransactionalApplication.class)
+          .run(
+              context -> {
+                seen.clear();
+                context.getBean(Report.class).write();
+                assertThat(seen).containsExactly("begin with 1 held", "commit with 1 held");
+                assertThat(context.getBean(AmqpLocks.class).status().held()).isZero();
+              });
+    }
   }
 }

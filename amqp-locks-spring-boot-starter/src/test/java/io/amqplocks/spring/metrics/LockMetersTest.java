@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.amqplocks.lock.Lease;
-import io.amqplocks.spring.Contexts;
 import io.amqplocks.spring.LockTemplate;
+import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.spring.SemaphoreGuarded;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
@@ -13,21 +13,26 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.search.RequiredSearch;
 import java.util.List;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-@BrokerTest
+@BrokerTest(everyLine = true)
 class LockMetersTest {
 
-  private final String name = Contexts.uniqueName();
+  @AutoClose private final LocksOnBroker onBroker;
+  private final String name;
   private final Broker broker;
   private final ApplicationContextRunner application;
 
   LockMetersTest(Broker broker) {
     this.broker = broker;
+    onBroker = new LocksOnBroker(broker);
+    name = onBroker.name();
     application =
-        Contexts.on(broker)
-            .withPropertyValues("test.lock=" + name, "amqp-locks.mutexes." + name + ".wait=1s")
+        onBroker
+            .application()
+            .withPropertyValues("amqp-locks.mutexes." + name + ".wait=1s")
             .withBean(Uploads.class);
   }
 
@@ -85,7 +90,7 @@ class LockMetersTest {
                               .timer()
                               .count()
                           == 1);
-          broker.faults().deleteQueue("amqp-locks.mutex." + name);
+          broker.faults().deleteQueue(onBroker.mutexQueue());
           await()
               .until(
                   () ->
