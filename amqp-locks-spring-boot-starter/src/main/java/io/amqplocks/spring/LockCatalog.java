@@ -1,6 +1,7 @@
 package io.amqplocks.spring;
 
 import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockKind;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -10,6 +11,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,6 +24,8 @@ import org.slf4j.LoggerFactory;
 public final class LockCatalog {
 
   private static final Logger log = LoggerFactory.getLogger(LockCatalog.class);
+
+  private static final Pattern PLAIN = Pattern.compile("[a-z0-9][a-z0-9-]*");
 
   private final Duration defaultWait;
   private final Map<LockId, Duration> waits = new ConcurrentHashMap<>();
@@ -93,8 +97,18 @@ public final class LockCatalog {
       return before;
     }
     throw new IllegalStateException(
-        "The %s is given %s and %s: make them equal, or decide by amqp-locks.semaphores.%s.slots"
-            .formatted(id, before, now, id.name()));
+        "The %s is given %s and %s: make them equal, or decide by %s.slots"
+            .formatted(id, before, now, property(id)));
+  }
+
+  /**
+   * What the names of the lock's properties begin with, as it must be written: Spring Boot keeps
+   * other characters than these only between brackets, and leaves them out else.
+   */
+  public static String property(LockId id) {
+    String name = id.name().value();
+    return (id.kind() == LockKind.MUTEX ? "amqp-locks.mutexes" : "amqp-locks.semaphores")
+        + (PLAIN.matcher(name).matches() ? "." + name : "[" + name + "]");
   }
 
   /** How long to wait for a lock where the caller does not say. */

@@ -18,7 +18,11 @@ import java.lang.annotation.Target;
 @Target(ElementType.METHOD)
 public @interface MutexGuarded {
 
-  /** The mutex's name, the same in all processes; placeholders are resolved. */
+  /**
+   * The mutex's name, the same in all processes; placeholders are resolved. In the names of
+   * properties, one with other characters than lower-case letters, digits and {@code -} stands in
+   * brackets, as in {@code amqp-locks.mutexes[my_report].wait}.
+   */
   String name();
 
   /**

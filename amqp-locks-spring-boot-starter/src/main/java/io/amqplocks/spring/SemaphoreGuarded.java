@@ -27,7 +27,12 @@ import java.lang.annotation.Target;
 @Target(ElementType.METHOD)
 public @interface SemaphoreGuarded {
 
-  /** The semaphore's name, the same in all processes; placeholders are resolved. */
+  /**
+   * The semaphore's name, the same in all processes; placeholders are resolved. In the names of
+   * properties, one with other characters than lower-case letters, digits and {@code -} stands in
+   * brackets, as in {@code amqp-locks.semaphores[my_images].slots}: without them, Spring Boot would
+   * leave these characters out.
+   */
   String name();
 
   /**

@@ -54,15 +54,16 @@ public final class AmqpLocksAutoConfiguration {
         .forEach(
             (name, semaphore) -> {
               int slots = semaphore.slots() == null ? 0 : semaphore.slots();
-              String source = "amqp-locks.semaphores." + name + ".slots";
-              catalog.configure(LockId.semaphore(name), slots, semaphore.maxWait(), source);
+              LockId id = LockId.semaphore(name);
+              String source = LockCatalog.property(id) + ".slots";
+              catalog.configure(id, slots, semaphore.maxWait(), source);
             });
     properties
         .mutexes()
         .forEach(
             (name, mutex) -> {
-              String source = "amqp-locks.mutexes." + name;
-              catalog.configure(LockId.mutex(name), 0, mutex.maxWait(), source);
+              LockId id = LockId.mutex(name);
+              catalog.configure(id, 0, mutex.maxWait(), LockCatalog.property(id));
             });
     return catalog;
   }

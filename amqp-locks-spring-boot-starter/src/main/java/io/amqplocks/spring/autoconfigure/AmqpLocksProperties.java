@@ -1,8 +1,12 @@
 package io.amqplocks.spring.autoconfigure;
 
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.SemaphoreAdmin;
+import io.amqplocks.spring.LockCatalog;
 import java.time.Duration;
 import java.util.Map;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -95,11 +99,12 @@ public record AmqpLocksProperties(
     semaphores.forEach(AmqpLocksProperties::check);
     mutexes = Map.copyOf(mutexes);
     mutexes.forEach(
-        (name, mutex) -> checkWait("amqp-locks.mutexes." + name + ".wait", mutex.maxWait));
+        (name, mutex) ->
+            checkWait(property("mutexes", name, LockId::mutex) + ".wait", mutex.maxWait));
   }
 
   private static void check(String name, Semaphore semaphore) {
-    String property = "amqp-locks.semaphores." + name;
+    String property = property("semaphores", name, LockId::semaphore);
     Integer slots = semaphore.slots;
     if (slots != null) {
       check(
@@ -108,6 +113,15 @@ public record AmqpLocksProperties(
           slots);
     }
     checkWait(property + ".wait", semaphore.maxWait);
+  }
+
+  private static String property(String group, String name, Function<String, LockId> naming) {
+    try {
+      return LockCatalog.property(naming.apply(name));
+    } catch (LockException.Invalid e) {
+      throw new IllegalArgumentException(
+          "amqp-locks.%s[%s]: %s".formatted(group, name, e.getMessage()), e);
+    }
   }
 
   private static void checkWait(String property, @Nullable Duration wait) {

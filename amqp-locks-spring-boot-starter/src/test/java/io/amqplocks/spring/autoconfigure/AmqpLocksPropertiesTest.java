@@ -72,7 +72,9 @@ class AmqpLocksPropertiesTest {
     "amqp-locks.semaphores.images.slots, -5",
     "amqp-locks.semaphores.images.slots, 10001",
     "amqp-locks.semaphores.images.wait, -1s",
-    "amqp-locks.mutexes.report.wait, -1s"
+    "amqp-locks.mutexes.report.wait, -1s",
+    "amqp-locks.semaphores[my_images].slots, 0",
+    "amqp-locks.mutexes[a/b.c].wait, -1s"
   })
   void aWrongValueIsToldByItsProperty(String property, String value) {
     application
@@ -84,6 +86,30 @@ class AmqpLocksPropertiesTest {
                     .getFailure()
                     .rootCause()
                     .hasMessageContaining(property + " must"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"semaphores", "mutexes"})
+  void anIllegalNameIsToldByItsProperty(String group) {
+    String property = "amqp-locks." + group + "[" + "x".repeat(201) + "]";
+    application
+        .withPropertyValues(property + ".wait=1s")
+        .run(
+            context ->
+                assertThat(context)
+                    .hasFailed()
+                    .getFailure()
+                    .hasStackTraceContaining(property + ": The lock name 'xxxxxxxxxxxxxxxxxxxx"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"images", "my-images", "7", "my_images", "my.images", "a/b", "Images", "-a", "é"})
+  void aPropertyIsReadAsItIsWrittenInMessages(String name) {
+    LockId id = LockId.semaphore(name);
+    application
+        .withPropertyValues(LockCatalog.property(id) + ".slots=3")
+        .run(context -> assertThat(context.getBean(LockCatalog.class).slots(id)).isEqualTo(3));
   }
 
   @ParameterizedTest

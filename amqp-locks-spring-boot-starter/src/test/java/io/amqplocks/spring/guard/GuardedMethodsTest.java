@@ -125,6 +125,15 @@ class GuardedMethodsTest {
   }
 
   @Test
+  void theRemedyIsAPropertyThatWorks() {
+    LockId id = LockId.semaphore("my_images");
+    catalog.declare(id, 5, "one method");
+    assertThatIllegalStateException()
+        .isThrownBy(() -> catalog.declare(id, 3, "another"))
+        .withMessageContaining("decide by amqp-locks.semaphores[my_images].slots");
+  }
+
+  @Test
   void thePropertyOverridesAnnotations() {
     catalog.configure(LockId.semaphore("images"), 8, null, "a property");
     of(Right.class, "semaphore");
