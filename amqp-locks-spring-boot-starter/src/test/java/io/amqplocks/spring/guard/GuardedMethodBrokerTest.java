@@ -23,6 +23,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
@@ -38,10 +39,14 @@ class GuardedMethodBrokerTest {
     this.broker = broker;
     onBroker = new LocksOnBroker(broker);
     name = onBroker.name();
+    application = onBroker.application().withBean(Uploads.class);
+  }
+
+  @BeforeEach
+  void countAnew() {
     Uploads.done.set(0);
     Uploads.most.set(0);
     Uploads.threeAtOnce = new CountDownLatch(3);
-    application = onBroker.application().withBean(Uploads.class);
   }
 
   static class Uploads {
