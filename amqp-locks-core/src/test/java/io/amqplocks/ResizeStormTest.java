@@ -108,7 +108,9 @@ class ResizeStormTest {
           ChildJvm.of(ResizerMain.class).args(broker.uri(), fixture.prefix(), "s").start()) {
         other.awaitLine("RESIZED", Duration.ofSeconds(30));
         for (int i = 0; i < 5; i++) {
-          admin.resize(random.nextInt(MOST + 1), DeleteOrder.values()[random.nextInt(2)]);
+          admin.resize(
+              random.nextInt(MOST + 1),
+              random.nextBoolean() ? DeleteOrder.ASCENDING : DeleteOrder.DESCENDING);
         }
         other.killNow();
         killed++;

@@ -23,7 +23,7 @@ public final class ResizerMain {
     try (AmqpLocks locks = AmqpLocks.builder(factory).queuePrefix(args[1]).build()) {
       SemaphoreAdmin admin = locks.admin().semaphore(args[2]);
       while (true) {
-        DeleteOrder order = DeleteOrder.values()[random.nextInt(2)];
+        DeleteOrder order = random.nextBoolean() ? DeleteOrder.ASCENDING : DeleteOrder.DESCENDING;
         try {
           System.out.println("RESIZED " + admin.resize(random.nextInt(21), order));
         } catch (LockException e) {
