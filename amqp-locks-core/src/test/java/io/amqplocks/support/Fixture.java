@@ -82,6 +82,11 @@ public final class Fixture implements AutoCloseable {
     semaphores.merge(name, slots, Math::max);
   }
 
+  /** A connection that is none of the library's. */
+  public Connection stranger() throws Exception {
+    return broker.connectionFactory().newConnection("stranger");
+  }
+
   /** Whether a queue is there, asked by a stranger: an exclusive one counts as there. */
   public boolean exists(String queue) throws Exception {
     try (Connection connection = broker.connectionFactory().newConnection("stranger")) {

@@ -72,8 +72,14 @@ public final class ConsumerHolding implements Holding {
       return Standing.GONE;
     }
     HeldConsumer ours = consumer;
-    boolean standing = ours != null && !ours.isGone() && consumers.orElse(0) == 1;
-    return standing ? Standing.OURS : Standing.GONE;
+    if (ours == null || consumers.isEmpty() || ours.isGone()) {
+      return Standing.GONE;
+    }
+    if (consumers.getAsInt() != 1) {
+      ours.notAlone(consumers.getAsInt());
+      return Standing.GONE;
+    }
+    return Standing.OURS;
   }
 
   @Override

@@ -6,8 +6,8 @@ import java.util.concurrent.CompletableFuture;
  * An exclusive consumer of this session: there from the broker's consume-ok until either side cancels
  * it or its channel closes.
  *
- * <p>Concurrency: its end, if it was not ours, is one future that is completed once, by the client's
- * threads.
+ * <p>Concurrency: its end, if it was not ours, is one future that is completed once, by whichever thread
+ * hears of it first.
  */
 public final class HeldConsumer {
 
@@ -39,6 +39,11 @@ public final class HeldConsumer {
     gone.complete(fate);
   }
 
+  /** The queue does not have exactly one consumer, so this one excludes nobody. */
+  public void notAlone(int consumers) {
+    gone("queue %s has %d consumers and not this one alone".formatted(queue, consumers));
+  }
+
   /** Whether the broker ended it, as far as this process was told. */
   public boolean isGone() {
     return gone.isDone();
@@ -51,6 +56,6 @@ public final class HeldConsumer {
 
   /** How the broker ended it, in words. */
   public String fate() {
-    return gone.getNow("queue " + queue + " has no consumer, or more than this one");
+    return gone.getNow("queue " + queue + " was deleted");
   }
 }

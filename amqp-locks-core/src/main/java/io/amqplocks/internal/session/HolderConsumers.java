@@ -2,22 +2,16 @@ package io.amqplocks.internal.session;
 
 import com.rabbitmq.client.AMQP.Basic;
 import com.rabbitmq.client.AMQP.Queue.DeclareOk;
-import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.Method;
-import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.internal.session.HolderConnection.LateAnswer;
 import io.amqplocks.internal.topology.QueueArguments;
 import io.amqplocks.lock.LockException;
-import java.io.IOException;
-import java.util.Deque;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.Executor;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
@@ -33,41 +27,24 @@ import org.slf4j.LoggerFactory;
  * and cannot bring back a lock that was disabled meanwhile, as declaring it could. It is proven anew
  * whenever the queue was seen to go, and a holder that finds two consumers at a verification has lost.
  *
- * <p>Concurrency: a consumer has a channel to itself, lent from the request to the answer of the last
- * one on it, however late that comes. So a late answer is never taken for the next one's (trap 6), no
- * channel is closed from this side (the client would give its number away while answers are still
- * under way), and what came about late is cancelled by whoever hears of it. A semaphore bounds how many
- * are lent.
+ * <p>Concurrency: a consumer has a channel to itself, and who has the channel asks one thing at a time.
+ * What came about too late is cancelled by whoever hears of it.
  */
 public final class HolderConsumers {
 
   private static final Logger log = LoggerFactory.getLogger(HolderConsumers.class);
 
-  private static final Method ONE_AT_A_TIME = new Basic.Qos.Builder().prefetchCount(1).build();
-
-  /** What a broker allows by default, where it sets no bound of its own. */
-  private static final int USUAL_CHANNELS = 2047;
-
   /** Of how many queues to remember that they were proven; to prove one again takes a millisecond. */
   private static final int MOST_REMEMBERED = 10_000;
 
-  private final Connection connection;
   private final HolderConnection holder;
-  private final Executor background;
-  private final int most;
-  private final Semaphore lendable;
-  private final Deque<ConsumerChannel> idle = new ConcurrentLinkedDeque<>();
+  private final ConsumerChannels channels;
   private final AtomicLong lastTag = new AtomicLong();
   private final Set<String> exclusive = ConcurrentHashMap.newKeySet();
 
   HolderConsumers(Connection connection, HolderConnection holder, Executor background) {
-    this.connection = connection;
     this.holder = holder;
-    this.background = background;
-    int channels = connection.getChannelMax();
-    // The rest is left to all other calls, for releases above all.
-    most = Math.max(1, (channels == 0 ? USUAL_CHANNELS : channels) / 4 * 3);
-    lendable = new Semaphore(most);
+    channels = new ConsumerChannels(connection, background);
   }
 
   /**
@@ -107,16 +84,19 @@ public final class HolderConsumers {
    *     as soon as it does
    */
   public Optional<HeldConsumer> take(Call call, String queue) {
-    Optional<HeldConsumer> taken = consume(call, queue);
-    if (taken.isEmpty() || exclusive.contains(queue)) {
-      return taken;
+    HeldConsumer taken = prepare(call, queue);
+    if (consume(call, taken) != Answer.OK) {
+      return Optional.empty();
+    }
+    if (exclusive.contains(queue)) {
+      return Optional.of(taken);
     }
     boolean proven = false;
     try {
-      proven = refusesAnother(call, queue) && !taken.get().isGone();
+      proven = refusesAnother(call, taken);
     } finally {
       if (!proven) {
-        release(call, taken.get());
+        release(call, taken);
       }
     }
     if (!proven) {
@@ -126,23 +106,27 @@ public final class HolderConsumers {
       exclusive.clear();
     }
     exclusive.add(queue);
-    return taken;
+    return Optional.of(taken);
   }
 
   /** Whether the queue, which we consume, refuses a second consumer; false if it is another by now. */
-  private boolean refusesAnother(Call call, String queue) {
-    Optional<HeldConsumer> second = consume(call, queue);
-    if (second.isEmpty()) {
-      return true;
+  private boolean refusesAnother(Call call, HeldConsumer first) {
+    HeldConsumer second = prepare(call, first.queue());
+    Answer answer = consume(call, second);
+    if (answer != Answer.OK) {
+      return answer == Answer.LOCKED;
     }
     try {
-      if (count(call, queue).orElse(0) > 1) {
-        throw notExclusive(call, queue);
+      int consumers = count(call, first.queue()).orElse(0);
+      first.notAlone(consumers);
+      if (consumers > 1) {
+        second.notAlone(consumers);
+        throw notExclusive(call, first.queue());
       }
-      // It was deleted and declared anew under the first one.
+      // The first one's queue was deleted and declared anew.
       return false;
     } finally {
-      release(call, second.get());
+      release(call, second);
     }
   }
 
@@ -153,28 +137,36 @@ public final class HolderConsumers {
             + " exclusive consumer; delete it and enable the lock anew");
   }
 
-  private Optional<HeldConsumer> consume(Call call, String queue) {
-    String step = "consume from queue " + queue;
-    ConsumerChannel channel = lend(call, step);
+  private HeldConsumer prepare(Call call, String queue) {
+    ConsumerChannel channel = channels.lend(call, "consume from queue " + queue);
     HeldConsumer consumer = new HeldConsumer(queue, "hold-" + lastTag.incrementAndGet(), channel);
     channel.carry(consumer);
+    return consumer;
+  }
+
+  private Answer consume(Call call, HeldConsumer consumer) {
+    String step = "consume from queue " + consumer.queue();
+    ConsumerChannel channel = consumer.channel();
     Method consume =
-        new Basic.Consume.Builder().queue(queue).consumerTag(consumer.tag()).exclusive().build();
-    Answer answer = ask(call, step, channel, consume, late -> undo(call, consumer, late));
+        new Basic.Consume.Builder()
+            .queue(consumer.queue())
+            .consumerTag(consumer.tag())
+            .exclusive()
+            .build();
+    Answer answer = channels.ask(call, step, channel, consume, late -> undo(call, consumer, late));
     if (answer == Answer.NONE) {
       throw call.unanswered(step);
     }
-    if (answer == Answer.OK) {
-      return Optional.of(consumer);
+    if (answer != Answer.OK) {
+      channels.giveBack(channel);
     }
-    giveBack(channel);
-    return Optional.empty();
+    return answer;
   }
 
   /** The consume that nobody waits for any more was answered after all. */
   private void undo(Call call, HeldConsumer consumer, Answer late) {
     if (late != Answer.OK) {
-      giveBack(consumer.channel());
+      channels.giveBack(consumer.channel());
       return;
     }
     log.info("{}: consumer of {} came too late; cancelling", call.lock(), consumer.queue());
@@ -193,11 +185,11 @@ public final class HolderConsumers {
     ConsumerChannel channel = consumer.channel();
     try {
       Basic.Cancel cancel = new Basic.Cancel.Builder().consumerTag(consumer.tag()).build();
-      Answer answer = ask(call, step, channel, cancel, late -> giveBack(channel));
+      Answer answer = channels.ask(call, step, channel, cancel, late -> released(consumer));
       if (answer == Answer.NONE) {
         log.warn("{}: {}; it will when it can", call.lock(), call.unanswered(step).getMessage());
       } else {
-        giveBack(channel);
+        released(consumer);
       }
     } catch (LockException e) {
       // The channel or the connection is gone, and the consumer with it.
@@ -205,63 +197,11 @@ public final class HolderConsumers {
     }
   }
 
-  /** Asks on a lent channel; if that fails, the channel is gone. */
-  private Answer ask(
-      Call call, String step, ConsumerChannel channel, Method method, LateAnswer late) {
-    boolean failed = true;
-    try {
-      Answer answer = channel.ask(call, step, method, late);
-      failed = false;
-      return answer;
-    } finally {
-      if (failed) {
-        giveBack(channel);
-      }
+  private void released(HeldConsumer consumer) {
+    if (consumer.isGone()) {
+      channels.discard(consumer.channel());
+    } else {
+      channels.giveBack(consumer.channel());
     }
-  }
-
-  private ConsumerChannel lend(Call call, String step) {
-    if (!lendable.tryAcquire()) {
-      throw new LockException.Unanswered(
-          "Cannot %s for %s now: %d channels of the connection carry a held lock each, and no more may"
-                  .formatted(step, call.lock(), most)
-              + "; release some, raise the broker's channel_max, or use a second AmqpLocks");
-    }
-    for (ConsumerChannel each = idle.poll(); each != null; each = idle.poll()) {
-      if (each.isOpen()) {
-        return each;
-      }
-    }
-    return open(call, step);
-  }
-
-  private ConsumerChannel open(Call call, String step) {
-    ConsumerChannel opened = null;
-    try {
-      Channel channel = connection.createChannel();
-      if (channel == null) {
-        throw call.noChannel(step);
-      }
-      opened = new ConsumerChannel(channel, background);
-    } catch (IOException | ShutdownSignalException e) {
-      throw BrokerErrors.calling(call, step, e);
-    } finally {
-      if (opened == null) {
-        lendable.release();
-      }
-    }
-    ConsumerChannel channel = opened;
-    if (ask(call, step, channel, ONE_AT_A_TIME, late -> giveBack(channel)) == Answer.NONE) {
-      throw call.unanswered(step);
-    }
-    return channel;
-  }
-
-  private void giveBack(ConsumerChannel channel) {
-    channel.carry(null);
-    if (channel.isOpen()) {
-      idle.push(channel);
-    }
-    lendable.release();
   }
 }
