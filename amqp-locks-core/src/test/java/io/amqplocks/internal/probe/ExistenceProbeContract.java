@@ -47,6 +47,7 @@ abstract class ExistenceProbeContract {
 
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final List<ProberSession> sessions = new ArrayList<>();
+  private final List<String> slots = new ArrayList<>();
   final ExistenceProbe probe = probe();
   private Connection others;
   private Channel othersChannel;
@@ -62,15 +63,22 @@ abstract class ExistenceProbeContract {
   }
 
   @AfterEach
-  void close() {
+  void close() throws Exception {
     threads.shutdownNow();
     sessions.forEach(ProberSession::close);
+    for (String slot : slots) {
+      othersChannel.queueDelete(slot);
+    }
     others.abort(1000);
   }
 
   ProberSession session(ConnectionFactory factory) {
+    return session(factory, Duration.ofSeconds(5));
+  }
+
+  ProberSession session(ConnectionFactory factory, Duration callTimeout) {
     factory.setRequestedChannelMax(CHANNELS);
-    ProberSession session = new ProberSession(factory, prefix, BOUND);
+    ProberSession session = new ProberSession(factory, prefix, callTimeout);
     sessions.add(session);
     return session;
   }
@@ -79,6 +87,21 @@ abstract class ExistenceProbeContract {
   String held(String name) throws Exception {
     othersChannel.asyncCompletableRpc(QueueArguments.exclusive(prefix + name)).get();
     return prefix + name;
+  }
+
+  /** For all to see, as a slot's A is. */
+  String slot(String name) throws Exception {
+    othersChannel.asyncCompletableRpc(QueueArguments.slot(prefix + name)).get();
+    slots.add(prefix + name);
+    return prefix + name;
+  }
+
+  private List<String> slotsAndHeld(int count) throws Exception {
+    List<String> present = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      present.add(i % 2 == 0 ? slot("slot-" + i) : held("held-" + i));
+    }
+    return present;
   }
 
   /** Refuses every message: what a queue may do that our own arguments keep ours from doing. */
@@ -95,32 +118,24 @@ abstract class ExistenceProbeContract {
   @Test
   void tellsPresentFromAbsent(Broker broker) throws Exception {
     ProberSession session = session(broker.connectionFactory());
-    String slot = prefix + "slot";
-    othersChannel.asyncCompletableRpc(QueueArguments.slot(slot)).get();
-    try {
-      String held = held("held");
-      assertThat(ask(session, slot)).containsExactly(PRESENT);
-      assertThat(ask(session, prefix + "no")).containsExactly(ABSENT);
-      assertThat(ask(session, held)).as("another connection's own").containsExactly(PRESENT);
-      assertThat(ask(session)).isEmpty();
-      othersChannel.queueDelete(held);
-      assertThat(ask(session, prefix + "no", held, slot)).containsExactly(ABSENT, ABSENT, PRESENT);
-    } finally {
-      othersChannel.queueDelete(slot);
-    }
+    String slot = slot("slot");
+    String held = held("held");
+    assertThat(ask(session, slot)).containsExactly(PRESENT);
+    assertThat(ask(session, prefix + "no")).containsExactly(ABSENT);
+    assertThat(ask(session, held)).as("another connection's own").containsExactly(PRESENT);
+    assertThat(ask(session)).isEmpty();
+    othersChannel.queueDelete(held);
+    assertThat(ask(session, prefix + "no", held, slot)).containsExactly(ABSENT, ABSENT, PRESENT);
   }
 
   @Test
   void answersBatchesInTheirOrderAndKeepsNothing(Broker broker) throws Exception {
     ProberSession session = session(broker.connectionFactory());
-    List<String> present = new ArrayList<>();
-    for (int i = 0; i < 20; i++) {
-      present.add(held("held-" + i));
-    }
+    List<String> present = slotsAndHeld(20);
     Random random = new Random(42);
     for (int size : new int[] {1, 10, 300, 2, 300}) {
       List<String> queues = mixed(random, present, size);
-      assertThat(probe.probe(session.call(Duration.ofSeconds(5)), session.prober(), queues))
+      assertThat(probe.probe(session.call(), session.prober(), queues))
           .isEqualTo(expected(queues, present));
     }
     assertThat(broker.faults().queues())
@@ -134,10 +149,7 @@ abstract class ExistenceProbeContract {
   @Test
   void losesNoChannelsToEightThreads(Broker broker) throws Exception {
     ProberSession session = session(broker.connectionFactory());
-    List<String> present = new ArrayList<>();
-    for (int i = 0; i < 10; i++) {
-      present.add(held("held-" + i));
-    }
+    List<String> present = slotsAndHeld(10);
     List<Future<?>> all = new ArrayList<>();
     for (int i = 0; i < 8; i++) {
       Random random = new Random(i);
@@ -192,8 +204,8 @@ abstract class ExistenceProbeContract {
   @Test
   void aFrozenBrokerIsUnknownWithinTheBoundAndItsLateAnswersAreDropped(Broker broker)
       throws Exception {
-    ProberSession session = session(broker.connectionFactory());
-    List<String> present = List.of(held("a"), held("b"), held("c"));
+    ProberSession session = session(broker.connectionFactory(), BOUND);
+    List<String> present = slotsAndHeld(3);
     List<String> queues = mixed(new Random(7), present, 12);
     List<String> reversed = new ArrayList<>(queues);
     Collections.reverse(reversed);
@@ -201,6 +213,13 @@ abstract class ExistenceProbeContract {
         .isEqualTo(expected(queues, present));
     broker.faults().freeze();
     try {
+      // A signal does not stop all threads of the server at once.
+      await()
+          .until(
+              () ->
+                  probe
+                      .probe(session.call(), session.prober(), queues)
+                      .equals(Collections.nCopies(12, UNKNOWN)));
       for (List<String> each : List.of(queues, reversed)) {
         long start = System.nanoTime();
         assertThat(probe.probe(session.call(), session.prober(), each))
