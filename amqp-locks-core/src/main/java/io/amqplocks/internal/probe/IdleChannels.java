@@ -6,6 +6,7 @@ import io.amqplocks.internal.session.BrokerErrors;
 import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.ProberConnection;
 import java.io.IOException;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Function;
@@ -38,13 +39,17 @@ final class IdleChannels<C> {
   }
 
   C borrow(Call call, ProberConnection prober) {
-    for (C each : idle) {
-      if (!channel.apply(each).isOpen()) {
-        idle.remove(each);
-      } else if (prober.carries(channel.apply(each)) && idle.remove(each)) {
+    idle.removeIf(each -> !channel.apply(each).isOpen());
+    for (C each : List.copyOf(idle)) {
+      // Of those who find the same one, the one who takes it out has it.
+      if (prober.carries(channel.apply(each)) && idle.remove(each)) {
         return each;
       }
     }
+    return open(call, prober);
+  }
+
+  private C open(Call call, ProberConnection prober) {
     Channel opened = prober.open(call);
     try {
       return setup.of(opened);

@@ -4,6 +4,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The server at the other end, as it introduces itself.
@@ -48,7 +49,7 @@ public record Server(String product, String version) {
     return product + " " + version;
   }
 
-  private static String text(Object value) {
+  private static String text(@Nullable Object value) {
     return value == null ? "unknown" : value.toString();
   }
 }

@@ -7,10 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import com.rabbitmq.client.Channel;
-import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
-import io.amqplocks.internal.topology.QueueArguments;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.support.ProberSession;
@@ -23,13 +20,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -47,10 +42,8 @@ abstract class ExistenceProbeContract {
 
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final List<ProberSession> sessions = new ArrayList<>();
-  private final List<String> slots = new ArrayList<>();
   final ExistenceProbe probe = probe();
-  private Connection others;
-  private Channel othersChannel;
+  private ProbedQueues queues;
   String prefix;
 
   abstract ExistenceProbe probe();
@@ -58,18 +51,14 @@ abstract class ExistenceProbeContract {
   @BeforeEach
   void connect(Broker broker) throws Exception {
     prefix = new Fixture(broker).prefix();
-    others = broker.connectionFactory().newConnection("others");
-    othersChannel = others.createChannel();
+    queues = new ProbedQueues(broker, prefix);
   }
 
   @AfterEach
   void close() throws Exception {
     threads.shutdownNow();
     sessions.forEach(ProberSession::close);
-    for (String slot : slots) {
-      othersChannel.queueDelete(slot);
-    }
-    others.abort(1000);
+    queues.close();
   }
 
   ProberSession session(ConnectionFactory factory) {
@@ -83,60 +72,40 @@ abstract class ExistenceProbeContract {
     return session;
   }
 
-  /** Exclusive to another connection, as a slot's B is. */
   String held(String name) throws Exception {
-    othersChannel.asyncCompletableRpc(QueueArguments.exclusive(prefix + name)).get();
-    return prefix + name;
+    return queues.held(name);
   }
 
-  /** For all to see, as a slot's A is. */
-  String slot(String name) throws Exception {
-    othersChannel.asyncCompletableRpc(QueueArguments.slot(prefix + name)).get();
-    slots.add(prefix + name);
-    return prefix + name;
-  }
-
-  private List<String> slotsAndHeld(int count) throws Exception {
-    List<String> present = new ArrayList<>();
-    for (int i = 0; i < count; i++) {
-      present.add(i % 2 == 0 ? slot("slot-" + i) : held("held-" + i));
-    }
-    return present;
-  }
-
-  /** Refuses every message: what a queue may do that our own arguments keep ours from doing. */
   String nacking(String name) throws Exception {
-    Map<String, Object> arguments = Map.of("x-max-length", 0, "x-overflow", "reject-publish");
-    othersChannel.queueDeclare(prefix + name, false, true, false, arguments);
-    return prefix + name;
+    return queues.nacking(name);
   }
 
-  private List<Presence> ask(ProberSession session, String... queues) {
-    return probe.probe(session.call(), session.prober(), List.of(queues));
+  private List<Presence> ask(ProberSession session, String... names) {
+    return probe.probe(session.call(), session.prober(), List.of(names));
   }
 
   @Test
   void tellsPresentFromAbsent(Broker broker) throws Exception {
     ProberSession session = session(broker.connectionFactory());
-    String slot = slot("slot");
+    String slot = queues.slot("slot");
     String held = held("held");
     assertThat(ask(session, slot)).containsExactly(PRESENT);
     assertThat(ask(session, prefix + "no")).containsExactly(ABSENT);
     assertThat(ask(session, held)).as("another connection's own").containsExactly(PRESENT);
     assertThat(ask(session)).isEmpty();
-    othersChannel.queueDelete(held);
+    queues.delete(held);
     assertThat(ask(session, prefix + "no", held, slot)).containsExactly(ABSENT, ABSENT, PRESENT);
   }
 
   @Test
   void answersBatchesInTheirOrderAndKeepsNothing(Broker broker) throws Exception {
     ProberSession session = session(broker.connectionFactory());
-    List<String> present = slotsAndHeld(20);
+    List<String> present = queues.slotsAndHeld(20);
     Random random = new Random(42);
     for (int size : new int[] {1, 10, 300, 2, 300}) {
-      List<String> queues = mixed(random, present, size);
-      assertThat(probe.probe(session.call(), session.prober(), queues))
-          .isEqualTo(expected(queues, present));
+      List<String> batch = queues.mixed(random, present, size);
+      assertThat(probe.probe(session.call(), session.prober(), batch))
+          .isEqualTo(ProbedQueues.expected(batch, present));
     }
     assertThat(broker.faults().queues())
         .filteredOn(queue -> queue.name().startsWith(prefix))
@@ -149,7 +118,7 @@ abstract class ExistenceProbeContract {
   @Test
   void losesNoChannelsToEightThreads(Broker broker) throws Exception {
     ProberSession session = session(broker.connectionFactory());
-    List<String> present = slotsAndHeld(10);
+    List<String> present = queues.slotsAndHeld(10);
     List<Future<?>> all = new ArrayList<>();
     for (int i = 0; i < 8; i++) {
       Random random = new Random(i);
@@ -157,11 +126,11 @@ abstract class ExistenceProbeContract {
           threads.submit(
               () -> {
                 for (int round = 0; round < 40; round++) {
-                  List<String> queues = mixed(random, present, 1 + random.nextInt(12));
+                  List<String> batch = queues.mixed(random, present, 1 + random.nextInt(12));
                   assertThat(
                           probe.probe(
-                              session.call(Duration.ofSeconds(10)), session.prober(), queues))
-                      .isEqualTo(expected(queues, present));
+                              session.call(Duration.ofSeconds(10)), session.prober(), batch))
+                      .isEqualTo(ProbedQueues.expected(batch, present));
                 }
               }));
     }
@@ -205,12 +174,12 @@ abstract class ExistenceProbeContract {
   void aFrozenBrokerIsUnknownWithinTheBoundAndItsLateAnswersAreDropped(Broker broker)
       throws Exception {
     ProberSession session = session(broker.connectionFactory(), BOUND);
-    List<String> present = slotsAndHeld(3);
-    List<String> queues = mixed(new Random(7), present, 12);
-    List<String> reversed = new ArrayList<>(queues);
+    List<String> present = queues.slotsAndHeld(3);
+    List<String> batch = queues.mixed(new Random(7), present, 12);
+    List<String> reversed = new ArrayList<>(batch);
     Collections.reverse(reversed);
-    assertThat(probe.probe(session.call(), session.prober(), queues))
-        .isEqualTo(expected(queues, present));
+    assertThat(probe.probe(session.call(), session.prober(), batch))
+        .isEqualTo(ProbedQueues.expected(batch, present));
     broker.faults().freeze();
     try {
       // A signal does not stop all threads of the server at once.
@@ -218,9 +187,9 @@ abstract class ExistenceProbeContract {
           .until(
               () ->
                   probe
-                      .probe(session.call(), session.prober(), queues)
+                      .probe(session.call(), session.prober(), batch)
                       .equals(Collections.nCopies(12, UNKNOWN)));
-      for (List<String> each : List.of(queues, reversed)) {
+      for (List<String> each : List.of(batch, reversed)) {
         long start = System.nanoTime();
         assertThat(probe.probe(session.call(), session.prober(), each))
             .containsOnly(UNKNOWN)
@@ -232,12 +201,12 @@ abstract class ExistenceProbeContract {
     } finally {
       broker.faults().thaw();
     }
-    for (List<String> each : List.of(reversed, queues, reversed)) {
+    for (List<String> each : List.of(reversed, batch, reversed)) {
       await()
           .untilAsserted(
               () ->
                   assertThat(probe.probe(session.call(), session.prober(), each))
-                      .isEqualTo(expected(each, present)));
+                      .isEqualTo(ProbedQueues.expected(each, present)));
     }
   }
 
@@ -267,20 +236,5 @@ abstract class ExistenceProbeContract {
     factory.setHost(proxy.host());
     factory.setPort(proxy.port());
     return factory;
-  }
-
-  private List<String> mixed(Random random, List<String> present, int size) {
-    List<String> queues =
-        new ArrayList<>(
-            IntStream.range(0, size)
-                .mapToObj(
-                    i -> i % 3 == 0 && i / 3 < present.size() ? present.get(i / 3) : prefix + i)
-                .toList());
-    Collections.shuffle(queues, random);
-    return queues;
-  }
-
-  private static List<Presence> expected(List<String> queues, List<String> present) {
-    return queues.stream().map(queue -> present.contains(queue) ? PRESENT : ABSENT).toList();
   }
 }
