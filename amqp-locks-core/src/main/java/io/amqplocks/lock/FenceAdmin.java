@@ -18,6 +18,10 @@ public interface FenceAdmin {
    *
    * @param slot the slot, from 1
    * @return the new epoch
+   * @throws LockException.FenceUnavailable if another administrator is at work for too long, or a
+   *     policy would drop the new counter; the present one stays
+   * @throws LockException.Unanswered if the old counter's queue does not react, not even to its
+   *     deletion: an operator must delete it at the broker, and then this call be made again
    */
   long renew(int slot);
 

@@ -46,19 +46,28 @@ public final class CounterMaking {
 
   /** Makes the first counter ever of the slot, unless another is faster; returns which is in use. */
   int begin(Call call, Session session, LockId lock, int slot) {
-    try (CounterKeeper keeper = keeper(call, session, lock, slot)) {
-      int newest = newest(call, keeper, lock, slot);
-      if (newest > 0) {
-        return newest;
+    try (CounterKeeper keeper = session.counters().administrate(call)) {
+      while (true) {
+        boolean taken = keeper.take(call, names.counterAdmin(lock, slot));
+        int newest = newest(call, keeper, lock, slot);
+        if (newest > 0) {
+          return newest;
+        }
+        if (taken) {
+          tryOut(call, keeper, lock);
+          return make(call, keeper, lock, slot, 0, 0).generation();
+        }
+        awaitTurn(call, slot);
       }
-      tryOut(call, keeper, lock);
-      return make(call, keeper, lock, slot, 0, 0).generation();
     }
   }
 
   /** Replaces the counter by a new one of an epoch above that one, and above the old one's. */
   long renew(Call call, Session session, LockId lock, int slot, long aboveEpoch) {
-    try (CounterKeeper keeper = keeper(call, session, lock, slot)) {
+    try (CounterKeeper keeper = session.counters().administrate(call)) {
+      while (!keeper.take(call, names.counterAdmin(lock, slot))) {
+        awaitTurn(call, slot);
+      }
       int newest = newest(call, keeper, lock, slot);
       tryOut(call, keeper, lock);
       long above = aboveEpoch;
@@ -154,26 +163,13 @@ public final class CounterMaking {
     return newest;
   }
 
-  /** Waits for its turn, within the call's bound. */
-  private CounterKeeper keeper(Call call, Session session, LockId lock, int slot) {
-    CounterKeeper keeper = session.counters().administrate(call);
-    boolean taken = false;
-    try {
-      while (!keeper.take(call, names.counterAdmin(lock, slot))) {
-        if (call.remainingNanos() <= PAUSE_NANOS) {
-          throw new LockException.AcquireTimeout(
-              "Another administrator of the fence of slot %d of %s is at work for more than %d ms; try"
-                      .formatted(slot, lock, call.bound().toMillis())
-                  + " again later");
-        }
-        Futures.pause(PAUSE_NANOS);
-      }
-      taken = true;
-      return keeper;
-    } finally {
-      if (!taken) {
-        keeper.close();
-      }
+  private static void awaitTurn(Call call, int slot) {
+    if (call.remainingNanos() <= PAUSE_NANOS) {
+      throw new LockException.FenceUnavailable(
+          "Another process has been making the counter of slot %d of %s for more than %d ms; try again"
+                  .formatted(slot, call.lock(), call.bound().toMillis())
+              + " later");
     }
+    Futures.pause(PAUSE_NANOS);
   }
 }

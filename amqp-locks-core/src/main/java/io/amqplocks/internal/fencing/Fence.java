@@ -19,7 +19,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * at any time. That does no harm: a counter is deleted before the next one comes into use, so an old
  * one gives no tokens, and the next is then looked for at the broker.
  */
-public final class Fence {
+public final class Fence implements TokenSource {
 
   private static final long PAUSE_NANOS = 2_000_000;
 
@@ -35,12 +35,8 @@ public final class Fence {
     this.making = making;
   }
 
-  /**
-   * Draws a token, higher than all drawn before it of that slot.
-   *
-   * @throws LockException.FenceUnavailable if the counter is lost, or cannot be relied on
-   */
-  FencingToken draw(Call call, Session session, LockId lock, int slot) {
+  @Override
+  public FencingToken draw(Call call, Session session, LockId lock, int slot) {
     Slot key = new Slot(lock, slot);
     Integer remembered = generations.get(key);
     int generation = remembered == null ? first(call, session, key) : remembered;

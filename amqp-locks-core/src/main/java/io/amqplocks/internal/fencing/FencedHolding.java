@@ -5,7 +5,6 @@ import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockId;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,10 +20,10 @@ import org.jspecify.annotations.Nullable;
 final class FencedHolding implements Holding {
 
   private final Holding holding;
-  private final Fence fence;
+  private final TokenSource fence;
   private volatile @Nullable FencingToken token;
 
-  FencedHolding(Holding holding, Fence fence) {
+  FencedHolding(Holding holding, TokenSource fence) {
     this.holding = holding;
     this.fence = fence;
   }
@@ -48,8 +47,9 @@ final class FencedHolding implements Holding {
   }
 
   @Override
-  public Optional<FencingToken> token() {
-    return Optional.ofNullable(token);
+  public FencingToken token() {
+    FencingToken drawn = token;
+    return drawn == null ? holding.token() : drawn;
   }
 
   @Override

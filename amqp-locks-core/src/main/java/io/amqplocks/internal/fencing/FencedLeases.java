@@ -13,7 +13,7 @@ import java.util.Optional;
  * @param leases where they are entered
  * @param fence where the tokens come from
  */
-public record FencedLeases(Taking leases, Fence fence) implements Taking {
+public record FencedLeases(Taking leases, TokenSource fence) implements Taking {
 
   @Override
   public Optional<HeldLease> take(Call call, Session session, Holding holding) {

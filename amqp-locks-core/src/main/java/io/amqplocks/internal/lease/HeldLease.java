@@ -60,13 +60,7 @@ public final class HeldLease implements Lease, Session.Member {
 
   @Override
   public FencingToken fencingToken() {
-    return holding
-        .token()
-        .orElseThrow(
-            () ->
-                new LockException.NotFenced(
-                    "The lease of slot %d of %s has no fencing token; acquire it by lock.fenced()"
-                        .formatted(slot(), lock())));
+    return holding.token();
   }
 
   @Override

@@ -5,7 +5,6 @@ import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
-import java.util.Optional;
 
 /**
  * What a lease consists of at the broker, and how it is had, kept and given back. Steps of one holding
@@ -53,9 +52,15 @@ public interface Holding {
   /** Gives it back, or makes sure that it is not ours any more. Never throws. */
   void release(Call call, Session session);
 
-  /** The fencing token drawn for it, once it is secured; none unless it was asked for. */
-  default Optional<FencingToken> token() {
-    return Optional.empty();
+  /**
+   * The fencing token drawn for it when it was secured.
+   *
+   * @throws LockException.NotFenced unless one was asked for
+   */
+  default FencingToken token() {
+    throw new LockException.NotFenced(
+        "The lease of slot %d of %s has no fencing token; acquire it by lock.fenced()"
+            .formatted(slot(), lock()));
   }
 
   /** What stands for it at the broker, for messages: a queue's name. */

@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The connection that owns the exclusive queues. It never publishes: a memory or disk alarm stops a
- * publishing connection whole, and release and verification must not stop (trap 4).
+ * publishing connection whole, and release and verification must not stop (trap 4). {@link CounterQueues} lend channels of a connection of theirs in the same way.
  *
  * <p>Concurrency: a channel serves one call at a time, and is lent to that call. A refusal (404, 405)
  * closes the channel and costs no more than that. When an answer is overdue, the channel stays lent
