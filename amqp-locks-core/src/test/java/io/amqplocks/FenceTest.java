@@ -131,7 +131,7 @@ class FenceTest {
     fixture.create(fixture.open(), "l", 1);
     AmqpLock lock = lock(kind);
     List<FencingToken> tokens = new ArrayList<>(List.of(Fences.token(lock), Fences.token(lock)));
-    // A single node that dies within half a second of making a quorum queue forgets it (ADR 10).
+    // A single node that dies right after making a quorum queue forgets its content (ADR 10).
     long made = System.nanoTime();
     await().until(() -> System.nanoTime() - made > Duration.ofSeconds(2).toNanos());
     tokens.add(Fences.token(lock));
