@@ -8,6 +8,7 @@ import io.amqplocks.lock.LockAdmin;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.SemaphoreAdmin;
+import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,12 +34,15 @@ class SharedSetupTest {
   private final List<Thread> threads = new ArrayList<>();
 
   private static LockAdmin creating(Callable<Integer> slots) {
-    return name ->
-        (SemaphoreAdmin)
-            Proxy.newProxyInstance(
-                SharedSetupTest.class.getClassLoader(),
-                new Class<?>[] {SemaphoreAdmin.class},
-                (proxy, method, arguments) -> slots.call());
+    SemaphoreAdmin semaphore =
+        answering(SemaphoreAdmin.class, (proxy, method, arguments) -> slots.call());
+    return answering(LockAdmin.class, (proxy, method, arguments) -> semaphore);
+  }
+
+  private static <T> T answering(Class<T> type, InvocationHandler answers) {
+    return type.cast(
+        Proxy.newProxyInstance(
+            SharedSetupTest.class.getClassLoader(), new Class<?>[] {type}, answers));
   }
 
   private int firstFails(LockException failure) {

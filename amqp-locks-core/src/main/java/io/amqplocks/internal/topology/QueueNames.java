@@ -2,6 +2,7 @@ package io.amqplocks.internal.topology;
 
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockKind;
 import io.amqplocks.lock.LockName;
 import io.amqplocks.lock.QueueNaming;
 import java.nio.charset.StandardCharsets;
@@ -25,7 +26,7 @@ public record QueueNames(String prefix, @Nullable QueueNaming scheme) {
 
   /** 255 bytes of a queue name, less the longest name, its kind, and its longest ending. */
   static final int MAX_PREFIX_BYTES =
-      255 - "fence.semaphore.".length() - LockName.MAX_BYTES - ".try-12345678".length();
+      255 - "fence.persistent.".length() - LockName.MAX_BYTES - ".try-12345678".length();
 
   /** Checks the prefix. */
   public QueueNames {
@@ -103,7 +104,8 @@ public record QueueNames(String prefix, @Nullable QueueNaming scheme) {
   }
 
   private String fence(String family, LockId lock) {
-    return prefix + family + lock.kind().label().replace(' ', '-') + "." + lock.name() + ".";
+    String kind = lock.kind() == LockKind.PERSISTENT_MUTEX ? "persistent" : lock.kind().label();
+    return prefix + family + kind + "." + lock.name() + ".";
   }
 
   /** Ours fit by their making; those of another scheme are looked at. */

@@ -18,7 +18,7 @@ import java.util.concurrent.TimeoutException;
  */
 final class DemoQueues implements AutoCloseable {
 
-  /** A prefix has 32 bytes at most. */
+  /** A prefix has 25 bytes at most. */
   private final String prefix =
       "amqp-locks.demo-" + UUID.randomUUID().toString().substring(0, 8) + ".";
 

@@ -2,8 +2,10 @@ package io.amqplocks.spring.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LossReason;
 import io.amqplocks.spring.LockCatalog;
@@ -35,6 +37,11 @@ class HeldGaugeTest {
     @Override
     public int slot() {
       return 1;
+    }
+
+    @Override
+    public FencingToken fencingToken() {
+      throw new LockException.NotFenced("not fenced");
     }
 
     @Override
