@@ -1,6 +1,7 @@
 package io.amqplocks;
 
 import com.rabbitmq.client.ConnectionFactory;
+import io.amqplocks.internal.admin.AdminMutex;
 import io.amqplocks.internal.admin.PersistentMutexAdministration;
 import io.amqplocks.internal.admin.SlotAdministration;
 import io.amqplocks.internal.admin.SlotChanges;
@@ -102,7 +103,7 @@ public final class AmqpLocks implements AutoCloseable {
             Ticker.SYSTEM,
             silence,
             background,
-            lock -> lines.released(names.admin(lock.name())));
+            lock -> lines.released(names.admin(lock)));
     Verification verification =
         new Verification(scheduler, settings.verifyEvery(), List.of(leases, administration));
     sessions =
@@ -167,7 +168,8 @@ public final class AmqpLocks implements AutoCloseable {
       public PersistentMutexAdmin persistentMutex(String name) {
         LockId id = LockId.persistentMutex(name);
         String queue = names.persistentMutex(id.name());
-        return new PersistentMutexAdministration(id, queue, sessions, callTimeout, Ticker.SYSTEM);
+        return new PersistentMutexAdministration(
+            id, queue, adminMutex(id), sessions, callTimeout, Ticker.SYSTEM);
       }
 
       @Override
@@ -179,14 +181,23 @@ public final class AmqpLocks implements AutoCloseable {
 
   private SemaphoreAdmin administer(String name) {
     LockId id = LockId.semaphore(name);
-    String queue = names.admin(id.name());
-    Claim claim = new MutexClaim(queue, administration);
-    AmqpLock mutex = lock(id, queue, claim, claim, silence);
     Slots slots = slots(id);
     SlotChanges changes =
         new SlotChanges(
-            id, slots, mutex, sessions, callTimeout, Ticker.SYSTEM, () -> lines.released(id));
+            id,
+            slots,
+            adminMutex(id),
+            sessions,
+            callTimeout,
+            Ticker.SYSTEM,
+            () -> lines.released(id));
     return new SlotAdministration(id, slots, changes);
+  }
+
+  private AdminMutex adminMutex(LockId id) {
+    String queue = names.admin(id);
+    Claim claim = new MutexClaim(queue, administration);
+    return new AdminMutex(id, lock(id, queue, claim, claim, silence));
   }
 
   private Slots slots(LockId id) {

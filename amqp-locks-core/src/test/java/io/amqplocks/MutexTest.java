@@ -1,73 +1,43 @@
 package io.amqplocks;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
-import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockName;
-import io.amqplocks.support.Fixture;
 import io.amqplocks.support.Recorder;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @BrokerTest(everyLine = true)
-class MutexTest {
+class MutexTest extends LockContract {
 
-  private static final Duration LONG = Duration.ofSeconds(20);
+  @Override
+  void make(AmqpLocks locks, String name) {}
 
-  private final ExecutorService threads = Executors.newCachedThreadPool();
-  private Fixture fixture;
-
-  @BeforeEach
-  void fixture(Broker broker) {
-    fixture = new Fixture(broker);
+  @Override
+  AmqpLock lock(AmqpLocks locks, String name) {
+    return locks.mutex(name);
   }
 
-  @AfterEach
-  void close() throws Exception {
-    threads.shutdownNow();
-    fixture.close();
+  @Override
+  boolean isHeld(String name) throws Exception {
+    return fixture.exists(queue(name));
   }
 
   private String queue(String name) {
     return fixture.names().mutex(LockName.of(name));
-  }
-
-  @Test
-  void oneHolderAmongProcesses() throws Exception {
-    AmqpLock mine = fixture.open().mutex("m");
-    AmqpLock theirs = fixture.open().mutex("m");
-    Lease lease = mine.tryAcquire().orElseThrow();
-    assertThat(lease.state()).isEqualTo(LeaseState.HELD);
-    assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
-    assertThat(theirs.tryAcquire()).isEmpty();
-    lease.close();
-    assertThat(fixture.exists(queue("m"))).isFalse();
-    assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
-    assertThat(lease.verify()).isEqualTo(LeaseState.RELEASED);
-    try (Lease next = theirs.tryAcquire().orElseThrow()) {
-      lease.close();
-      assertThat(next.verify()).isEqualTo(LeaseState.HELD);
-    }
   }
 
   @Tag("trap-1")
@@ -92,86 +62,6 @@ class MutexTest {
       assertThat(won).hasSize(1);
       won.get(0).close();
     }
-  }
-
-  @Test
-  void waitersOfAProcessAreServedInOrder() throws Exception {
-    AmqpLocks locks = fixture.open();
-    AmqpLock mutex = locks.mutex("m");
-    Lease first = mutex.tryAcquire().orElseThrow();
-    List<Integer> order = new ArrayList<>();
-    List<Future<?>> waiting = new ArrayList<>();
-    for (int i = 0; i < 5; i++) {
-      int number = i;
-      waiting.add(
-          threads.submit(
-              () -> {
-                try (Lease lease = mutex.acquire(LONG)) {
-                  order.add(number);
-                }
-                return null;
-              }));
-      await().until(() -> locks.status().waiting() == number + 1);
-    }
-    assertThat(mutex.tryAcquire()).as("no overtaking").isEmpty();
-    first.close();
-    for (Future<?> each : waiting) {
-      each.get(20, TimeUnit.SECONDS);
-    }
-    assertThat(order).containsExactly(0, 1, 2, 3, 4);
-    assertThat(locks.status().waiting()).isZero();
-  }
-
-  @Test
-  void aWaiterIsServedWhenAnotherProcessReleases() throws Exception {
-    Lease theirs = fixture.open().mutex("m").tryAcquire().orElseThrow();
-    AmqpLocks locks = fixture.open();
-    Future<Lease> mine = threads.submit(() -> locks.mutex("m").acquire(LONG));
-    await().until(() -> locks.status().waiting() == 1);
-    theirs.close();
-    mine.get(5, TimeUnit.SECONDS).close();
-  }
-
-  @Test
-  void aWaiterThatGivesUpLeavesNothingBehind() throws Exception {
-    Recorder recorder = new Recorder();
-    AmqpLocks locks = fixture.open(fixture.builder().listener(recorder));
-    AmqpLock mutex = locks.mutex("m");
-    Lease lease = mutex.tryAcquire().orElseThrow();
-    assertThatThrownBy(() -> mutex.acquire(Duration.ofMillis(100)))
-        .isInstanceOf(LockException.AcquireTimeout.class)
-        .hasMessageContaining("mutex 'm'")
-        .hasMessageContaining("PT0.1S");
-    CountDownLatch interrupted = new CountDownLatch(1);
-    Thread waiter =
-        new Thread(
-            () -> {
-              try {
-                mutex.acquire(LONG).close();
-              } catch (InterruptedException e) {
-                interrupted.countDown();
-              }
-            });
-    waiter.start();
-    await().until(() -> locks.status().waiting() == 1);
-    waiter.interrupt();
-    assertThat(interrupted.await(5, TimeUnit.SECONDS)).isTrue();
-    assertThat(locks.status().waiting()).isZero();
-    lease.close();
-    assertThat(fixture.exists(queue("m"))).isFalse();
-    mutex.tryAcquire().orElseThrow().close();
-    await()
-        .untilAsserted(
-            () ->
-                assertThat(recorder.heard)
-                    .containsExactly(
-                        "session opened",
-                        "acquired mutex 'm'",
-                        "TIMEOUT mutex 'm'",
-                        "INTERRUPTED mutex 'm'",
-                        "released mutex 'm'",
-                        "acquired mutex 'm'",
-                        "released mutex 'm'"));
   }
 
   @Tag("trap-14")
@@ -241,27 +131,5 @@ class MutexTest {
     assertThat(leases).allMatch(lease -> lease.state() == LeaseState.RELEASED);
     assertThat(recorder.heard).filteredOn(heard -> heard.startsWith("lost")).isEmpty();
     assertThat(recorder.heard).filteredOn(heard -> heard.startsWith("released")).hasSize(200);
-  }
-
-  @Test
-  void closingReleasesAllAndSendsWaitersAway() throws Exception {
-    AmqpLocks locks = fixture.open();
-    Lease lease = locks.mutex("m").tryAcquire().orElseThrow();
-    List<Future<?>> waiting = new ArrayList<>();
-    for (int i = 0; i < 3; i++) {
-      waiting.add(threads.submit(() -> locks.mutex("m").acquire(LONG)));
-    }
-    await().until(() -> locks.status().waiting() == 3);
-    locks.close();
-    assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
-    for (Future<?> each : waiting) {
-      assertThatThrownBy(() -> each.get(5, TimeUnit.SECONDS))
-          .hasCauseInstanceOf(LockException.Closed.class);
-    }
-    assertThatThrownBy(() -> locks.mutex("m").tryAcquire())
-        .isInstanceOf(LockException.Closed.class)
-        .hasMessageContaining("mutex 'm'");
-    assertThat(fixture.exists(queue("m"))).isFalse();
-    locks.close();
   }
 }

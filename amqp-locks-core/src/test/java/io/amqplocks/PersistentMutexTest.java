@@ -10,7 +10,6 @@ import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockName;
 import io.amqplocks.lock.PersistentMutexAdmin;
-import io.amqplocks.support.Fixture;
 import io.amqplocks.support.Recorder;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
@@ -20,32 +19,27 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @BrokerTest(everyLine = true)
-class PersistentMutexTest {
+class PersistentMutexTest extends LockContract {
 
-  private static final Duration LONG = Duration.ofSeconds(20);
-
-  private final ExecutorService threads = Executors.newCachedThreadPool();
-  private Fixture fixture;
-
-  @BeforeEach
-  void fixture(Broker broker) {
-    fixture = new Fixture(broker);
+  @Override
+  void make(AmqpLocks locks, String name) {
+    fixture.enable(locks, name);
   }
 
-  @AfterEach
-  void close() throws Exception {
-    threads.shutdownNow();
-    fixture.close();
+  @Override
+  AmqpLock lock(AmqpLocks locks, String name) {
+    return locks.persistentMutex(name);
+  }
+
+  @Override
+  boolean isHeld(String name) {
+    return fixture.open().admin().persistentMutex(name).isHeld();
   }
 
   private String queue(String name) {
@@ -56,30 +50,6 @@ class PersistentMutexTest {
     AmqpLocks locks = fixture.open();
     fixture.enable(locks, name);
     return locks;
-  }
-
-  @Test
-  void oneHolderAmongProcesses() throws Exception {
-    AmqpLocks locks = enabled("m");
-    PersistentMutexAdmin admin = locks.admin().persistentMutex("m");
-    AmqpLock mine = locks.persistentMutex("m");
-    AmqpLock theirs = fixture.open().persistentMutex("m");
-    assertThat(admin.isHeld()).isFalse();
-    Lease lease = mine.tryAcquire().orElseThrow();
-    assertThat(lease.lock()).hasToString("persistent mutex 'm'");
-    assertThat(lease.state()).isEqualTo(LeaseState.HELD);
-    assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
-    assertThat(admin.isHeld()).isTrue();
-    assertThat(theirs.tryAcquire()).isEmpty();
-    lease.close();
-    assertThat(admin.isHeld()).isFalse();
-    assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
-    try (Lease next = theirs.tryAcquire().orElseThrow()) {
-      lease.close();
-      assertThat(next.verify()).isEqualTo(LeaseState.HELD);
-      assertThat(mine.tryAcquire()).isEmpty();
-    }
-    assertThat(admin.isEnabled()).isTrue();
   }
 
   /** One session, two, and both: a lost race costs nobody anything but the lock. */
@@ -111,86 +81,6 @@ class PersistentMutexTest {
       won.forEach(Lease::close);
     }
     assertThat(bystander.verify()).isEqualTo(LeaseState.HELD);
-  }
-
-  @Test
-  void waitersOfAProcessAreServedInOrder() throws Exception {
-    AmqpLocks locks = enabled("m");
-    AmqpLock mutex = locks.persistentMutex("m");
-    Lease first = mutex.tryAcquire().orElseThrow();
-    List<Integer> order = new ArrayList<>();
-    List<Future<?>> waiting = new ArrayList<>();
-    for (int i = 0; i < 5; i++) {
-      int number = i;
-      waiting.add(
-          threads.submit(
-              () -> {
-                try (Lease lease = mutex.acquire(LONG)) {
-                  order.add(number);
-                }
-                return null;
-              }));
-      await().until(() -> locks.status().waiting() == number + 1);
-    }
-    assertThat(mutex.tryAcquire()).as("no overtaking").isEmpty();
-    first.close();
-    for (Future<?> each : waiting) {
-      each.get(20, TimeUnit.SECONDS);
-    }
-    assertThat(order).containsExactly(0, 1, 2, 3, 4);
-  }
-
-  @Test
-  void aWaiterIsServedWhenAnotherProcessReleases() throws Exception {
-    Lease theirs = enabled("m").persistentMutex("m").tryAcquire().orElseThrow();
-    AmqpLocks locks = fixture.open();
-    Future<Lease> mine = threads.submit(() -> locks.persistentMutex("m").acquire(LONG));
-    await().until(() -> locks.status().waiting() == 1);
-    theirs.close();
-    mine.get(5, TimeUnit.SECONDS).close();
-  }
-
-  @Test
-  void aWaiterThatGivesUpLeavesNothingBehind() throws Exception {
-    AmqpLocks locks = enabled("m");
-    AmqpLock mutex = locks.persistentMutex("m");
-    Lease lease = mutex.tryAcquire().orElseThrow();
-    assertThatThrownBy(() -> mutex.acquire(Duration.ofMillis(100)))
-        .isInstanceOf(LockException.AcquireTimeout.class)
-        .hasMessageContaining("persistent mutex 'm'");
-    CompletableFuture<Throwable> interrupted = new CompletableFuture<>();
-    Thread waiter =
-        new Thread(
-            () -> {
-              try {
-                mutex.acquire(LONG).close();
-              } catch (InterruptedException e) {
-                interrupted.complete(e);
-              }
-            });
-    waiter.start();
-    await().until(() -> locks.status().waiting() == 1);
-    waiter.interrupt();
-    assertThat(interrupted.get(5, TimeUnit.SECONDS)).isNotNull();
-    assertThat(locks.status().waiting()).isZero();
-    lease.close();
-    assertThat(locks.admin().persistentMutex("m").isHeld()).isFalse();
-    mutex.tryAcquire().orElseThrow().close();
-  }
-
-  @Test
-  void closingReleasesAndSendsWaitersAway() throws Exception {
-    AmqpLocks locks = enabled("m");
-    PersistentMutexAdmin observer = fixture.open().admin().persistentMutex("m");
-    Lease lease = locks.persistentMutex("m").tryAcquire().orElseThrow();
-    Future<?> waiting = threads.submit(() -> locks.persistentMutex("m").acquire(LONG));
-    await().until(() -> locks.status().waiting() == 1);
-    locks.close();
-    assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
-    assertThatThrownBy(() -> waiting.get(5, TimeUnit.SECONDS))
-        .hasCauseInstanceOf(LockException.Closed.class);
-    assertThat(observer.isHeld()).isFalse();
-    assertThat(observer.isEnabled()).isTrue();
   }
 
   @Tag("trap-14")
@@ -227,11 +117,11 @@ class PersistentMutexTest {
 
   @Test
   void enablingAndDisablingMayBeRepeated() {
-    PersistentMutexAdmin admin = fixture.open().admin().persistentMutex("m");
+    PersistentMutexAdmin admin = fixture.open().admin().persistentMutex("n");
     assertThat(admin.isEnabled()).isFalse();
     assertThat(admin.isHeld()).isFalse();
     admin.disable();
-    fixture.willStay(queue("m"));
+    fixture.willStay(queue("n"));
     admin.enable();
     admin.enable();
     assertThat(admin.isEnabled()).isTrue();

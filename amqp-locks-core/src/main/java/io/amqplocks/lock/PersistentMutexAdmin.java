@@ -2,11 +2,12 @@ package io.amqplocks.lock;
 
 /**
  * Administration of one persistent mutex: a mutex that can be held only while it is enabled. That state
- * is one durable queue, so it outlives every client and a restart of the broker.
+ * outlives every client, as it is a durable queue at the broker.
  *
- * <p>Calls may be made from any process at any time. Each is one step at the broker, which either
- * happens or does not, so no administrator waits for another, and the last one decides. A call that
- * failed may be repeated.
+ * <p>Calls may be made from any process at any time. Enabling and disabling is done by one administrator
+ * at a time, who waits for another for 30 s at most; each happens as a whole or not at all, may be
+ * repeated after a crash, and the last one counts. A call that gets no answer may still take effect; make
+ * it again.
  */
 public interface PersistentMutexAdmin {
 

@@ -12,25 +12,36 @@ import java.time.Duration;
 import java.util.OptionalInt;
 
 /**
- * Enables and disables one persistent mutex: declares and deletes its queue. There is no administration
- * mutex, for there is nothing between one step's before and after to protect: the broker puts declares
- * and deletes of one queue in an order, and each is idempotent.
+ * Enables and disables one persistent mutex: declares and deletes its queue. Each is one idempotent
+ * step; the administration mutex keeps them apart, because RabbitMQ 4.3 can answer a declare that meets
+ * the deletion of the same queue by closing the connection (541), and all leases on it would be lost.
  *
  * @param lock the mutex
  * @param queue its queue
+ * @param mutex lets one administrator at a time work
  * @param sessions where to ask
  * @param callTimeout the bound on each call
  * @param ticker the time
  */
 public record PersistentMutexAdministration(
-    LockId lock, String queue, Sessions sessions, Duration callTimeout, Ticker ticker)
+    LockId lock,
+    String queue,
+    AdminMutex mutex,
+    Sessions sessions,
+    Duration callTimeout,
+    Ticker ticker)
     implements PersistentMutexAdmin {
 
   @Override
   public void enable() {
+    mutex.during(held -> declare());
+  }
+
+  private boolean declare() {
     Call call = call();
     try {
       session(call).slots().declare(call, queue);
+      return true;
     } catch (LockException.Unexpected e) {
       throw BrokerErrors.isOtherwise(e) ? conflict(e) : e;
     }
@@ -45,8 +56,13 @@ public record PersistentMutexAdministration(
 
   @Override
   public void disable() {
+    mutex.during(held -> delete());
+  }
+
+  private boolean delete() {
     Call call = call();
     session(call).slots().delete(call, queue);
+    return true;
   }
 
   @Override

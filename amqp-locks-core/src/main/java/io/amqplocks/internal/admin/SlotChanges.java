@@ -6,7 +6,6 @@ import io.amqplocks.internal.session.Sessions;
 import io.amqplocks.internal.session.SlotQueues;
 import io.amqplocks.internal.session.Ticker;
 import io.amqplocks.internal.slots.Slots;
-import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
@@ -26,12 +25,9 @@ public final class SlotChanges {
 
   private static final Logger log = LoggerFactory.getLogger(SlotChanges.class);
 
-  /** How long one administrator waits for another. */
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
-
   private final LockId lock;
   private final Slots slots;
-  private final AmqpLock adminMutex;
+  private final AdminMutex adminMutex;
   private final Sessions sessions;
   private final Duration callTimeout;
   private final Ticker ticker;
@@ -45,7 +41,7 @@ public final class SlotChanges {
   public SlotChanges(
       LockId lock,
       Slots slots,
-      AmqpLock adminMutex,
+      AdminMutex adminMutex,
       Sessions sessions,
       Duration callTimeout,
       Ticker ticker,
@@ -71,16 +67,7 @@ public final class SlotChanges {
 
   /** Changes something as the only administrator. */
   <T> T underMutex(Function<Lease, T> change) {
-    try (Lease mutex = adminMutex.acquire(PATIENCE)) {
-      return change.apply(mutex);
-    } catch (LockException.AcquireTimeout e) {
-      throw new LockException.AcquireTimeout(
-          "Another administrator of %s is at work for more than %d s; try again later"
-              .formatted(lock, PATIENCE.toSeconds()));
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new LockException.Interrupted("Interrupted while waiting to administer " + lock);
-    }
+    return adminMutex.during(change);
   }
 
   void carryOut(Lease mutex, SlotPlan plan) {

@@ -70,6 +70,13 @@ public record QueueNames(String prefix, @Nullable QueueNaming scheme) {
         : checked(scheme.holder(semaphore, slot));
   }
 
+  /** The administration mutex of a lock that outlives its clients. */
+  public String admin(LockId lock) {
+    return lock.kind() == LockKind.PERSISTENT_MUTEX
+        ? prefix + "persistent-mutex-admin." + lock.name()
+        : admin(lock.name());
+  }
+
   /** The administration mutex of the semaphore. */
   public String admin(LockName semaphore) {
     return scheme == null ? semaphore(semaphore) + ".admin" : checked(scheme.admin(semaphore));

@@ -39,7 +39,7 @@ class GuardedUploadTest {
   private static final int SLOTS = 3;
 
   /** Durable queues outlive their users, so that each test needs some of its own. */
-  private final String prefix = "amqp-locks.test-" + Long.toHexString(System.nanoTime()) + ".";
+  private final String prefix = "test-" + Long.toHexString(System.nanoTime()) + ".";
 
   private final String workQueue = prefix + "todo";
 
