@@ -28,11 +28,12 @@ class TcpProxyTest {
   private TcpProxy proxy;
   private Socket client;
   private Socket broker;
+  private Thread acceptor;
 
   @BeforeEach
   void connect() throws Exception {
     server = FreePorts.bind(0);
-    ProxyThreads.start("test-server", this::acceptAll);
+    acceptor = ProxyThreads.start("test-server", this::acceptAll);
     proxy = new TcpProxy("127.0.0.1", server.getLocalPort());
     client = new Socket(proxy.host(), proxy.port());
     broker = nextAccepted();
@@ -220,6 +221,8 @@ class TcpProxyTest {
   @Test
   void unreachableBrokerClosesTheClient() throws Exception {
     server.close();
+    // Until its last user has left it, it may still accept one.
+    ProxyThreads.awaitEnd(acceptor);
     try (Socket second = new Socket(proxy.host(), proxy.port())) {
       assertThat(endOf(second)).isTrue();
     }
