@@ -79,7 +79,11 @@ class MutexTest extends LockContract {
     assertThat(lease.verify()).isEqualTo(LeaseState.LOST);
     assertThat(other.verify()).isEqualTo(LeaseState.HELD);
     assertThat(locks.status().held()).isEqualTo(1);
-    assertThat(locks.status().lastLoss()).hasValueSatisfying(s -> assertThat(s).contains("'m'"));
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(locks.status().lastLoss())
+                    .hasValueSatisfying(loss -> assertThat(loss).contains("'m'")));
     lease.close();
     assertThat(lease.state()).isEqualTo(LeaseState.LOST);
     await()
