@@ -105,11 +105,6 @@ public record QueueNames(String prefix, @Nullable QueueNaming scheme) {
     return fence("fence.", lock) + "try-" + random;
   }
 
-  /** A pattern over all queues of the lock, as messages show it to an operator. */
-  public String describe(LockId lock) {
-    return prefix + lock.kind().label().replace(' ', '-') + "." + lock.name();
-  }
-
   private String fence(String family, LockId lock) {
     String kind = lock.kind() == LockKind.PERSISTENT_MUTEX ? "persistent" : lock.kind().label();
     return prefix + family + kind + "." + lock.name() + ".";
