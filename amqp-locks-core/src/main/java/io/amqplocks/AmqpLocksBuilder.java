@@ -8,6 +8,7 @@ import io.amqplocks.lock.LockListener;
 import io.amqplocks.lock.ProbeKind;
 import io.amqplocks.lock.QueueNaming;
 import io.amqplocks.lock.SlotOrder;
+import io.amqplocks.lock.TokenNaming;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -100,7 +101,7 @@ public final class AmqpLocksBuilder {
    * locks must use the same, and their users need permissions on it.
    */
   public AmqpLocksBuilder queuePrefix(String prefix) {
-    names = new QueueNames(prefix, names.scheme());
+    names = names.withPrefix(prefix);
     return this;
   }
 
@@ -111,7 +112,16 @@ public final class AmqpLocksBuilder {
    * persistent mutexes and fences only.
    */
   public AmqpLocksBuilder naming(QueueNaming scheme) {
-    names = new QueueNames(names.prefix(), scheme);
+    names = names.withScheme(scheme);
+    return this;
+  }
+
+  /**
+   * Lets token semaphores be shared with clients of the plain protocol of seed 000, by the names of their
+   * queues. Default: our own, with a record beside the tokens.
+   */
+  public AmqpLocksBuilder tokenNaming(TokenNaming scheme) {
+    names = names.withPlainTokens(scheme);
     return this;
   }
 

@@ -35,7 +35,10 @@ class ArchitectureTest {
         .layer("admin")
         .definedBy("io.amqplocks.internal.admin")
         .layer("kinds")
-        .definedBy("io.amqplocks.internal.mutex", "io.amqplocks.internal.slots")
+        .definedBy(
+            "io.amqplocks.internal.mutex",
+            "io.amqplocks.internal.slots",
+            "io.amqplocks.internal.tokens")
         .layer("holding")
         .definedBy(
             "io.amqplocks.internal.lease",

@@ -23,6 +23,16 @@ public record LockId(LockKind kind, LockName name) {
     return new LockId(LockKind.SEMAPHORE, LockName.of(name));
   }
 
+  /** The token semaphore of that name. */
+  public static LockId tokenSemaphore(String name) {
+    return new LockId(LockKind.TOKEN_SEMAPHORE, LockName.of(name));
+  }
+
+  /** The fenced mutex of that name. */
+  public static LockId fencedMutex(String name) {
+    return new LockId(LockKind.FENCED_MUTEX, LockName.of(name));
+  }
+
   /** As it stands in messages: {@code semaphore 'images'}. */
   @Override
   public String toString() {

@@ -7,7 +7,11 @@ public enum LockKind {
   /** One holder at a time; usable while an administrator has enabled it. */
   PERSISTENT_MUTEX("persistent mutex"),
   /** As many holders as an administrator created slots. */
-  SEMAPHORE("semaphore");
+  SEMAPHORE("semaphore"),
+  /** As many holders as an administrator created tokens. */
+  TOKEN_SEMAPHORE("token semaphore"),
+  /** One holder at a time, always with a fencing token. */
+  FENCED_MUTEX("fenced mutex");
 
   private final String label;
 

@@ -23,7 +23,12 @@ public record LossReason(Cause cause, String detail) {
      */
     REVOKED,
     /** An administrator removed the slot; the holder has let go of it. */
-    SLOT_REMOVED
+    SLOT_REMOVED,
+    /**
+     * The token was held for longer than the broker allows a message to be unacknowledged ({@code
+     * consumer_timeout}, 30 minutes by default); it has taken it back.
+     */
+    HELD_TOO_LONG
   }
 
   @Override

@@ -2,6 +2,7 @@ package io.amqplocks.spring;
 
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 
 /**
@@ -63,6 +64,9 @@ public final class LockTemplate {
           case MUTEX -> locks.mutex(name);
           case PERSISTENT_MUTEX -> locks.persistentMutex(name);
           case SEMAPHORE -> locks.semaphore(name);
+          case TOKEN_SEMAPHORE, FENCED_MUTEX ->
+              throw new LockException.Invalid(
+                  "The template does not know of %s; use AmqpLocks itself".formatted(id));
         };
     return new LockOperations(lock, setup, catalog.waitFor(id));
   }

@@ -5,6 +5,7 @@ import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockKind;
 import io.amqplocks.lock.LockName;
 import io.amqplocks.lock.QueueNaming;
+import io.amqplocks.lock.TokenNaming;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
@@ -12,14 +13,17 @@ import org.jspecify.annotations.Nullable;
  * How a lock's queues are called: {@code PREFIX mutex.NAME}, {@code PREFIX persistent-mutex.NAME}, and
  * {@code PREFIX semaphore.NAME} with {@code .slot.N}, {@code .holder.N} and {@code .admin} behind it;
  * those of fences {@code PREFIX fence.KIND.NAME.SLOT.GENERATION} and {@code PREFIX epoch.} with the same
- * behind it. What stands behind the name has no room for doubt: read from the end, a queue's name
+ * behind it; those of tokens {@code PREFIX token-semaphore.NAME} or {@code PREFIX fenced-mutex.NAME}
+ * with {@code .tokens.GENERATION}, {@code .record} and {@code .admin}. What stands behind the name has no room for doubt: read from the end, a queue's name
  * belongs to one lock only, whatever dots the name has.
  * The four of mutexes and semaphores may follow another scheme, that of other clients.
  *
  * @param prefix what our queue names begin with, so that permissions can be given by one pattern
  * @param scheme how the queues of mutexes and semaphores are called, if not so
+ * @param plainTokens how the queues of token semaphores are called, if they follow the plain protocol
  */
-public record QueueNames(String prefix, @Nullable QueueNaming scheme) {
+public record QueueNames(
+    String prefix, @Nullable QueueNaming scheme, @Nullable TokenNaming plainTokens) {
 
   /** The prefix unless the user chooses another. */
   public static final String DEFAULT_PREFIX = "amqp-locks.";
@@ -43,7 +47,22 @@ public record QueueNames(String prefix, @Nullable QueueNaming scheme) {
 
   /** Ours, with that prefix. */
   public QueueNames(String prefix) {
-    this(prefix, null);
+    this(prefix, null, null);
+  }
+
+  /** The same with another prefix. */
+  public QueueNames withPrefix(String other) {
+    return new QueueNames(other, scheme, plainTokens);
+  }
+
+  /** The same with another scheme for mutexes and semaphores. */
+  public QueueNames withScheme(QueueNaming other) {
+    return new QueueNames(prefix, other, plainTokens);
+  }
+
+  /** The same with token semaphores of the plain protocol. */
+  public QueueNames withPlainTokens(TokenNaming other) {
+    return new QueueNames(prefix, scheme, other);
   }
 
   /** The queue that stands for the mutex. */
@@ -103,6 +122,37 @@ public record QueueNames(String prefix, @Nullable QueueNaming scheme) {
   /** A counter to try out what the broker does with counters here; with a random ending. */
   public String counterTrial(LockId lock, String random) {
     return fence("fence.", lock) + "try-" + random;
+  }
+
+  /** Whether the tokens of that lock are of the plain protocol: one queue for ever, any message counts. */
+  public boolean hasPlainTokens(LockId lock) {
+    return plainTokens != null && lock.kind() == LockKind.TOKEN_SEMAPHORE;
+  }
+
+  /**
+   * The queue that keeps the tokens. A name is never used twice for a quorum queue (trap 11), so what is
+   * made anew is of the next generation; in the plain protocol there is one.
+   */
+  public String tokens(LockId lock, int generation) {
+    return plainTokens != null && hasPlainTokens(lock)
+        ? checked(plainTokens.tokens(lock.name()))
+        : tokenFamily(lock) + ".tokens." + generation;
+  }
+
+  /** Where it is written down how many tokens there are, and in which queue; stays for good. */
+  public String tokenRecord(LockId lock) {
+    return tokenFamily(lock) + ".record";
+  }
+
+  /** The mutex of whoever changes tokens. */
+  public String tokenAdmin(LockId lock) {
+    return tokenFamily(lock) + ".admin";
+  }
+
+  private String tokenFamily(LockId lock) {
+    return prefix
+        + (lock.kind() == LockKind.FENCED_MUTEX ? "fenced-mutex." : "token-semaphore.")
+        + lock.name();
   }
 
   private String fence(String family, LockId lock) {
