@@ -1,48 +1,22 @@
 package io.amqplocks;
 
 import com.rabbitmq.client.ConnectionFactory;
-import io.amqplocks.internal.admin.AdminMutex;
-import io.amqplocks.internal.admin.PersistentMutexAdministration;
-import io.amqplocks.internal.admin.SlotAdministration;
-import io.amqplocks.internal.admin.SlotChanges;
-import io.amqplocks.internal.fencing.CounterMaking;
-import io.amqplocks.internal.fencing.Fence;
-import io.amqplocks.internal.fencing.FenceAdministration;
-import io.amqplocks.internal.fencing.FencedLeases;
-import io.amqplocks.internal.lease.LeaseBook;
-import io.amqplocks.internal.lease.Notices;
 import io.amqplocks.internal.lease.Taking;
-import io.amqplocks.internal.lease.Verification;
 import io.amqplocks.internal.mutex.MutexClaim;
 import io.amqplocks.internal.mutex.PersistentMutexClaim;
-import io.amqplocks.internal.probe.ExistenceProbe;
-import io.amqplocks.internal.probe.SelfCheck;
-import io.amqplocks.internal.session.Connector;
-import io.amqplocks.internal.session.Sessions;
-import io.amqplocks.internal.session.Ticker;
 import io.amqplocks.internal.slots.SlotChoice;
 import io.amqplocks.internal.slots.SlotClaim;
-import io.amqplocks.internal.slots.SlotCounts;
-import io.amqplocks.internal.slots.Slots;
-import io.amqplocks.internal.topology.QueueNames;
+import io.amqplocks.internal.tokens.TokenClaim.Missing;
+import io.amqplocks.internal.tokens.TokenKind;
 import io.amqplocks.internal.waiting.Claim;
 import io.amqplocks.internal.waiting.QueuedLock;
-import io.amqplocks.internal.waiting.WaitingLines;
+import io.amqplocks.internal.waiting.QueuedLock.Kind;
+import io.amqplocks.internal.waiting.QueuedLock.Variant;
 import io.amqplocks.lock.AmqpLock;
-import io.amqplocks.lock.FenceAdmin;
 import io.amqplocks.lock.LockAdmin;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
-import io.amqplocks.lock.LockListener;
 import io.amqplocks.lock.LocksStatus;
-import io.amqplocks.lock.PersistentMutexAdmin;
-import io.amqplocks.lock.SemaphoreAdmin;
-import java.time.Clock;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.Function;
 
 /**
@@ -57,66 +31,12 @@ import java.util.function.Function;
  */
 public final class AmqpLocks implements AutoCloseable {
 
-  private final QueueNames names;
-  private final Duration callTimeout;
-  private final ThreadPoolExecutor background;
-  private final ScheduledExecutorService scheduler;
-  private final Notices notices;
-  private final Notices silence;
-  private final Sessions sessions;
-  private final WaitingLines lines = new WaitingLines();
-  private final LeaseBook leases;
-  private final LeaseBook administration;
-  private final CounterMaking counterMaking;
-  private final Taking fencedLeases;
-  private final ExistenceProbe probe;
-  private final SlotCounts slotCounts = new SlotCounts();
+  private final Parts parts;
   private final SlotChoice slotChoice;
-  private final StatusRecorder recorder = new StatusRecorder();
 
   AmqpLocks(AmqpLocksBuilder settings) {
-    names = settings.names;
-    callTimeout = settings.callTimeout();
+    parts = new Parts(settings);
     slotChoice = new SlotChoice(settings.slotOrder);
-    probe = ExistenceProbe.of(settings.probing);
-    Threads threads = new Threads(settings.connectionName);
-    background = threads.background();
-    scheduler = threads.scheduler();
-    List<LockListener> listeners = new ArrayList<>(settings.listeners);
-    listeners.add(0, recorder);
-    notices = new Notices(listeners, threads);
-    silence = new Notices(List.of(), threads);
-    Connector connector =
-        new Connector(
-            settings.factory,
-            settings.addresses(),
-            settings.connectionName,
-            settings.heartbeat,
-            callTimeout,
-            threads);
-    leases = new LeaseBook(callTimeout, Ticker.SYSTEM, notices, background, lines::released);
-    counterMaking = new CounterMaking(names, Clock.systemUTC());
-    fencedLeases = new FencedLeases(leases, new Fence(names, counterMaking));
-    administration =
-        new LeaseBook(
-            callTimeout,
-            Ticker.SYSTEM,
-            silence,
-            background,
-            lock -> lines.released(names.admin(lock)));
-    Verification verification =
-        new Verification(scheduler, settings.verifyEvery(), List.of(leases, administration));
-    sessions =
-        new Sessions(
-            connector,
-            background,
-            threads,
-            callTimeout,
-            Ticker.SYSTEM,
-            new SessionNotices(
-                notices,
-                verification,
-                new SelfCheck(probe, names, callTimeout, Ticker.SYSTEM, background)));
   }
 
   /** Begins the settings; the factory is copied and never changed. */
@@ -131,7 +51,7 @@ public final class AmqpLocks implements AutoCloseable {
    */
   public AmqpLock mutex(String name) {
     LockId id = LockId.mutex(name);
-    return fenceable(id, via -> new MutexClaim(names.mutex(id.name()), via));
+    return fenceable(id, via -> new MutexClaim(parts.names.mutex(id.name()), via));
   }
 
   /**
@@ -143,7 +63,8 @@ public final class AmqpLocks implements AutoCloseable {
    */
   public AmqpLock persistentMutex(String name) {
     LockId id = LockId.persistentMutex(name);
-    return fenceable(id, via -> new PersistentMutexClaim(names.persistentMutex(id.name()), via));
+    return fenceable(
+        id, via -> new PersistentMutexClaim(parts.names.persistentMutex(id.name()), via));
   }
 
   /**
@@ -153,78 +74,65 @@ public final class AmqpLocks implements AutoCloseable {
    */
   public AmqpLock semaphore(String name) {
     LockId id = LockId.semaphore(name);
-    return fenceable(id, via -> new SlotClaim(slots(id), slotChoice, via));
+    return fenceable(id, via -> new SlotClaim(parts.slots(id), slotChoice, via));
+  }
+
+  /**
+   * The token semaphore of that name; it must have been created by an administrator. Each waiting call
+   * at the head of its line and each held token occupies a channel of the connection, as a persistent
+   * mutex does.
+   *
+   * @throws LockException.Invalid if the name is not allowed
+   */
+  public AmqpLock tokenSemaphore(String name) {
+    return tokens(LockId.tokenSemaphore(name), Missing.FAILS, false);
+  }
+
+  /**
+   * The fenced mutex of that name: the short way to a lock whose stale holders a resource can refuse. It
+   * needs no creating; its first acquire ever makes it. Each lease has a fencing token, drawn from the
+   * quorum queue that the mutex is.
+   *
+   * @throws LockException.Invalid if the name is not allowed
+   */
+  public AmqpLock fencedMutex(String name) {
+    return tokens(LockId.fencedMutex(name), parts.fencedMutexes, true);
   }
 
   /** Administers the locks that outlive their clients, and fences. */
   public LockAdmin admin() {
-    return new LockAdmin() {
-      @Override
-      public SemaphoreAdmin semaphore(String name) {
-        return administer(name);
-      }
-
-      @Override
-      public PersistentMutexAdmin persistentMutex(String name) {
-        LockId id = LockId.persistentMutex(name);
-        String queue = names.persistentMutex(id.name());
-        return new PersistentMutexAdministration(
-            id, queue, adminMutex(id), sessions, callTimeout, Ticker.SYSTEM);
-      }
-
-      @Override
-      public FenceAdmin fence(LockId lock) {
-        return new FenceAdministration(lock, counterMaking, sessions, Ticker.SYSTEM);
-      }
-    };
-  }
-
-  private SemaphoreAdmin administer(String name) {
-    LockId id = LockId.semaphore(name);
-    Slots slots = slots(id);
-    SlotChanges changes =
-        new SlotChanges(
-            id,
-            slots,
-            adminMutex(id),
-            sessions,
-            callTimeout,
-            Ticker.SYSTEM,
-            () -> lines.released(id));
-    return new SlotAdministration(id, slots, changes);
-  }
-
-  private AdminMutex adminMutex(LockId id) {
-    String queue = names.admin(id);
-    Claim claim = new MutexClaim(queue, administration);
-    return new AdminMutex(id, lock(id, queue, claim, claim, silence));
-  }
-
-  private Slots slots(LockId id) {
-    return new Slots(id.name(), names, probe, slotCounts);
+    return new Administrators(parts);
   }
 
   private AmqpLock fenceable(LockId id, Function<Taking, Claim> claim) {
-    return lock(id, id, claim.apply(leases), claim.apply(fencedLeases), notices);
+    Claim unfenced = claim.apply(parts.leases);
+    Claim fenced = claim.apply(parts.fencedLeases);
+    return lock(id, wanted -> wanted.fenced() ? fenced : unfenced);
   }
 
-  private AmqpLock lock(LockId id, Object lineKey, Claim claim, Claim fenced, Notices to) {
-    return new QueuedLock(
-        id, lineKey, claim, fenced, sessions, lines, to, callTimeout, Ticker.SYSTEM);
+  private AmqpLock tokens(LockId id, Missing missing, boolean alwaysFenced) {
+    return lock(
+        id, new TokenKind(parts.tokens, missing, parts.quorumSessions, parts.leases, alwaysFenced));
+  }
+
+  private AmqpLock lock(LockId id, Kind kind) {
+    return new QueuedLock(id, kind, Variant.PLAIN, id, parts.users);
   }
 
   /** How things stand. Asks nobody, never blocks. */
   public LocksStatus status() {
     LocksStatus.Session session = LocksStatus.Session.NOT_OPENED;
-    if (sessions.isClosed()) {
+    if (parts.sessions.isClosed()) {
       session = LocksStatus.Session.CLOSED;
-    } else if (sessions.ifOpen().isPresent()) {
+    } else if (parts.sessions.ifOpen().isPresent()) {
       session = LocksStatus.Session.OPEN;
-    } else if (sessions.everOpened()) {
+    } else if (parts.sessions.everOpened()) {
       session = LocksStatus.Session.ENDED;
     }
-    boolean blocked = sessions.ifOpen().map(open -> open.prober().blocked().isDone()).orElse(false);
-    return new LocksStatus(session, blocked, leases.held(), lines.waiting(), recorder.lastLoss());
+    boolean blocked =
+        parts.sessions.ifOpen().map(open -> open.prober().blocked().isDone()).orElse(false);
+    return new LocksStatus(
+        session, blocked, parts.leases.held(), parts.lines.waiting(), parts.recorder.lastLoss());
   }
 
   /**
@@ -234,14 +142,6 @@ public final class AmqpLocks implements AutoCloseable {
    */
   @Override
   public void close() {
-    sessions.refuse();
-    lines.releaseAll();
-    scheduler.shutdown();
-    leases.releaseAll();
-    administration.releaseAll();
-    sessions.close();
-    background.shutdown();
-    notices.close();
-    silence.close();
+    parts.close();
   }
 }

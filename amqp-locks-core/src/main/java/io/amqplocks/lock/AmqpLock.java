@@ -17,10 +17,22 @@ public interface AmqpLock {
    * other as ever and share one line of waiters; a token costs about two more round trips and a write to
    * a quorum queue. The first fenced acquire ever of a slot makes its counter, which takes longer.
    *
+   * A token semaphore on a quorum queue has tokens at no further cost; on a classic queue it has none.
+   *
    * <p>Acquires of it also throw {@link LockException.FenceUnavailable}, at once and whatever the
    * caller would wait.
    */
   AmqpLock fenced();
+
+  /**
+   * The same lock for calls that the broker shall serve before all that wait with a lower priority, in
+   * any process. Threads of this process that wait with the same priority share a line. A free slot goes
+   * to whoever asks first. Default: 0.
+   *
+   * @throws LockException.Invalid if this kind of lock has no priorities; token semaphores and fenced
+   *     mutexes have
+   */
+  AmqpLock withPriority(int priority);
 
   /**
    * Takes a slot if one is free, without waiting for a holder and without overtaking this process's
@@ -40,7 +52,7 @@ public interface AmqpLock {
 
   /**
    * Takes a slot, waiting for one up to a bound. Threads of this process are served in the order of
-   * their calls; between processes there is no order. A waiter that gives up leaves nothing behind.
+   * their calls; between processes there is no order, but that token semaphores are given in turns. A waiter that gives up leaves nothing behind.
    *
    * <p>A connection that breaks while waiting is opened again; but if none was ever opened, the first
    * failure is thrown at once.

@@ -19,7 +19,10 @@ public interface Lease extends AutoCloseable {
   /** The lock that this is a lease of. */
   LockId lock();
 
-  /** The slot held, from 1; a mutex has slot 1 only. */
+  /**
+   * The slot held, from 1; a mutex has slot 1 only. 0 for a token that was published by a client of
+   * another kind, which has no number.
+   */
   int slot();
 
   /**
@@ -60,7 +63,8 @@ public interface Lease extends AutoCloseable {
   /**
    * Gives the lease back. When this returns, the slot is free at the broker; if the broker did not
    * answer within the call timeout, it becomes free as soon as the broker works off the request, or
-   * drops the connection. Closing again, or after a loss, does nothing. Never throws.
+   * drops the connection. Tokens are given back without waiting for the broker: it frees the slot
+   * as soon as it reads that, and what this process asks for next it reads after that. Closing again, or after a loss, does nothing. Never throws.
    */
   @Override
   void close();

@@ -32,6 +32,7 @@ public final class ProberSession implements AutoCloseable {
                 Duration.ofSeconds(10),
                 callTimeout,
                 Thread::new),
+            "holder",
             background,
             Thread::new,
             callTimeout,

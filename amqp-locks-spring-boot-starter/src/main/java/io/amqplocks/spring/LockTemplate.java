@@ -2,7 +2,6 @@ package io.amqplocks.spring;
 
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.AmqpLock;
-import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 
 /**
@@ -56,6 +55,24 @@ public final class LockTemplate {
     return on(LockId.persistentMutex(name));
   }
 
+  /**
+   * The token semaphore of that name. It must have been created by an administrator.
+   *
+   * @throws io.amqplocks.lock.LockException.Invalid if the name is not allowed
+   */
+  public LockOperations tokenSemaphore(String name) {
+    return on(LockId.tokenSemaphore(name));
+  }
+
+  /**
+   * The fenced mutex of that name, which needs no creating.
+   *
+   * @throws io.amqplocks.lock.LockException.Invalid if the name is not allowed
+   */
+  public LockOperations fencedMutex(String name) {
+    return on(LockId.fencedMutex(name));
+  }
+
   /** The lock of that family and name. */
   public LockOperations on(LockId id) {
     String name = id.name().value();
@@ -64,9 +81,8 @@ public final class LockTemplate {
           case MUTEX -> locks.mutex(name);
           case PERSISTENT_MUTEX -> locks.persistentMutex(name);
           case SEMAPHORE -> locks.semaphore(name);
-          case TOKEN_SEMAPHORE, FENCED_MUTEX ->
-              throw new LockException.Invalid(
-                  "The template does not know of %s; use AmqpLocks itself".formatted(id));
+          case TOKEN_SEMAPHORE -> locks.tokenSemaphore(name);
+          case FENCED_MUTEX -> locks.fencedMutex(name);
         };
     return new LockOperations(lock, setup, catalog.waitFor(id));
   }

@@ -5,6 +5,7 @@ import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LossReason;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -73,7 +74,17 @@ final class FencedHolding implements Holding {
   }
 
   @Override
+  public long proofAgeNanos(Session session) {
+    return holding.proofAgeNanos(session);
+  }
+
+  @Override
   public String trace() {
     return holding.trace();
+  }
+
+  @Override
+  public LossReason loss() {
+    return holding.loss();
   }
 }

@@ -5,6 +5,8 @@ import io.amqplocks.internal.session.HeldConsumer;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LossReason;
+import io.amqplocks.lock.LossReason.Cause;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
@@ -96,8 +98,8 @@ public final class ConsumerHolding implements Holding {
   }
 
   @Override
-  public String fate() {
+  public LossReason loss() {
     HeldConsumer ours = consumer;
-    return ours == null ? Holding.super.fate() : ours.fate();
+    return ours == null ? Holding.super.loss() : new LossReason(Cause.REVOKED, ours.fate());
   }
 }

@@ -38,13 +38,13 @@ public final class HeldLease implements Lease, Session.Member {
   private volatile boolean ended;
   private final LeaseNotices notices;
 
-  HeldLease(Holding holding, Session session, LeaseBook book, long sentAt) {
+  HeldLease(Holding holding, Session session, LeaseBook book, long provenAt) {
     this.holding = holding;
     this.session = session;
     this.book = book;
     certainty = Certainty.of(session.heartbeat());
-    status = new AtomicReference<>(LeaseStatus.pending(sentAt));
-    acquiredAt = sentAt;
+    status = new AtomicReference<>(LeaseStatus.pending(provenAt));
+    acquiredAt = book.nanos();
     notices = new LeaseNotices(this, book.notices());
   }
 
@@ -122,7 +122,7 @@ public final class HeldLease implements Lease, Session.Member {
 
   /** The broker says that the holding is gone, or another's. Does not block. */
   void revoked() {
-    lose(new LossReason(Cause.REVOKED, holding.fate()));
+    lose(holding.loss());
   }
 
   /** From now on this lease ends with its session. */

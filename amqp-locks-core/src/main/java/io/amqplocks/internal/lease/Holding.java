@@ -5,6 +5,8 @@ import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LossReason;
+import io.amqplocks.lock.LossReason.Cause;
 
 /**
  * What a lease consists of at the broker, and how it is had, kept and given back. Steps of one holding
@@ -66,8 +68,16 @@ public interface Holding {
   /** What stands for it at the broker, for messages: a queue's name. */
   String trace();
 
-  /** How it went, in words, once it is gone. */
-  default String fate() {
-    return "queue " + trace() + " was deleted";
+  /**
+   * How long ago the broker proved to have heard from this client, in nanoseconds, when it was won
+   * without asking; 0 if winning it was the answer to a question.
+   */
+  default long proofAgeNanos(Session session) {
+    return 0;
+  }
+
+  /** How it went, once it is gone. */
+  default LossReason loss() {
+    return new LossReason(Cause.REVOKED, "queue " + trace() + " was deleted");
   }
 }

@@ -60,7 +60,8 @@ public final class LeaseBook implements Taking {
    */
   @Override
   public Optional<HeldLease> take(Call call, Session session, Holding holding) {
-    HeldLease lease = new HeldLease(holding, session, this, ticker.nanos());
+    long proofAge = holding.proofAgeNanos(session);
+    HeldLease lease = new HeldLease(holding, session, this, ticker.nanos() - proofAge);
     if (!holding.contend(call, session)) {
       return Optional.empty();
     }
@@ -84,7 +85,7 @@ public final class LeaseBook implements Taking {
 
   private boolean secure(Call call, Session session, Holding holding, HeldLease lease) {
     lease.begin();
-    long sentAt = ticker.nanos();
+    long sentAt = ticker.nanos() - holding.proofAgeNanos(session);
     if (!holding.secure(call, session, lease::revoked)) {
       return false;
     }

@@ -67,6 +67,12 @@ public final class BrokerErrors {
     return signal != null && replyCode(signal) == AMQP.PRECONDITION_FAILED;
   }
 
+  /** Whether the broker closed the channel because a message was not acknowledged for too long. */
+  static boolean isHeldTooLong(ShutdownSignalException signal) {
+    return replyCode(signal) == AMQP.PRECONDITION_FAILED
+        && text(signal).contains("delivery acknowledgement on channel");
+  }
+
   /** The error for a connection that could not be opened. */
   static LockException connecting(Call call, String target, Throwable failure) {
     if (failure instanceof AuthenticationFailureException) {

@@ -7,16 +7,13 @@ import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Command;
 import com.rabbitmq.client.Connection;
 import io.amqplocks.internal.session.CounterReading.Outcome;
-import io.amqplocks.internal.session.HolderConnection.LateAnswer;
+import io.amqplocks.internal.session.Rpc.LateAnswer;
 import io.amqplocks.internal.topology.QueueArguments;
 import io.amqplocks.lock.LockException;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicReference;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The counters of fences: quorum queues of one message each, whose returns the broker counts. To read
@@ -76,23 +73,15 @@ public final class CounterQueues {
     if (!(reply.getMethod() instanceof GetOk got)) {
       return CounterReading.EMPTY;
     }
-    // Not reject, which counts as a failure from 4.3 on (trap 8).
-    channel.basicNack(got.getDeliveryTag(), false, true);
+    Delivery message =
+        Delivery.of(
+            channel,
+            got.getDeliveryTag(),
+            (BasicProperties) reply.getContentHeader(),
+            reply.getContentBody());
+    message.putBack();
     return new CounterReading(
-        Outcome.READ,
-        new String(reply.getContentBody(), StandardCharsets.UTF_8),
-        returns(((BasicProperties) reply.getContentHeader()).getHeaders()),
-        got.getMessageCount());
-  }
-
-  /** Up to 4.2 "delivery" counts all returns; from 4.3 on that is failures only. Absent means 0. */
-  private static long returns(@Nullable Map<String, Object> headers) {
-    if (headers == null) {
-      return 0;
-    }
-    Object acquired = headers.get("x-acquired-count");
-    Object count = acquired == null ? headers.get("x-delivery-count") : acquired;
-    return count instanceof Number number ? number.longValue() : 0;
+        Outcome.READ, message.content(), message.returns(), got.getMessageCount());
   }
 
   /** Whether the queue is there. */

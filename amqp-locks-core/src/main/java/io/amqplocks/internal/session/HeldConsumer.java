@@ -1,5 +1,7 @@
 package io.amqplocks.internal.session;
 
+import com.rabbitmq.client.ShutdownSignalException;
+import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -9,14 +11,14 @@ import java.util.concurrent.CompletableFuture;
  * <p>Concurrency: its end, if it was not ours, is one future that is completed once, by whichever thread
  * hears of it first.
  */
-public final class HeldConsumer {
+public final class HeldConsumer implements Carried {
 
   private final String queue;
   private final String tag;
-  private final ConsumerChannel channel;
+  private final DeliveryChannel channel;
   private final CompletableFuture<String> gone = new CompletableFuture<>();
 
-  HeldConsumer(String queue, String tag, ConsumerChannel channel) {
+  HeldConsumer(String queue, String tag, DeliveryChannel channel) {
     this.queue = queue;
     this.tag = tag;
     this.channel = channel;
@@ -26,11 +28,37 @@ public final class HeldConsumer {
     return queue;
   }
 
-  String tag() {
+  @Override
+  public String tag() {
     return tag;
   }
 
-  ConsumerChannel channel() {
+  /**
+   * Strangers' messages are dropped. They are acknowledged at once, and the broker sends one at a time:
+   * so a flood of messages neither fills this side's buffers, as with automatic acknowledgement, nor
+   * runs one into the broker's delivery timeout, which would close the channel.
+   */
+  @Override
+  public void delivered(Delivery delivery) throws IOException {
+    delivery.remove();
+  }
+
+  @Override
+  public void cancelled() {
+    gone("queue " + queue + " was deleted, or its node went down");
+  }
+
+  /** With the connection goes the session, and it tells its members by itself. */
+  @Override
+  public void closed(ShutdownSignalException cause) {
+    if (!cause.isHardError()) {
+      gone(
+          "RabbitMQ closed the channel that consumed queue %s: %s"
+              .formatted(queue, BrokerErrors.text(cause)));
+    }
+  }
+
+  DeliveryChannel channel() {
     return channel;
   }
 

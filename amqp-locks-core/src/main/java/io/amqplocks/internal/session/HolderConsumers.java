@@ -2,16 +2,15 @@ package io.amqplocks.internal.session;
 
 import com.rabbitmq.client.AMQP.Basic;
 import com.rabbitmq.client.AMQP.Queue.DeclareOk;
-import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.Method;
-import io.amqplocks.internal.session.HolderConnection.LateAnswer;
+import io.amqplocks.internal.session.Rpc.LateAnswer;
+import io.amqplocks.internal.session.Rpc.Reading;
 import io.amqplocks.internal.topology.QueueArguments;
 import io.amqplocks.lock.LockException;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
@@ -38,13 +37,13 @@ public final class HolderConsumers {
   private static final int MOST_REMEMBERED = 10_000;
 
   private final HolderConnection holder;
-  private final ConsumerChannels channels;
+  private final DeliveryChannels channels;
   private final AtomicLong lastTag = new AtomicLong();
   private final Set<String> exclusive = ConcurrentHashMap.newKeySet();
 
-  HolderConsumers(Connection connection, HolderConnection holder, Executor background) {
+  HolderConsumers(HolderConnection holder, DeliveryChannels channels) {
     this.holder = holder;
-    channels = new ConsumerChannels(connection, background);
+    this.channels = channels;
   }
 
   /**
@@ -61,8 +60,8 @@ public final class HolderConsumers {
             call,
             step,
             QueueArguments.passive(queue),
-            LateAnswer.IGNORED,
-            reply -> count.set(((DeclareOk) reply.getMethod()).getConsumerCount()));
+            (channel, reply) -> count.set(((DeclareOk) reply.getMethod()).getConsumerCount()),
+            LateAnswer.IGNORED);
     return switch (answer) {
       case OK -> OptionalInt.of(count.get());
       case ABSENT -> {
@@ -138,7 +137,7 @@ public final class HolderConsumers {
   }
 
   private HeldConsumer prepare(Call call, String queue) {
-    ConsumerChannel channel = channels.lend(call, "consume from queue " + queue);
+    DeliveryChannel channel = channels.lend(call, "consume from queue " + queue);
     HeldConsumer consumer = new HeldConsumer(queue, "hold-" + lastTag.incrementAndGet(), channel);
     channel.carry(consumer);
     return consumer;
@@ -146,14 +145,16 @@ public final class HolderConsumers {
 
   private Answer consume(Call call, HeldConsumer consumer) {
     String step = "consume from queue " + consumer.queue();
-    ConsumerChannel channel = consumer.channel();
+    DeliveryChannel channel = consumer.channel();
     Method consume =
         new Basic.Consume.Builder()
             .queue(consumer.queue())
             .consumerTag(consumer.tag())
             .exclusive()
             .build();
-    Answer answer = channels.ask(call, step, channel, consume, late -> undo(call, consumer, late));
+    Answer answer =
+        channels.ask(
+            call, step, channel, consume, Reading.NOTHING, late -> undo(call, consumer, late));
     if (answer == Answer.NONE) {
       throw call.unanswered(step);
     }
@@ -182,10 +183,11 @@ public final class HolderConsumers {
       exclusive.remove(consumer.queue());
     }
     String step = "cancel the consumer of queue " + consumer.queue();
-    ConsumerChannel channel = consumer.channel();
+    DeliveryChannel channel = consumer.channel();
     try {
       Basic.Cancel cancel = new Basic.Cancel.Builder().consumerTag(consumer.tag()).build();
-      Answer answer = channels.ask(call, step, channel, cancel, late -> released(consumer));
+      Answer answer =
+          channels.ask(call, step, channel, cancel, Reading.NOTHING, late -> released(consumer));
       if (answer == Answer.NONE) {
         log.warn("{}: {}; it will when it can", call.lock(), call.unanswered(step).getMessage());
       } else {

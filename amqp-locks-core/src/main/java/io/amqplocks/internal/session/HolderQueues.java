@@ -114,9 +114,6 @@ public final class HolderQueues {
   /** Whether the queue is this session's own: only the owner's passive declare is answered OK. */
   public Answer owns(Call call, String queue) {
     return holder.ask(
-        call,
-        "verify queue " + queue,
-        QueueArguments.passive(queue),
-        HolderConnection.LateAnswer.IGNORED);
+        call, "verify queue " + queue, QueueArguments.passive(queue), Rpc.LateAnswer.IGNORED);
   }
 }

@@ -44,6 +44,22 @@ public record Server(String product, String version) {
         : Optional.empty();
   }
 
+  /** The first number of its version; 0 if that cannot be read. */
+  public int major() {
+    Matcher release = RELEASE.matcher(version);
+    return release.matches() ? Integer.parseInt(release.group(1)) : 0;
+  }
+
+  /** Whether it is RabbitMQ of that version or newer. */
+  public boolean isAtLeast(int major, int minor) {
+    Matcher release = RELEASE.matcher(version);
+    if (!product.equals(KNOWN) || !release.matches()) {
+      return false;
+    }
+    int first = Integer.parseInt(release.group(1));
+    return first > major || (first == major && Integer.parseInt(release.group(2)) >= minor);
+  }
+
   @Override
   public String toString() {
     return product + " " + version;

@@ -34,6 +34,7 @@ public final class Session {
   private final HolderQueues holders;
   private final SlotQueues slots;
   private final HolderConsumers consumers;
+  private final TokenQueues tokens;
   private final RevocationWatch revocations;
   private final ProberConnection prober;
   private final CounterQueues counters;
@@ -61,7 +62,9 @@ public final class Session {
     holder = new HolderConnection(connection, background, ticker);
     holders = new HolderQueues(holder, callTimeout, background);
     slots = new SlotQueues(holder);
-    consumers = new HolderConsumers(connection, holder, background);
+    DeliveryChannels channels = new DeliveryChannels(connection, holder, background);
+    consumers = new HolderConsumers(holder, channels);
+    tokens = new TokenQueues(holder, channels, background, callTimeout);
     revocations = new RevocationWatch(connection, watchThread);
     prober = new ProberConnection(connector, callTimeout);
     counters = new CounterQueues(connector, background, callTimeout, ticker);
@@ -82,6 +85,11 @@ public final class Session {
   /** The exclusive consumers of this session. */
   public HolderConsumers consumers() {
     return consumers;
+  }
+
+  /** The tokens that this session holds. */
+  public TokenQueues tokens() {
+    return tokens;
   }
 
   /** Tells of exclusive queues that were deleted under their holder. */

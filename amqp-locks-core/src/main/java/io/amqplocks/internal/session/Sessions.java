@@ -13,6 +13,7 @@ import java.util.concurrent.TimeoutException;
 public final class Sessions {
 
   private final Connector connector;
+  private final String role;
   private final Executor background;
   private final ThreadFactory threads;
   private final Duration callTimeout;
@@ -29,15 +30,21 @@ public final class Sessions {
     void opened(Session session);
   }
 
-  /** Opens nothing yet. */
+  /**
+   * Opens nothing yet.
+   *
+   * @param role what the sessions are for; part of the name that an operator sees at the broker
+   */
   public Sessions(
       Connector connector,
+      String role,
       Executor background,
       ThreadFactory threads,
       Duration callTimeout,
       Ticker ticker,
       SessionListener listener) {
     this.connector = connector;
+    this.role = role;
     this.background = background;
     this.threads = threads;
     this.callTimeout = callTimeout;
@@ -59,14 +66,15 @@ public final class Sessions {
   }
 
   private Session open() throws IOException, TimeoutException {
-    Connection connection = connector.open("holder");
+    Connection connection = connector.open(role);
     Session session = new Session(connection, connector, background, threads, callTimeout, ticker);
     everOpened = true;
     listener.opened(session);
     return session;
   }
 
-  private void requireNotClosed(Call call) {
+  /** Throws {@link LockException.Closed} if no session may be used any more. */
+  public void requireNotClosed(Call call) {
     if (closed) {
       throw new LockException.Closed("This AmqpLocks is closed; no more leases of " + call.lock());
     }

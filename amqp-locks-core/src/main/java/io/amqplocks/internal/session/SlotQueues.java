@@ -2,7 +2,7 @@ package io.amqplocks.internal.session;
 
 import com.rabbitmq.client.AMQP.Queue.Delete;
 import com.rabbitmq.client.Method;
-import io.amqplocks.internal.session.HolderConnection.LateAnswer;
+import io.amqplocks.internal.session.Rpc.LateAnswer;
 import io.amqplocks.internal.topology.QueueArguments;
 import io.amqplocks.lock.LockException;
 

@@ -5,10 +5,20 @@ import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.Session;
 import java.util.Optional;
 
-/** One attempt to take a slot of a lock: what tells one kind of lock from another. */
+/** How a slot of a lock is had: what tells one kind of lock from another. */
 @FunctionalInterface
 public interface Claim {
 
   /** Takes a slot if one is free, else answers empty; waits for no holder. */
   Optional<HeldLease> attempt(Call call, Session session);
+
+  /**
+   * Makes known that this client waits for a slot; to be closed when it does no more. Unless a kind of
+   * lock knows better, nobody is told, and attempts are repeated after jittered pauses.
+   *
+   * @param wake is to be called when an attempt is worth while, on any thread; must not block
+   */
+  default Vigil keepVigil(Call call, Session session, Runnable wake) {
+    return new PollingVigil(this, session);
+  }
 }

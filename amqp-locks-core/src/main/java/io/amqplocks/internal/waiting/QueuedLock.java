@@ -12,68 +12,88 @@ import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockListener.Outcome;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * A lock as a user has it: attempts of one kind, with the waiting around them. Threads of the process
- * wait in a line; the head of the line tries, and between processes it tries again after a jittered
- * pause, or at once when this process releases a slot.
+ * wait in a line, one for each priority; the head of the line keeps vigil at the broker, and tries when
+ * it is woken, there or here.
+ *
+ * @param id the lock
+ * @param kind how a slot of it is had
+ * @param variant what the user wants of a slot
+ * @param lineKey locks of one key share a line, whichever object they are
+ * @param context what all locks have in common
  */
-public final class QueuedLock implements AmqpLock {
-
-  private final LockId id;
-  private final Object lineKey;
-  private final Claim claim;
-  private final Claim fencedClaim;
-  private final Sessions sessions;
-  private final WaitingLines lines;
-  private final Notices notices;
-  private final Duration callTimeout;
-  private final Ticker ticker;
+public record QueuedLock(LockId id, Kind kind, Variant variant, Object lineKey, Context context)
+    implements AmqpLock {
 
   /**
-   * A lock.
+   * What the user wants of a slot.
    *
-   * @param lineKey locks of one key share a line, whichever object they are
-   * @param fencedClaim the same claim with fencing tokens
+   * @param fenced whether its lease has a fencing token
+   * @param priority of all who wait those with the highest are served first
    */
-  public QueuedLock(
-      LockId id,
-      Object lineKey,
-      Claim claim,
-      Claim fencedClaim,
+  public record Variant(boolean fenced, int priority) {
+    /** As it comes. */
+    public static final Variant PLAIN = new Variant(false, 0);
+  }
+
+  /** A kind of lock. */
+  public interface Kind {
+    /** How a slot is had that is wanted so. */
+    Claim claim(Variant variant);
+
+    /** Whether it serves by priority. */
+    default boolean hasPriorities() {
+      return false;
+    }
+  }
+
+  /**
+   * What all locks have in common.
+   *
+   * @param sessions the way to the broker
+   * @param lines the threads that wait
+   * @param notices who hears of attempts that fail
+   * @param callTimeout the bound on each call
+   * @param ticker the time
+   */
+  public record Context(
       Sessions sessions,
       WaitingLines lines,
       Notices notices,
       Duration callTimeout,
-      Ticker ticker) {
-    this.id = id;
-    this.lineKey = lineKey;
-    this.claim = claim;
-    this.fencedClaim = fencedClaim;
-    this.sessions = sessions;
-    this.lines = lines;
-    this.notices = notices;
-    this.callTimeout = callTimeout;
-    this.ticker = ticker;
-  }
+      Ticker ticker) {}
 
-  @Override
-  public LockId id() {
-    return id;
-  }
+  private record PriorityLine(Object key, int priority) {}
 
   @Override
   public AmqpLock fenced() {
-    return new QueuedLock(
-        id, lineKey, fencedClaim, fencedClaim, sessions, lines, notices, callTimeout, ticker);
+    return with(new Variant(true, variant.priority));
+  }
+
+  @Override
+  public AmqpLock withPriority(int priority) {
+    if (!kind.hasPriorities()) {
+      throw new LockException.Invalid(
+          "The %s serves without priorities; a token semaphore has them".formatted(id));
+    }
+    return with(new Variant(variant.fenced, priority));
+  }
+
+  private QueuedLock with(Variant other) {
+    return new QueuedLock(id, kind, other, lineKey, context);
+  }
+
+  private Object line() {
+    return variant.priority == 0 ? lineKey : new PriorityLine(lineKey, variant.priority);
   }
 
   @Override
   public Optional<Lease> tryAcquire() {
-    long start = ticker.nanos();
+    long start = context.ticker.nanos();
     try {
-      Optional<HeldLease> lease = lines.isEmpty(lineKey) ? attempt() : Optional.empty();
+      Optional<HeldLease> lease = context.lines.isEmpty(line()) ? attempt() : Optional.empty();
       lease.ifPresentOrElse(held -> held.announce(since(start)), () -> missed(Outcome.BUSY, start));
       return lease.map(Lease.class::cast);
     } catch (LockException e) {
@@ -88,12 +108,12 @@ public final class QueuedLock implements AmqpLock {
       throw new LockException.Invalid(
           "The time to wait for %s is negative: %s; use zero or more".formatted(id, wait));
     }
-    long start = ticker.nanos();
+    long start = context.ticker.nanos();
     Outcome missed = Outcome.ERROR;
     boolean acquired = false;
-    WaitingLines.Ticket ticket = lines.join(lineKey);
+    WaitingLines.Ticket ticket = context.lines.join(line());
     try {
-      HeldLease lease = acquire(ticket, new Patience(id, wait, ticker));
+      HeldLease lease = acquire(ticket, new Patience(id, wait, context.ticker));
       lease.announce(since(start));
       acquired = true;
       return lease;
@@ -104,7 +124,7 @@ public final class QueuedLock implements AmqpLock {
       missed = Outcome.INTERRUPTED;
       throw e;
     } finally {
-      lines.leave(ticket);
+      context.lines.leave(ticket);
       if (!acquired) {
         missed(missed, start);
       }
@@ -116,40 +136,40 @@ public final class QueuedLock implements AmqpLock {
     if (!ticket.place().awaitTurn(patience.remaining())) {
       throw patience.end();
     }
-    Backoff backoff = new Backoff(ThreadLocalRandom.current());
-    while (true) {
-      if (Thread.interrupted()) {
-        throw new InterruptedException("interrupted while waiting for " + id);
-      }
-      long mark = ticket.line().mark();
-      try {
-        Optional<HeldLease> lease = attempt();
+    try (Head head = new Head(this, kind.claim(variant), context, ticket.line())) {
+      while (true) {
+        if (Thread.interrupted()) {
+          throw new InterruptedException("interrupted while waiting for " + id);
+        }
+        long mark = ticket.line().mark();
+        Optional<HeldLease> lease = head.attempt(patience);
         if (lease.isPresent()) {
           return lease.get();
         }
-        patience.busy();
-      } catch (LockException.Unreachable | LockException.Unanswered e) {
-        patience.broken(e, sessions.everOpened());
+        if (patience.remaining() <= 0) {
+          throw patience.end();
+        }
+        ticket.place().pause(Math.min(head.pauseNanos(), patience.remaining()), mark);
       }
-      if (patience.remaining() <= 0) {
-        throw patience.end();
-      }
-      ticket.place().pause(Math.min(backoff.next(), patience.remaining()), mark);
     }
   }
 
   private Optional<HeldLease> attempt() {
-    Call call = Call.on(id, callTimeout, ticker);
-    return claim.attempt(call, sessions.current(call));
+    Call call = call();
+    return kind.claim(variant).attempt(call, context.sessions.current(call));
+  }
+
+  Call call() {
+    return Call.on(id, context.callTimeout, context.ticker);
   }
 
   private void missed(Outcome outcome, long start) {
     Duration waited = since(start);
-    notices.post(listener -> listener.notAcquired(id, outcome, waited));
+    context.notices.post(listener -> listener.notAcquired(id, outcome, waited));
   }
 
   private Duration since(long start) {
-    return Duration.ofNanos(ticker.nanos() - start);
+    return Duration.ofNanos(context.ticker.nanos() - start);
   }
 
   @Override

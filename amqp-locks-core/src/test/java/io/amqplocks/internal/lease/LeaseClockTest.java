@@ -53,7 +53,13 @@ class LeaseClockTest {
             Thread::new);
     sessions =
         new Sessions(
-            connector, background, Thread::new, Duration.ofSeconds(5), clock::get, session -> {});
+            connector,
+            "holder",
+            background,
+            Thread::new,
+            Duration.ofSeconds(5),
+            clock::get,
+            session -> {});
     book = new LeaseBook(Duration.ofSeconds(5), clock::get, notices, background, lock -> {});
   }
 

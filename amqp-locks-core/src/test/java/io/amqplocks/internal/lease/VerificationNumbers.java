@@ -42,7 +42,8 @@ class VerificationNumbers {
             BOUND,
             Thread::new);
     Sessions sessions =
-        new Sessions(connector, background, Thread::new, BOUND, Ticker.SYSTEM, session -> {});
+        new Sessions(
+            connector, "holder", background, Thread::new, BOUND, Ticker.SYSTEM, session -> {});
     LeaseBook book = new LeaseBook(BOUND, Ticker.SYSTEM, notices, background, lock -> {});
     List<HeldLease> leases = new ArrayList<>();
     Session session = sessions.current(call("first"));

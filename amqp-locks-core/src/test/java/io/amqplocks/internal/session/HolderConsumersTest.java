@@ -37,9 +37,8 @@ class HolderConsumersTest {
     ConnectionFactory factory = broker.connectionFactory();
     factory.setRequestedChannelMax(CHANNELS);
     connection = factory.newConnection("consumers");
-    consumers =
-        new HolderConsumers(
-            connection, new HolderConnection(connection, background, Ticker.SYSTEM), background);
+    HolderConnection holder = new HolderConnection(connection, background, Ticker.SYSTEM);
+    consumers = new HolderConsumers(holder, new DeliveryChannels(connection, holder, background));
   }
 
   @AfterEach

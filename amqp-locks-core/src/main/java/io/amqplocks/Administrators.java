@@ -1,0 +1,58 @@
+package io.amqplocks;
+
+import io.amqplocks.internal.admin.AdminMutex;
+import io.amqplocks.internal.admin.PersistentMutexAdministration;
+import io.amqplocks.internal.admin.SlotAdministration;
+import io.amqplocks.internal.admin.SlotChanges;
+import io.amqplocks.internal.fencing.FenceAdministration;
+import io.amqplocks.internal.mutex.MutexClaim;
+import io.amqplocks.internal.session.Ticker;
+import io.amqplocks.internal.slots.Slots;
+import io.amqplocks.internal.waiting.Claim;
+import io.amqplocks.internal.waiting.QueuedLock;
+import io.amqplocks.internal.waiting.QueuedLock.Variant;
+import io.amqplocks.lock.FenceAdmin;
+import io.amqplocks.lock.LockAdmin;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.PersistentMutexAdmin;
+import io.amqplocks.lock.SemaphoreAdmin;
+
+/** Makes the administrators of locks. */
+record Administrators(Parts parts) implements LockAdmin {
+
+  @Override
+  public SemaphoreAdmin semaphore(String name) {
+    LockId id = LockId.semaphore(name);
+    Slots slots = parts.slots(id);
+    SlotChanges changes =
+        new SlotChanges(
+            id,
+            slots,
+            adminMutex(id),
+            parts.sessions,
+            parts.callTimeout,
+            Ticker.SYSTEM,
+            () -> parts.lines.released(id));
+    return new SlotAdministration(id, slots, changes);
+  }
+
+  @Override
+  public PersistentMutexAdmin persistentMutex(String name) {
+    LockId id = LockId.persistentMutex(name);
+    String queue = parts.names.persistentMutex(id.name());
+    return new PersistentMutexAdministration(
+        id, queue, adminMutex(id), parts.sessions, parts.callTimeout, Ticker.SYSTEM);
+  }
+
+  @Override
+  public FenceAdmin fence(LockId lock) {
+    return new FenceAdministration(lock, parts.counterMaking, parts.sessions, Ticker.SYSTEM);
+  }
+
+  private AdminMutex adminMutex(LockId id) {
+    String queue = parts.names.admin(id);
+    Claim claim = new MutexClaim(queue, parts.administration);
+    return new AdminMutex(
+        id, new QueuedLock(id, wanted -> claim, Variant.PLAIN, queue, parts.administrators));
+  }
+}

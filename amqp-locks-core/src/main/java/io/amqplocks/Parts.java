@@ -1,0 +1,119 @@
+package io.amqplocks;
+
+import io.amqplocks.internal.fencing.CounterMaking;
+import io.amqplocks.internal.fencing.Fence;
+import io.amqplocks.internal.fencing.FencedLeases;
+import io.amqplocks.internal.lease.LeaseBook;
+import io.amqplocks.internal.lease.Notices;
+import io.amqplocks.internal.lease.Taking;
+import io.amqplocks.internal.lease.Verification;
+import io.amqplocks.internal.probe.ExistenceProbe;
+import io.amqplocks.internal.probe.SelfCheck;
+import io.amqplocks.internal.session.Connector;
+import io.amqplocks.internal.session.Sessions;
+import io.amqplocks.internal.session.Ticker;
+import io.amqplocks.internal.slots.SlotCounts;
+import io.amqplocks.internal.slots.Slots;
+import io.amqplocks.internal.tokens.TokenClaim.Missing;
+import io.amqplocks.internal.tokens.TokenDirectory;
+import io.amqplocks.internal.tokens.TokenRecords;
+import io.amqplocks.internal.topology.QueueNames;
+import io.amqplocks.internal.waiting.QueuedLock.Context;
+import io.amqplocks.internal.waiting.WaitingLines;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockListener;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadPoolExecutor;
+
+/** What one {@link AmqpLocks} consists of, put together once and taken apart in the right order. */
+final class Parts {
+
+  final QueueNames names;
+  final Duration callTimeout;
+  final WaitingLines lines = new WaitingLines();
+  final StatusRecorder recorder = new StatusRecorder();
+  final LeaseBook leases;
+  final LeaseBook administration;
+  final Taking fencedLeases;
+  final CounterMaking counterMaking;
+  final Sessions sessions;
+  final Sessions quorumSessions;
+  final TokenDirectory tokens;
+  final Missing fencedMutexes = Missing.FAILS;
+  final Context users;
+  final Context administrators;
+  private final ExistenceProbe probe;
+  private final SlotCounts slotCounts = new SlotCounts();
+  private final ThreadPoolExecutor background;
+  private final ScheduledExecutorService scheduler;
+  private final Notices notices;
+  private final Notices silence;
+
+  Parts(AmqpLocksBuilder settings) {
+    names = settings.names;
+    callTimeout = settings.callTimeout();
+    probe = ExistenceProbe.of(settings.probing);
+    Threads threads = new Threads(settings.connectionName);
+    background = threads.background();
+    scheduler = threads.scheduler();
+    List<LockListener> listeners = new ArrayList<>(settings.listeners);
+    listeners.add(0, recorder);
+    notices = new Notices(listeners, threads);
+    silence = new Notices(List.of(), threads);
+    leases = new LeaseBook(callTimeout, Ticker.SYSTEM, notices, background, lines::released);
+    administration =
+        new LeaseBook(
+            callTimeout,
+            Ticker.SYSTEM,
+            silence,
+            background,
+            lock -> lines.released(names.admin(lock)));
+    counterMaking = new CounterMaking(names, Clock.systemUTC());
+    fencedLeases = new FencedLeases(leases, new Fence(names, counterMaking));
+    Connector connector =
+        new Connector(
+            settings.factory,
+            settings.addresses(),
+            settings.connectionName,
+            settings.heartbeat,
+            callTimeout,
+            threads);
+    Verification verification =
+        new Verification(scheduler, settings.verifyEvery(), List.of(leases, administration));
+    SelfCheck selfCheck = new SelfCheck(probe, names, callTimeout, Ticker.SYSTEM, background);
+    sessions =
+        sessions(
+            connector, "holder", threads, new SessionNotices(notices, verification, selfCheck));
+    quorumSessions = sessions(connector, "quorum holder", threads, verification::begin);
+    tokens = new TokenDirectory(names, new TokenRecords(names));
+    users = new Context(sessions, lines, notices, callTimeout, Ticker.SYSTEM);
+    administrators = new Context(sessions, lines, silence, callTimeout, Ticker.SYSTEM);
+  }
+
+  private Sessions sessions(
+      Connector connector, String role, Threads threads, Sessions.SessionListener listener) {
+    return new Sessions(connector, role, background, threads, callTimeout, Ticker.SYSTEM, listener);
+  }
+
+  Slots slots(LockId id) {
+    return new Slots(id.name(), names, probe, slotCounts);
+  }
+
+  void close() {
+    sessions.refuse();
+    quorumSessions.refuse();
+    lines.releaseAll();
+    scheduler.shutdown();
+    leases.releaseAll();
+    administration.releaseAll();
+    quorumSessions.close();
+    sessions.close();
+    background.shutdown();
+    notices.close();
+    silence.close();
+  }
+}

@@ -1,0 +1,155 @@
+package io.amqplocks.internal.session;
+
+import com.rabbitmq.client.AMQP.Basic;
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.Method;
+import com.rabbitmq.client.ShutdownSignalException;
+import io.amqplocks.internal.session.Rpc.LateAnswer;
+import io.amqplocks.internal.session.Rpc.Reading;
+import io.amqplocks.lock.LockException;
+import java.io.IOException;
+import java.util.Deque;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Semaphore;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The channels of a session that carry consumers and messages, one each, kept open for the next one.
+ *
+ * <p>Concurrency: a channel is lent from the first request of what it carries to the answer of the last
+ * one, however late that comes, so a late answer is never taken for the next one's (trap 6). For the same
+ * reason none is closed from this side before that: the client would give its number away while answers
+ * are still under way. A semaphore bounds how many are lent. The last one given back is lent first: what
+ * its last user left for the broker to do is done before what the next one asks.
+ */
+final class DeliveryChannels {
+
+  private static final Logger log = LoggerFactory.getLogger(DeliveryChannels.class);
+
+  private static final Method ONE_AT_A_TIME = new Basic.Qos.Builder().prefetchCount(1).build();
+
+  /** What a broker allows by default, where it sets no bound of its own. */
+  private static final int USUAL = 2047;
+
+  private final Connection connection;
+  private final HolderConnection holder;
+  private final Executor background;
+  private final int most;
+  private final Semaphore lendable;
+  private final Deque<DeliveryChannel> idle = new ConcurrentLinkedDeque<>();
+
+  DeliveryChannels(Connection connection, HolderConnection holder, Executor background) {
+    this.connection = connection;
+    this.holder = holder;
+    this.background = background;
+    int allowed = connection.getChannelMax() == 0 ? USUAL : connection.getChannelMax();
+    // The rest is left to all other calls, for releases above all.
+    most = Math.max(1, allowed * 3 / 4);
+    lendable = new Semaphore(most);
+  }
+
+  /** A channel that carries nothing yet. Does not wait for one: they may be lent for hours. */
+  DeliveryChannel lend(Call call, String step) {
+    if (!lendable.tryAcquire()) {
+      throw new LockException.Unanswered(
+          "Cannot %s for %s now: %d channels of the connection carry a held lock each, and no more may"
+                  .formatted(step, call.lock(), most)
+              + "; release some, raise the broker's channel_max, or use a second AmqpLocks");
+    }
+    for (DeliveryChannel each = idle.poll(); each != null; each = idle.poll()) {
+      if (each.isOpen()) {
+        return each.lend();
+      }
+    }
+    return open(call, step);
+  }
+
+  private DeliveryChannel open(Call call, String step) {
+    DeliveryChannel opened = null;
+    try {
+      Channel channel = connection.createChannel();
+      if (channel == null) {
+        throw call.noChannel(step);
+      }
+      opened = new DeliveryChannel(channel).lend();
+    } catch (IOException | ShutdownSignalException e) {
+      throw BrokerErrors.calling(call, step, e);
+    } finally {
+      if (opened == null) {
+        lendable.release();
+      }
+    }
+    DeliveryChannel channel = opened;
+    if (ask(call, step, channel, ONE_AT_A_TIME, Reading.NOTHING, late -> giveBack(channel))
+        == Answer.NONE) {
+      throw call.unanswered(step);
+    }
+    return channel;
+  }
+
+  /**
+   * Asks on a lent channel, as {@link Rpc#ask}. If this throws, the channel is of no more use and was
+   * given back; if it answers NONE, {@code late} must give it back.
+   */
+  Answer ask(
+      Call call,
+      String step,
+      DeliveryChannel channel,
+      Method method,
+      Reading reading,
+      LateAnswer late) {
+    boolean failed = true;
+    try {
+      long sentAt = holder.nanos();
+      Answer answer = Rpc.ask(channel.getChannel(), call, step, method, reading, background, late);
+      failed = false;
+      return answer == Answer.NONE ? answer : holder.answered(sentAt, answer);
+    } finally {
+      if (failed) {
+        giveBack(channel);
+      }
+    }
+  }
+
+  /** One user of the channel has all of its answers. */
+  void giveBack(DeliveryChannel channel) {
+    if (!channel.leave()) {
+      return;
+    }
+    channel.carry(null);
+    if (channel.isWornOut()) {
+      close(channel);
+      return;
+    }
+    if (channel.isOpen()) {
+      idle.push(channel);
+    }
+    lendable.release();
+  }
+
+  /**
+   * The same for a channel that must carry nothing else. The broker remembers for each channel what it
+   * consumed; one that consumed a quorum queue, and then a classic queue declared under the same name
+   * later, crashes in the broker and takes the connection along (541, seen on 3.10 and 4.3).
+   */
+  void discard(DeliveryChannel channel) {
+    channel.wearOut();
+    giveBack(channel);
+  }
+
+  private void close(DeliveryChannel channel) {
+    background.execute(
+        () -> {
+          try {
+            channel.getChannel().abort();
+          } catch (IOException | ShutdownSignalException e) {
+            log.debug("Channel of a consumer not closed: {}", e.getMessage());
+          } finally {
+            lendable.release();
+          }
+        });
+  }
+}

@@ -1,0 +1,17 @@
+package io.amqplocks.internal.tokens;
+
+import io.amqplocks.lock.TokenQueueType;
+
+/**
+ * Where a semaphore's tokens are.
+ *
+ * @param queue the queue that keeps them
+ * @param type of which type it is
+ * @param plain whether any message in it is a token
+ */
+public record TokenPlace(String queue, TokenQueueType type, boolean plain) {
+
+  boolean isQuorum() {
+    return type == TokenQueueType.QUORUM;
+  }
+}
