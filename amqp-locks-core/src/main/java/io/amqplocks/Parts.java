@@ -24,7 +24,6 @@ import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockListener;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -34,7 +33,7 @@ final class Parts {
 
   final QueueNames names;
   final Duration callTimeout;
-  final WaitingLines lines = new WaitingLines();
+  final WaitingLines lines = new WaitingLines(Ticker.SYSTEM::nanos);
   final StatusRecorder recorder = new StatusRecorder();
   final LeaseBook leases;
   final LeaseBook administration;
@@ -60,11 +59,9 @@ final class Parts {
     Threads threads = new Threads(settings.connectionName);
     background = threads.background();
     scheduler = threads.scheduler();
-    List<LockListener> listeners = new ArrayList<>(settings.listeners);
-    listeners.add(0, recorder);
-    notices = new Notices(listeners, threads);
-    silence = new Notices(List.of(), threads);
-    leases = new LeaseBook(callTimeout, Ticker.SYSTEM, notices, background, lines::released);
+    notices = new Notices(settings.listeners, recorder, threads);
+    silence = new Notices(List.of(), LockListener.NO_OP, threads);
+    leases = new LeaseBook(callTimeout, Ticker.SYSTEM, notices, background, lines);
     administration =
         new LeaseBook(
             callTimeout,

@@ -54,6 +54,11 @@ final class FencedHolding implements Holding {
   }
 
   @Override
+  public boolean mayBeHandedOver() {
+    return false;
+  }
+
+  @Override
   public LockId lock() {
     return holding.lock();
   }

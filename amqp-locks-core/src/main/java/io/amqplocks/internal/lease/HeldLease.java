@@ -28,6 +28,7 @@ public final class HeldLease implements Lease, Session.Member {
 
   private static final Logger log = LoggerFactory.getLogger(HeldLease.class);
 
+  private final HeldSlot slot;
   private final Holding holding;
   private final Session session;
   private final LeaseBook book;
@@ -38,10 +39,11 @@ public final class HeldLease implements Lease, Session.Member {
   private volatile boolean ended;
   private final LeaseNotices notices;
 
-  HeldLease(Holding holding, Session session, LeaseBook book, long provenAt) {
-    this.holding = holding;
-    this.session = session;
-    this.book = book;
+  HeldLease(HeldSlot slot, long provenAt) {
+    this.slot = slot;
+    holding = slot.holding();
+    session = slot.session();
+    book = slot.book();
     certainty = Certainty.of(session.heartbeat());
     status = new AtomicReference<>(LeaseStatus.pending(provenAt));
     acquiredAt = book.nanos();
@@ -170,13 +172,20 @@ public final class HeldLease implements Lease, Session.Member {
 
   @Override
   public void close() {
-    if (!leave(LeaseStatus::released)) {
+    LeaseStatus last = end(LeaseStatus::released);
+    if (last.phase().isFinal()) {
       return;
     }
-    if (session.isOpen()) {
+    notices.released();
+    if (session.isOpen() && !(isCertain(last) && slot.handOver(last.verifiedAt()))) {
       release();
     }
-    notices.released();
+  }
+
+  private boolean isCertain(LeaseStatus last) {
+    return last.phase() == LeaseStatus.Phase.HELD
+        && certainty.after(book.nanos() - last.verifiedAt(), session.silentNanos())
+            == LeaseState.HELD;
   }
 
   private void lose(LossReason reason) {
@@ -189,14 +198,19 @@ public final class HeldLease implements Lease, Session.Member {
 
   /** Ends the lease; false if it had ended already. */
   private boolean leave(UnaryOperator<LeaseStatus> end) {
-    if (status.getAndUpdate(end).phase().isFinal()) {
-      return false;
+    return !end(end).phase().isFinal();
+  }
+
+  /** Ends the lease; what it was before, which is final if it had ended already. */
+  private LeaseStatus end(UnaryOperator<LeaseStatus> end) {
+    LeaseStatus last = status.getAndUpdate(end);
+    if (!last.phase().isFinal()) {
+      endedAt = book.nanos();
+      ended = true;
+      session.leave(this);
+      book.remove(this);
     }
-    endedAt = book.nanos();
-    ended = true;
-    session.leave(this);
-    book.remove(this);
-    return true;
+    return last;
   }
 
   /** The broker shall say that the queue is not ours before anybody here may take it anew. */
@@ -209,8 +223,7 @@ public final class HeldLease implements Lease, Session.Member {
   }
 
   private void release() {
-    holding.release(book.call(lock()), session);
-    book.freed(lock());
+    slot.giveBack();
   }
 
   /** Whether it is held by that session's connection. */

@@ -55,6 +55,14 @@ public interface Holding {
   void release(Call call, Session session);
 
   /**
+   * Whether another lease of this process may take it over as it is: not if each lease must have a
+   * fencing token of its own.
+   */
+  default boolean mayBeHandedOver() {
+    return true;
+  }
+
+  /**
    * The fencing token drawn for it when it was secured.
    *
    * @throws LockException.NotFenced unless one was asked for

@@ -13,7 +13,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
-import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,24 +29,20 @@ public final class LeaseBook implements Taking {
   private final Ticker ticker;
   private final Notices notices;
   private final Executor background;
-  private final Consumer<LockId> freed;
+  private final Waiters waiters;
 
   /**
    * An empty book.
    *
-   * @param freed is told when a slot may have come free, by release or by loss
+   * @param waiters who waits for slots
    */
   public LeaseBook(
-      Duration callTimeout,
-      Ticker ticker,
-      Notices notices,
-      Executor background,
-      Consumer<LockId> freed) {
+      Duration callTimeout, Ticker ticker, Notices notices, Executor background, Waiters waiters) {
     this.callTimeout = callTimeout;
     this.ticker = ticker;
     this.notices = notices;
     this.background = background;
-    this.freed = freed;
+    this.waiters = waiters;
   }
 
   /**
@@ -60,14 +55,14 @@ public final class LeaseBook implements Taking {
    */
   @Override
   public Optional<HeldLease> take(Call call, Session session, Holding holding) {
-    long proofAge = holding.proofAgeNanos(session);
-    HeldLease lease = new HeldLease(holding, session, this, ticker.nanos() - proofAge);
+    HeldSlot slot = new HeldSlot(holding, session, this);
+    HeldLease lease = slot.lease(ticker.nanos() - holding.proofAgeNanos(session));
     if (!holding.contend(call, session)) {
       return Optional.empty();
     }
     boolean held = false;
     try {
-      held = secure(call, session, holding, lease);
+      held = secure(call, session, slot, lease);
     } catch (LockException.Unanswered | LockException.Unreachable e) {
       // The caller has waited long enough for this broker.
       lease.withdrawLater();
@@ -83,10 +78,11 @@ public final class LeaseBook implements Taking {
     return held ? Optional.of(lease) : Optional.empty();
   }
 
-  private boolean secure(Call call, Session session, Holding holding, HeldLease lease) {
+  private boolean secure(Call call, Session session, HeldSlot slot, HeldLease lease) {
+    Holding holding = slot.holding();
     lease.begin();
     long sentAt = ticker.nanos() - holding.proofAgeNanos(session);
-    if (!holding.secure(call, session, lease::revoked)) {
+    if (!holding.secure(call, session, slot::revoked)) {
       return false;
     }
     lease.verifiedAt(sentAt);
@@ -150,7 +146,11 @@ public final class LeaseBook implements Taking {
   }
 
   void freed(LockId lock) {
-    freed.accept(lock);
+    waiters.freed(lock);
+  }
+
+  boolean offer(HeldSlot slot) {
+    return waiters.offer(slot);
   }
 
   void inBackground(Runnable task) {

@@ -36,7 +36,7 @@ final class LeaseNotices {
         announced.thenRun(
             () -> {
               notices.run(() -> lost.complete(reason));
-              notices.postAlways(listener -> listener.lost(lease, reason, lease.age()));
+              notices.postLoss(listener -> listener.lost(lease, reason, lease.age()));
             });
   }
 

@@ -25,11 +25,17 @@ public final class Notices implements AutoCloseable {
 
   private final AtomicLong dropped = new AtomicLong();
   private final List<LockListener> listeners;
+  private final LockListener recorder;
   private final ThreadPoolExecutor thread;
 
-  /** Notices to those listeners. */
-  public Notices(List<LockListener> listeners, ThreadFactory threads) {
+  /**
+   * Notices to those listeners.
+   *
+   * @param recorder hears of losses only, at once and before all others; must not block or fail
+   */
+  public Notices(List<LockListener> listeners, LockListener recorder, ThreadFactory threads) {
     this.listeners = List.copyOf(listeners);
+    this.recorder = recorder;
     thread =
         new ThreadPoolExecutor(0, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads);
   }
@@ -45,8 +51,13 @@ public final class Notices implements AutoCloseable {
     postAlways(notice);
   }
 
-  /** Tells all listeners, later, however far behind they are. */
-  void postAlways(Consumer<LockListener> notice) {
+  /** Tells all listeners of a loss, later, however far behind they are. */
+  void postLoss(Consumer<LockListener> notice) {
+    notice.accept(recorder);
+    postAlways(notice);
+  }
+
+  private void postAlways(Consumer<LockListener> notice) {
     for (LockListener listener : listeners) {
       run(() -> notice.accept(listener));
     }

@@ -147,6 +147,11 @@ final class TokenHolding implements Holding {
   }
 
   @Override
+  public boolean mayBeHandedOver() {
+    return !fenced;
+  }
+
+  @Override
   public Standing standing(Call call, Session session) {
     HeldToken ours = token;
     if (ours == null || ours.isGone()) {

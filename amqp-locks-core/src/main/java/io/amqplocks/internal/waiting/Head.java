@@ -3,61 +3,67 @@ package io.amqplocks.internal.waiting;
 import io.amqplocks.internal.lease.HeldLease;
 import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.Session;
+import io.amqplocks.internal.waiting.QueuedLock.Variant;
 import io.amqplocks.lock.LockException;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The head of a line at work: it tries, and if that fails makes known that it waits, tries once more, and
- * then sleeps until it is woken. That order misses no slot: one that came free before the vigil began is
- * found by the second attempt, and of one that comes free later the vigil is told. For one thread.
+ * What a line asks the broker by, whoever is first in it: it tries, and if that fails makes known that it
+ * waits, and tries once more. That order misses no slot: one that came free before the vigil began is
+ * found by the second attempt, and of one that comes free later the vigil is told. The vigil is kept when
+ * another comes first in the line, unless that one wants something else.
+ *
+ * <p>For one thread at a time, as the line says; and for the last one to leave it.
  */
-final class Head implements AutoCloseable {
+final class Head {
 
   private final QueuedLock lock;
-  private final Claim claim;
-  private final QueuedLock.Context context;
-  private final WaitingLine line;
   private final Backoff backoff = new Backoff(ThreadLocalRandom.current());
   private @Nullable Vigil vigil;
+  private Variant variant;
 
-  Head(QueuedLock lock, Claim claim, QueuedLock.Context context, WaitingLine line) {
+  Head(QueuedLock lock) {
     this.lock = lock;
-    this.claim = claim;
-    this.context = context;
-    this.line = line;
+    variant = lock.variant();
   }
 
-  Optional<HeldLease> attempt(Patience patience) {
+  Optional<HeldLease> attempt(Variant wanted, Patience patience, Runnable wake) {
     try {
-      Optional<HeldLease> lease = vigil == null ? first(patience) : again(vigil);
+      if (!wanted.equals(variant)) {
+        close();
+        variant = wanted;
+      }
+      Vigil kept = vigil;
+      Optional<HeldLease> lease = kept == null ? first(patience, wake) : again(kept);
       if (lease.isEmpty()) {
         patience.busy();
       }
       return lease;
     } catch (LockException.Unreachable | LockException.Unanswered e) {
       close();
-      patience.broken(e, context.sessions().everOpened());
+      patience.broken(e, lock.context().sessions().everOpened());
       return Optional.empty();
     }
   }
 
-  private Optional<HeldLease> first(Patience patience) {
+  private Optional<HeldLease> first(Patience patience, Runnable wake) {
     Call call = lock.call();
-    Session session = context.sessions().current(call);
+    Session session = lock.context().sessions().current(call);
+    Claim claim = lock.kind().claim(variant);
     Optional<HeldLease> lease = claim.attempt(call, session);
     if (lease.isPresent() || patience.remaining() <= 0) {
       return lease;
     }
-    Vigil kept = claim.keepVigil(call, session, line::released);
+    Vigil kept = claim.keepVigil(call, session, wake);
     vigil = kept;
     return again(kept);
   }
 
   private Optional<HeldLease> again(Vigil kept) {
     Call call = lock.call();
-    context.sessions().requireNotClosed(call);
+    lock.context().sessions().requireNotClosed(call);
     Optional<HeldLease> lease = kept.attempt(call);
     if (kept.isOver()) {
       close();
@@ -65,14 +71,14 @@ final class Head implements AutoCloseable {
     return lease;
   }
 
-  /** How long to sleep at most. */
+  /** How long to leave the broker alone, unless something happens. */
   long pauseNanos() {
     Vigil kept = vigil;
     return kept == null ? backoff.next() : kept.pauseNanos();
   }
 
-  @Override
-  public void close() {
+  /** Nobody waits any more. */
+  void close() {
     Vigil kept = vigil;
     vigil = null;
     if (kept != null) {

@@ -1,10 +1,12 @@
 package io.amqplocks.internal.waiting;
 
 import io.amqplocks.internal.lease.HeldLease;
+import io.amqplocks.internal.lease.HeldSlot;
 import io.amqplocks.internal.lease.Notices;
 import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.Sessions;
 import io.amqplocks.internal.session.Ticker;
+import io.amqplocks.internal.waiting.WaitingLine.Step;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
@@ -15,8 +17,8 @@ import java.util.Optional;
 
 /**
  * A lock as a user has it: attempts of one kind, with the waiting around them. Threads of the process
- * wait in a line, one for each priority; the head of the line keeps vigil at the broker, and tries when
- * it is woken, there or here.
+ * wait in a line; its first one asks the broker when that is worth while, or is handed a slot that
+ * another thread here gives up.
  *
  * @param id the lock
  * @param kind how a slot of it is had
@@ -65,8 +67,6 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object lineKey, 
       Duration callTimeout,
       Ticker ticker) {}
 
-  private record PriorityLine(Object key, int priority) {}
-
   @Override
   public AmqpLock fenced() {
     return with(new Variant(true, variant.priority));
@@ -85,15 +85,11 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object lineKey, 
     return new QueuedLock(id, kind, other, lineKey, context);
   }
 
-  private Object line() {
-    return variant.priority == 0 ? lineKey : new PriorityLine(lineKey, variant.priority);
-  }
-
   @Override
   public Optional<Lease> tryAcquire() {
     long start = context.ticker.nanos();
     try {
-      Optional<HeldLease> lease = context.lines.isEmpty(line()) ? attempt() : Optional.empty();
+      Optional<HeldLease> lease = context.lines.isEmpty(lineKey) ? attempt() : Optional.empty();
       lease.ifPresentOrElse(held -> held.announce(since(start)), () -> missed(Outcome.BUSY, start));
       return lease.map(Lease.class::cast);
     } catch (LockException e) {
@@ -111,7 +107,7 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object lineKey, 
     long start = context.ticker.nanos();
     Outcome missed = Outcome.ERROR;
     boolean acquired = false;
-    WaitingLines.Ticket ticket = context.lines.join(line());
+    WaitingLines.Ticket ticket = context.lines.join(lineKey, variant, () -> new Head(this), null);
     try {
       HeldLease lease = acquire(ticket, new Patience(id, wait, context.ticker));
       lease.announce(since(start));
@@ -133,24 +129,37 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object lineKey, 
 
   private HeldLease acquire(WaitingLines.Ticket ticket, Patience patience)
       throws InterruptedException {
-    if (!ticket.place().awaitTurn(patience.remaining())) {
-      throw patience.end();
-    }
-    try (Head head = new Head(this, kind.claim(variant), context, ticket.line())) {
-      while (true) {
-        if (Thread.interrupted()) {
-          throw new InterruptedException("interrupted while waiting for " + id);
-        }
-        long mark = ticket.line().mark();
-        Optional<HeldLease> lease = head.attempt(patience);
-        if (lease.isPresent()) {
-          return lease.get();
-        }
-        if (patience.remaining() <= 0) {
-          throw patience.end();
-        }
-        ticket.place().pause(Math.min(head.pauseNanos(), patience.remaining()), mark);
+    while (true) {
+      if (Thread.interrupted()) {
+        throw new InterruptedException("interrupted while waiting for " + id);
       }
+      Step step = ticket.place().await(patience.remaining());
+      Optional<HeldLease> lease = take(ticket, step, patience);
+      if (lease.isPresent()) {
+        return lease.get();
+      }
+      if (patience.remaining() <= 0) {
+        throw patience.end();
+      }
+    }
+  }
+
+  /** Does what one who waits is to do next. */
+  Optional<HeldLease> take(WaitingLines.Ticket ticket, Step step, Patience patience) {
+    HeldSlot handed = step.slot();
+    if (handed != null) {
+      return handed.takeOver();
+    }
+    if (step.kind() != WaitingLine.Kind.TRY) {
+      return Optional.empty();
+    }
+    boolean had = false;
+    try {
+      Optional<HeldLease> lease = ticket.head().attempt(variant, patience, ticket.line()::released);
+      had = lease.isPresent();
+      return lease;
+    } finally {
+      ticket.place().tried(had, had ? 0 : ticket.head().pauseNanos());
     }
   }
 

@@ -1,112 +1,219 @@
 package io.amqplocks.internal.waiting;
 
-import java.util.ArrayDeque;
-import java.util.Deque;
+import io.amqplocks.internal.lease.HeldSlot;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The threads of this process that wait for one lock, first come, first served. Only the head asks the
- * broker, so that a process is one contender however many of its threads wait.
+ * Those of this process who wait for one lock: by priority, and then first come, first served. Only the
+ * first asks the broker, so that a process is one contender however many of its threads wait; and it asks
+ * when that is worth while: when a slot may have come free, or when it was not asked for some time. A slot
+ * that is handed over in the process goes to the first as well.
  *
- * <p>Concurrency: the line is guarded by one lock, never held while the broker is asked. Each waiter
- * has a condition of its own and is woken when it becomes the head, or when it is the head and a slot
- * may have come free. A release between an attempt that failed and the pause after it is not missed:
- * releases are counted, and a pause ends at once if the count has moved since the attempt began.
+ * <p>Concurrency: all is guarded by one lock, never held while the broker is asked. Who asks is marked,
+ * so one asks at a time even if another comes first meanwhile. Nothing is missed between an attempt that
+ * failed and the sleep after it: what happens in between marks the line as due, and nobody sleeps who is
+ * first in a line that is due. Whoever leaves, with or without a slot, wakes the first of those left.
  */
 final class WaitingLine {
 
+  /** What one who waits is to do next. */
+  enum Kind {
+    /** Try at the broker, and say how that went. */
+    TRY,
+    /** Take over a slot. */
+    TAKE_OVER,
+    /** Wait to be signalled, but no longer than so. */
+    SLEEP
+  }
+
+  /**
+   * What one who waits is to do next.
+   *
+   * @param slot the slot to take over
+   * @param nanos how long to sleep at most
+   */
+  record Step(Kind kind, @Nullable HeldSlot slot, long nanos) {
+    private static final Step TRY = new Step(Kind.TRY, null, 0);
+  }
+
+  private record Rank(int priority, long number) implements Comparable<Rank> {
+    @Override
+    public int compareTo(Rank other) {
+      return priority == other.priority
+          ? Long.compare(number, other.number)
+          : Integer.compare(other.priority, priority);
+    }
+  }
+
   private final ReentrantLock guard = new ReentrantLock();
-  private final Deque<Condition> waiters = new ArrayDeque<>();
-  private long releases;
+  private final TreeMap<Rank, Place> places = new TreeMap<>();
+  private final LongSupplier nanos;
+  private long joined;
+  private boolean asking;
+  private boolean due = true;
+  private long askAgainAt;
+
+  /** An empty line, in that time. */
+  WaitingLine(LongSupplier nanos) {
+    this.nanos = nanos;
+  }
 
   /** A place in the line. */
   final class Place {
+    private final Rank rank;
+    private final boolean takesOver;
     private final Condition condition = guard.newCondition();
+    private final Runnable signal;
+    private @Nullable HeldSlot handed;
+
+    private Place(Rank rank, boolean takesOver, @Nullable Runnable signal) {
+      this.rank = rank;
+      this.takesOver = takesOver;
+      this.signal = signal == null ? condition::signal : signal;
+    }
+
+    /** What to do now. Whoever is told to try must say {@link #tried}. */
+    Step next() {
+      guard.lock();
+      try {
+        return step();
+      } finally {
+        guard.unlock();
+      }
+    }
+
+    /** Waits until there is something to do, or the time is over: then the step is to sleep. */
+    Step await(long most) throws InterruptedException {
+      guard.lockInterruptibly();
+      try {
+        long end = nanos.getAsLong() + most;
+        while (true) {
+          Step step = step();
+          long left = end - nanos.getAsLong();
+          if (step.kind != Kind.SLEEP || left <= 0) {
+            return step;
+          }
+          // Woken early or late, it looks again.
+          long unused = condition.awaitNanos(Math.min(left, step.nanos));
+        }
+      } finally {
+        guard.unlock();
+      }
+    }
+
+    private Step step() {
+      if (handed != null) {
+        Step takeOver = new Step(Kind.TAKE_OVER, handed, 0);
+        handed = null;
+        return takeOver;
+      }
+      if (asking || !isFirst()) {
+        return new Step(Kind.SLEEP, null, Long.MAX_VALUE);
+      }
+      long left = askAgainAt - nanos.getAsLong();
+      if (!due && left > 0) {
+        return new Step(Kind.SLEEP, null, left);
+      }
+      asking = true;
+      due = false;
+      return Step.TRY;
+    }
+
+    private boolean isFirst() {
+      Map.Entry<Rank, Place> first = places.firstEntry();
+      return first != null && first.getValue() == this;
+    }
 
     /**
-     * Waits to become the head.
+     * The attempt is over.
      *
-     * @return false if the time ran out first
+     * @param again whether the next one may try at once, for there may be more slots
+     * @param pause how long to leave the broker alone else, unless something happens
      */
-    boolean awaitTurn(long nanos) throws InterruptedException {
-      guard.lockInterruptibly();
+    void tried(boolean again, long pause) {
+      guard.lock();
       try {
-        long left = nanos;
-        while (!condition.equals(waiters.peekFirst())) {
-          if (left <= 0) {
-            return false;
-          }
-          left = condition.awaitNanos(left);
-        }
-        return true;
+        asking = false;
+        due |= again;
+        askAgainAt = nanos.getAsLong() + pause;
+        signalFirst();
       } finally {
         guard.unlock();
       }
     }
 
-    /** Pauses the head for that long, or until a slot may have come free since the mark was taken. */
-    void pause(long nanos, long mark) throws InterruptedException {
-      guard.lockInterruptibly();
+    /** Gives the place up; what was handed to it in the meantime, for which somebody must care. */
+    @Nullable HeldSlot leave() {
+      guard.lock();
       try {
-        long left = nanos;
-        while (releases == mark && left > 0) {
-          left = condition.awaitNanos(left);
-        }
+        places.remove(rank);
+        signalFirst();
+        HeldSlot left = handed;
+        handed = null;
+        return left;
       } finally {
         guard.unlock();
       }
     }
   }
 
-  /** Takes the last place. */
-  Place join() {
-    Place place = new Place();
+  /**
+   * Takes the last place of that priority.
+   *
+   * @param takesOver whether a slot may be handed over to it
+   * @param signal is called, under the line's lock, when there may be something to do; null for one who
+   *     awaits it
+   */
+  Place join(int priority, boolean takesOver, @Nullable Runnable signal) {
     guard.lock();
     try {
-      waiters.addLast(place.condition);
-    } finally {
-      guard.unlock();
-    }
-    return place;
-  }
-
-  /** Gives the place up, in whichever position. */
-  void leave(Place place) {
-    guard.lock();
-    try {
-      waiters.remove(place.condition);
-      wakeHead();
+      Place place = new Place(new Rank(priority, joined++), takesOver, signal);
+      places.put(place.rank, place);
+      return place;
     } finally {
       guard.unlock();
     }
   }
 
-  /** To be taken before an attempt, for {@link Place#pause}. */
-  long mark() {
-    guard.lock();
-    try {
-      return releases;
-    } finally {
-      guard.unlock();
-    }
-  }
-
-  /** A slot may have come free. */
+  /** A slot may have come free at the broker. */
   void released() {
     guard.lock();
     try {
-      releases++;
-      wakeHead();
+      due = true;
+      signalFirst();
     } finally {
       guard.unlock();
     }
   }
 
-  private void wakeHead() {
-    Condition head = waiters.peekFirst();
-    if (head != null) {
-      head.signal();
+  /** Hands the slot to the first who has none yet; false if there is none, or it cannot use it. */
+  boolean offer(HeldSlot slot) {
+    guard.lock();
+    try {
+      for (Place place : places.values()) {
+        if (place.handed == null) {
+          if (place.takesOver) {
+            place.handed = slot;
+            place.signal.run();
+          }
+          return place.takesOver;
+        }
+      }
+      return false;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private void signalFirst() {
+    Map.Entry<Rank, Place> first = places.firstEntry();
+    if (first != null) {
+      first.getValue().signal.run();
     }
   }
 }

@@ -1,8 +1,14 @@
 package io.amqplocks.internal.waiting;
 
+import io.amqplocks.internal.lease.HeldSlot;
+import io.amqplocks.internal.lease.Waiters;
+import io.amqplocks.internal.waiting.QueuedLock.Variant;
+import io.amqplocks.lock.LockId;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,19 +16,39 @@ import org.jspecify.annotations.Nullable;
  * with ever new names leave nothing behind.
  *
  * <p>Concurrency: joining and leaving a line happen within the map's atomic update of its key, so no
- * line is dropped that somebody has just joined.
+ * line is dropped that somebody has just joined. What the last one leaves behind, it tidies up.
  */
-public final class WaitingLines {
+public final class WaitingLines implements Waiters {
 
   private final ConcurrentMap<Object, Queue> lines = new ConcurrentHashMap<>();
   private final AtomicInteger waiting = new AtomicInteger();
+  private final LongSupplier nanos;
 
-  private record Queue(WaitingLine line, int length) {}
+  /** No lines, in that time. */
+  public WaitingLines(LongSupplier nanos) {
+    this.nanos = nanos;
+  }
 
-  /** A place in a line. */
-  record Ticket(Object key, WaitingLine line, WaitingLine.Place place) {}
+  private record Queue(WaitingLine line, Head head, int length) {
+    Queue longer() {
+      return new Queue(line, head, length + 1);
+    }
+  }
 
-  Ticket join(Object key) {
+  /**
+   * A place in a line.
+   *
+   * @param head what the line asks the broker by
+   */
+  record Ticket(Object key, WaitingLine line, WaitingLine.Place place, Head head) {}
+
+  /**
+   * Takes a place.
+   *
+   * @param head makes what the line is to ask the broker by, if there is no line yet
+   * @param signal as in {@link WaitingLine#join}
+   */
+  Ticket join(Object key, Variant variant, Supplier<Head> head, @Nullable Runnable signal) {
     waiting.incrementAndGet();
     WaitingLine.Place[] place = new WaitingLine.Place[1];
     Queue queue =
@@ -30,23 +56,29 @@ public final class WaitingLines {
             key,
             (same, found) -> {
               Queue joined =
-                  found == null
-                      ? new Queue(new WaitingLine(), 1)
-                      : new Queue(found.line(), found.length() + 1);
-              place[0] = joined.line().join();
+                  found == null ? new Queue(new WaitingLine(nanos), head.get(), 1) : found.longer();
+              place[0] = joined.line.join(variant.priority(), !variant.fenced(), signal);
               return joined;
             });
-    return new Ticket(key, queue.line(), place[0]);
+    return new Ticket(key, queue.line, place[0], queue.head);
   }
 
   void leave(Ticket ticket) {
-    ticket.line().leave(ticket.place());
-    lines.computeIfPresent(ticket.key(), WaitingLines::shorter);
+    HeldSlot handed = ticket.place.leave();
+    boolean[] last = new boolean[1];
+    lines.computeIfPresent(
+        ticket.key,
+        (same, queue) -> {
+          last[0] = queue.length == 1;
+          return last[0] ? null : new Queue(queue.line, queue.head, queue.length - 1);
+        });
     waiting.decrementAndGet();
-  }
-
-  private static @Nullable Queue shorter(Object key, Queue queue) {
-    return queue.length() == 1 ? null : new Queue(queue.line(), queue.length() - 1);
+    if (last[0]) {
+      ticket.head.close();
+    }
+    if (handed != null && !offer(handed)) {
+      handed.giveBack();
+    }
   }
 
   /** Whether anybody waits for that lock. */
@@ -54,17 +86,28 @@ public final class WaitingLines {
     return !lines.containsKey(key);
   }
 
+  @Override
+  public void freed(LockId lock) {
+    released(lock);
+  }
+
+  @Override
+  public boolean offer(HeldSlot slot) {
+    Queue queue = lines.get(slot.lock());
+    return queue != null && queue.line.offer(slot);
+  }
+
   /** A slot of that lock may have come free. */
   public void released(Object key) {
     Queue queue = lines.get(key);
     if (queue != null) {
-      queue.line().released();
+      queue.line.released();
     }
   }
 
   /** Wakes the heads of all lines, so that they find that all is closed. */
   public void releaseAll() {
-    lines.values().forEach(queue -> queue.line().released());
+    lines.values().forEach(queue -> queue.line.released());
   }
 
   /** How many calls wait. */

@@ -11,6 +11,7 @@ import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.session.Sessions;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockListener;
 import io.amqplocks.lock.LossReason;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.test.Broker;
@@ -34,7 +35,7 @@ class LeaseClockTest {
 
   private final AtomicLong clock = new AtomicLong(Long.MAX_VALUE - 5);
   private final ExecutorService background = Executors.newCachedThreadPool();
-  private final Notices notices = new Notices(List.of(), Thread::new);
+  private final Notices notices = new Notices(List.of(), LockListener.NO_OP, Thread::new);
   private Fixture fixture;
   private Sessions sessions;
   private LeaseBook book;
@@ -60,7 +61,7 @@ class LeaseClockTest {
             Duration.ofSeconds(5),
             clock::get,
             session -> {});
-    book = new LeaseBook(Duration.ofSeconds(5), clock::get, notices, background, lock -> {});
+    book = new LeaseBook(Duration.ofSeconds(5), clock::get, notices, background, Waiters.NONE);
   }
 
   @AfterEach

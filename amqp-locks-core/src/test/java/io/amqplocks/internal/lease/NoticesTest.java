@@ -34,7 +34,8 @@ class NoticesTest {
             heard.add("ended " + detail);
           }
         };
-    try (Notices notices = new Notices(List.of(failing, writing), Thread::new)) {
+    try (Notices notices =
+        new Notices(List.of(failing, writing), LockListener.NO_OP, Thread::new)) {
       for (int i = 0; i < 5; i++) {
         String number = Integer.toString(i);
         notices.post(LockListener::sessionOpened);
@@ -49,7 +50,7 @@ class NoticesTest {
   void aListenerThatBlocksHoldsNobodyUp() {
     CountDownLatch never = new CountDownLatch(1);
     AtomicInteger started = new AtomicInteger();
-    Notices notices = new Notices(List.of(), Thread::new);
+    Notices notices = new Notices(List.of(), LockListener.NO_OP, Thread::new);
     notices.run(
         () -> {
           started.incrementAndGet();

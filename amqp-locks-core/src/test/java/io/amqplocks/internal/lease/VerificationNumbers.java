@@ -7,6 +7,7 @@ import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.session.Sessions;
 import io.amqplocks.internal.session.Ticker;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockListener;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
@@ -32,7 +33,7 @@ class VerificationNumbers {
   void print(Broker broker) throws Exception {
     Fixture fixture = new Fixture(broker);
     ExecutorService background = Executors.newFixedThreadPool(16);
-    Notices notices = new Notices(List.of(), Thread::new);
+    Notices notices = new Notices(List.of(), LockListener.NO_OP, Thread::new);
     Connector connector =
         new Connector(
             broker.connectionFactory(),
@@ -44,7 +45,7 @@ class VerificationNumbers {
     Sessions sessions =
         new Sessions(
             connector, "holder", background, Thread::new, BOUND, Ticker.SYSTEM, session -> {});
-    LeaseBook book = new LeaseBook(BOUND, Ticker.SYSTEM, notices, background, lock -> {});
+    LeaseBook book = new LeaseBook(BOUND, Ticker.SYSTEM, notices, background, Waiters.NONE);
     List<HeldLease> leases = new ArrayList<>();
     Session session = sessions.current(call("first"));
     for (int i = 0; i < LEASES; i++) {

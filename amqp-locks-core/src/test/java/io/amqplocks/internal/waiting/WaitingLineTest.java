@@ -1,0 +1,144 @@
+package io.amqplocks.internal.waiting;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.amqplocks.internal.waiting.WaitingLine.Kind;
+import io.amqplocks.internal.waiting.WaitingLine.Place;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class WaitingLineTest {
+
+  private static final long LONG = Duration.ofSeconds(20).toNanos();
+
+  private final AtomicLong now = new AtomicLong(1_000);
+  private final AtomicInteger signals = new AtomicInteger();
+  private final WaitingLine line = new WaitingLine(now::get);
+  private final ExecutorService threads = Executors.newCachedThreadPool();
+
+  @AfterEach
+  void end() {
+    threads.shutdownNow();
+  }
+
+  private Place join(int priority) {
+    return line.join(priority, true, signals::incrementAndGet);
+  }
+
+  private static Kind next(Place place) {
+    return place.next().kind();
+  }
+
+  @Test
+  void theFirstTriesAndTheNextOnlyWhenItHasLeft() {
+    Place first = join(0);
+    Place second = join(0);
+    assertThat(next(second)).isEqualTo(Kind.SLEEP);
+    assertThat(next(first)).isEqualTo(Kind.TRY);
+    assertThat(next(first)).as("it is trying").isEqualTo(Kind.SLEEP);
+    first.tried(true, 0);
+    assertThat(first.leave()).isNull();
+    assertThat(signals.get()).isPositive();
+    assertThat(next(second)).isEqualTo(Kind.TRY);
+  }
+
+  @Test
+  void afterABusyAnswerTheBrokerIsLeftAlone() {
+    Place first = join(0);
+    assertThat(next(first)).isEqualTo(Kind.TRY);
+    first.tried(false, 50);
+    assertThat(next(first)).isEqualTo(Kind.SLEEP);
+    assertThat(first.next().nanos()).isEqualTo(50);
+    now.addAndGet(49);
+    assertThat(next(first)).isEqualTo(Kind.SLEEP);
+    now.addAndGet(1);
+    assertThat(next(first)).isEqualTo(Kind.TRY);
+  }
+
+  @Test
+  void anotherThatComesFirstDoesNotAskTheBrokerAgain() {
+    Place first = join(0);
+    Place second = join(0);
+    assertThat(next(first)).isEqualTo(Kind.TRY);
+    first.tried(false, 50);
+    first.leave();
+    assertThat(next(second)).as("the first one's answer is good for it").isEqualTo(Kind.SLEEP);
+    line.released();
+    assertThat(next(second)).isEqualTo(Kind.TRY);
+  }
+
+  @Test
+  void aReleaseDuringAnAttemptIsNotMissed() {
+    Place first = join(0);
+    assertThat(next(first)).isEqualTo(Kind.TRY);
+    line.released();
+    first.tried(false, LONG);
+    assertThat(next(first)).isEqualTo(Kind.TRY);
+  }
+
+  @Test
+  void aHigherPriorityComesFirstButNotIntoAnAttempt() {
+    Place low = join(0);
+    assertThat(next(low)).isEqualTo(Kind.TRY);
+    Place high = join(5);
+    assertThat(next(high)).as("one asks at a time").isEqualTo(Kind.SLEEP);
+    low.tried(false, LONG);
+    line.released();
+    assertThat(next(low)).isEqualTo(Kind.SLEEP);
+    assertThat(next(high)).isEqualTo(Kind.TRY);
+  }
+
+  @Test
+  void oneThatLeavesFromTheMiddleHoldsNobodyUp() {
+    Place first = join(0);
+    Place second = join(0);
+    Place third = join(0);
+    second.leave();
+    first.leave();
+    assertThat(next(third)).isEqualTo(Kind.TRY);
+  }
+
+  /** Many threads come and go; one asks at a time, and nobody is forgotten. */
+  @Test
+  void oneAsksAtATime() throws Exception {
+    WaitingLine busy = new WaitingLine(System::nanoTime);
+    AtomicInteger asking = new AtomicInteger();
+    AtomicInteger had = new AtomicInteger();
+    List<Future<?>> all = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      all.add(
+          threads.submit(
+              () -> {
+                for (int round = 0; round < 2000; round++) {
+                  Place place = busy.join(round % 3, true, null);
+                  // Every seventh gives up unless it is its turn at once.
+                  if (place.await(round % 7 == 0 ? 0 : LONG).kind() == Kind.TRY) {
+                    assertThat(asking.incrementAndGet()).isEqualTo(1);
+                    LockSupport.parkNanos(1_000);
+                    assertThat(asking.decrementAndGet()).isZero();
+                    had.incrementAndGet();
+                    place.tried(true, 0);
+                  } else {
+                    assertThat(round % 7).isZero();
+                  }
+                  assertThat(place.leave()).isNull();
+                }
+                return null;
+              }));
+    }
+    for (Future<?> each : all) {
+      each.get(60, TimeUnit.SECONDS);
+    }
+    assertThat(had.get()).isGreaterThan(8 * 2000 * 6 / 7 - 1);
+  }
+}
