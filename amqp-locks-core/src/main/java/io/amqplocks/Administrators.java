@@ -4,6 +4,8 @@ import io.amqplocks.internal.admin.AdminMutex;
 import io.amqplocks.internal.admin.PersistentMutexAdministration;
 import io.amqplocks.internal.admin.SlotAdministration;
 import io.amqplocks.internal.admin.SlotChanges;
+import io.amqplocks.internal.admin.TokenAdministration;
+import io.amqplocks.internal.admin.TokenTurn;
 import io.amqplocks.internal.fencing.FenceAdministration;
 import io.amqplocks.internal.mutex.MutexClaim;
 import io.amqplocks.internal.session.Ticker;
@@ -16,6 +18,8 @@ import io.amqplocks.lock.LockAdmin;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.PersistentMutexAdmin;
 import io.amqplocks.lock.SemaphoreAdmin;
+import io.amqplocks.lock.TokenSemaphoreAdmin;
+import java.time.Clock;
 
 /** Makes the administrators of locks. */
 record Administrators(Parts parts) implements LockAdmin {
@@ -42,6 +46,19 @@ record Administrators(Parts parts) implements LockAdmin {
     String queue = parts.names.persistentMutex(id.name());
     return new PersistentMutexAdministration(
         id, queue, adminMutex(id), parts.sessions, parts.callTimeout, Ticker.SYSTEM);
+  }
+
+  @Override
+  public TokenSemaphoreAdmin tokenSemaphore(String name) {
+    return tokens(LockId.tokenSemaphore(name));
+  }
+
+  /** Administers a token semaphore, or a fenced mutex. */
+  TokenAdministration tokens(LockId id) {
+    return new TokenAdministration(
+        new TokenTurn(
+            id, parts.names, parts.sessions, parts.callTimeout, Ticker.SYSTEM, Clock.systemUTC()),
+        parts.withdrawals);
   }
 
   @Override

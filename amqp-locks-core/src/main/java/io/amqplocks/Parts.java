@@ -1,5 +1,6 @@
 package io.amqplocks;
 
+import io.amqplocks.internal.admin.TokenWithdrawals;
 import io.amqplocks.internal.fencing.CounterMaking;
 import io.amqplocks.internal.fencing.Fence;
 import io.amqplocks.internal.fencing.FencedLeases;
@@ -42,6 +43,7 @@ final class Parts {
   final Sessions sessions;
   final Sessions quorumSessions;
   final TokenDirectory tokens;
+  final TokenWithdrawals withdrawals;
   final Missing fencedMutexes = Missing.FAILS;
   final Context users;
   final Context administrators;
@@ -87,6 +89,7 @@ final class Parts {
             connector, "holder", threads, new SessionNotices(notices, verification, selfCheck));
     quorumSessions = sessions(connector, "quorum holder", threads, verification::begin);
     tokens = new TokenDirectory(names, new TokenRecords(names));
+    withdrawals = new TokenWithdrawals(threads);
     users = new Context(sessions, lines, notices, callTimeout, Ticker.SYSTEM);
     administrators = new Context(sessions, lines, silence, callTimeout, Ticker.SYSTEM);
   }
@@ -102,6 +105,7 @@ final class Parts {
 
   void close() {
     sessions.refuse();
+    withdrawals.close();
     quorumSessions.refuse();
     lines.releaseAll();
     scheduler.shutdown();

@@ -17,6 +17,13 @@ public interface LockAdmin {
    */
   PersistentMutexAdmin persistentMutex(String name);
 
+  /**
+   * The token semaphore of that name, which need not exist yet.
+   *
+   * @throws LockException.Invalid if the name is not allowed
+   */
+  TokenSemaphoreAdmin tokenSemaphore(String name);
+
   /** The counters of that lock's fencing tokens; the lock need not exist. */
   FenceAdmin fence(LockId lock);
 }

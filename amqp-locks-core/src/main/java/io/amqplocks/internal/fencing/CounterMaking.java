@@ -3,7 +3,6 @@ package io.amqplocks.internal.fencing;
 import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.CounterKeeper;
 import io.amqplocks.internal.session.CounterReading;
-import io.amqplocks.internal.session.CounterReading.Outcome;
 import io.amqplocks.internal.session.Futures;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.topology.QueueNames;
@@ -11,7 +10,6 @@ import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import java.time.Clock;
-import java.util.UUID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,9 +26,6 @@ import org.slf4j.LoggerFactory;
 public final class CounterMaking {
 
   private static final Logger log = LoggerFactory.getLogger(CounterMaking.class);
-
-  /** More than RabbitMQ's own limit of 20 returns from 4.0 on. */
-  private static final int TRIAL_READINGS = 25;
 
   private static final int MAX_GENERATION = 999;
   private static final long PAUSE_NANOS = 20_000_000;
@@ -54,7 +49,7 @@ public final class CounterMaking {
           return newest;
         }
         if (taken) {
-          tryOut(call, keeper, lock);
+          CounterTrial.run(call, keeper, names);
           return make(call, keeper, lock, slot, 0, 0).generation();
         }
         awaitTurn(call, slot);
@@ -69,7 +64,7 @@ public final class CounterMaking {
         awaitTurn(call, slot);
       }
       int newest = newest(call, keeper, lock, slot);
-      tryOut(call, keeper, lock);
+      CounterTrial.run(call, keeper, names);
       long above = aboveEpoch;
       if (newest > 0) {
         above = Math.max(above, epoch(call, session, names.counter(lock, slot, newest)));
@@ -101,44 +96,12 @@ public final class CounterMaking {
     }
     String counter = names.counter(lock, slot, next);
     keeper.make(call, counter, new CounterContent(epoch, keeper.brokerMajor()).toString());
-    require(call, keeper.read(call, counter), 0);
+    CounterTrial.require(call, keeper.read(call, counter), 0);
     if (newest > 0) {
       keeper.delete(call, names.counter(lock, slot, newest));
     }
     keeper.declareEpoch(call, names.epoch(lock, slot, next));
     return new Made(next, epoch);
-  }
-
-  /** A policy that drops the message early, or a broker that does not count, shows here. */
-  private void tryOut(Call call, CounterKeeper keeper, LockId lock) {
-    String queue = names.counterTrial(lock, UUID.randomUUID().toString().substring(0, 8));
-    try {
-      keeper.make(call, queue, "trial");
-      for (int i = 0; i < TRIAL_READINGS; i++) {
-        require(call, keeper.read(call, queue), i);
-      }
-    } finally {
-      discard(call, keeper, queue);
-    }
-  }
-
-  private static void discard(Call call, CounterKeeper keeper, String queue) {
-    try {
-      keeper.delete(call, queue);
-    } catch (LockException e) {
-      log.warn("Queue {} stays behind and can be deleted: {}", queue, e.getMessage());
-    }
-  }
-
-  private static void require(Call call, CounterReading reading, long returns) {
-    if (reading.outcome() != Outcome.READ || reading.returns() != returns || reading.others() > 0) {
-      throw new LockException.FenceUnavailable(
-          "There are no fencing tokens of %s: a quorum queue's message that was read %d times is %s, with"
-                  .formatted(call.lock(), returns, reading.outcome())
-              + " %d returns counted; see that no policy sets delivery-limit, message-ttl, max-length or"
-                  .formatted(reading.returns())
-              + " expires on the locks' queues");
-    }
   }
 
   /**

@@ -44,7 +44,12 @@ public record Server(String product, String version) {
         : Optional.empty();
   }
 
-  /** The first number of its version; 0 if that cannot be read. */
+  /** Whether it says that it is RabbitMQ. */
+  boolean isRabbit() {
+    return product.equals(KNOWN);
+  }
+
+  /** The first number of its version; 0 if that says nothing. */
   public int major() {
     Matcher release = RELEASE.matcher(version);
     return release.matches() ? Integer.parseInt(release.group(1)) : 0;
@@ -58,6 +63,12 @@ public record Server(String product, String version) {
     }
     int first = Integer.parseInt(release.group(1));
     return first > major || (first == major && Integer.parseInt(release.group(2)) >= minor);
+  }
+
+  /** The second number of its version; 0 if that says nothing. */
+  public int minor() {
+    Matcher release = RELEASE.matcher(version);
+    return release.matches() ? Integer.parseInt(release.group(2)) : 0;
   }
 
   @Override

@@ -1,9 +1,262 @@
 package io.amqplocks.internal.tokens;
 
-import io.amqplocks.lock.*;
+import io.amqplocks.lock.TokenQueueType;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 
-public record TokenRecord(int generation, TokenQueueType type, int slots) {
+/**
+ * What is known of a token semaphore, as its administrators write it down. Each change is a new version,
+ * made by one of the functions below before or after what it speaks of is done at the broker, so that
+ * whoever finds it after a crash knows what may be and what must be.
+ *
+ * @param version the highest one counts
+ * @param generation which token queue is in use; 0 while there is none
+ * @param reserved the highest generation that ever was begun: its name must not be used again
+ * @param type the type of the token queue in use
+ * @param slots how many holders at once are wanted; 0 if the semaphore does not exist
+ * @param epoch the highest epoch that any token ever had
+ * @param brokerMajor the first number of the version of the broker that the queue was made on
+ * @param tokens which are there, in the queue or in somebody's hands
+ * @param adding which may be there, because they were to be published when this was written
+ * @param withdrawing which may be there still, because they were to be removed when this was written
+ */
+public record TokenRecord(
+    long version,
+    int generation,
+    int reserved,
+    TokenQueueType type,
+    int slots,
+    long epoch,
+    int brokerMajor,
+    TokenSet tokens,
+    TokenSet adding,
+    TokenSet withdrawing) {
+
+  /** Of a semaphore that nobody has created yet. */
+  public static final TokenRecord BLANK =
+      new TokenRecord(
+          1, 0, 0, TokenQueueType.CLASSIC, 0, 0, 0, TokenSet.NONE, TokenSet.NONE, TokenSet.NONE);
+
+  private static final String TOKENS = "((?:[-@\\d ]|none)+)";
+  private static final Pattern FORM =
+      Pattern.compile(
+          "version (\\d{1,18}) generation (\\d{1,9}) of (\\d{1,9}) (classic|quorum) slots (\\d{1,5})"
+              + " epoch (\\d{1,9}) on RabbitMQ (\\d{1,3}) tokens "
+              + TOKENS
+              + " adding "
+              + TOKENS
+              + " withdrawing "
+              + TOKENS);
+
+  /** Reads a message; empty if it is none of ours. */
+  public static Optional<TokenRecord> parse(String text) {
+    Matcher form = FORM.matcher(text);
+    if (!form.matches()) {
+      return Optional.empty();
+    }
+    return TokenSet.parse(form.group(8))
+        .flatMap(
+            tokens ->
+                TokenSet.parse(form.group(9))
+                    .flatMap(
+                        adding ->
+                            TokenSet.parse(form.group(10))
+                                .map(withdrawing -> of(form, tokens, adding, withdrawing))));
+  }
+
+  private static TokenRecord of(
+      Matcher form, TokenSet tokens, TokenSet adding, TokenSet withdrawing) {
+    return new TokenRecord(
+        Long.parseLong(form.group(1)),
+        Integer.parseInt(form.group(2)),
+        Integer.parseInt(form.group(3)),
+        form.group(4).equals("quorum") ? TokenQueueType.QUORUM : TokenQueueType.CLASSIC,
+        Integer.parseInt(form.group(5)),
+        Long.parseLong(form.group(6)),
+        Integer.parseInt(form.group(7)),
+        tokens,
+        adding,
+        withdrawing);
+  }
+
+  /** Whether there is such a semaphore. */
   public boolean exists() {
     return slots > 0;
+  }
+
+  /** How many tokens are certainly too many, and to be withdrawn as they come to hand. */
+  public int pending() {
+    return Math.max(0, tokens.size() - slots);
+  }
+
+  /** How many tokens may or may not be there. */
+  public int unsettled() {
+    return adding.size() + withdrawing.size();
+  }
+
+  /** All tokens that may be there. */
+  public TokenSet members() {
+    return tokens.plus(adding).plus(withdrawing);
+  }
+
+  /** How many tokens may be made without there ever being more than wanted. */
+  public int missing() {
+    return Math.max(0, slots - members().size());
+  }
+
+  /** The lowest slots that have no token for certain, as many as are missing. */
+  public List<Integer> freeSlots() {
+    TokenSet members = members();
+    return IntStream.iterate(1, slot -> slot + 1)
+        .filter(slot -> !members.epochs().containsKey(slot))
+        .limit(missing())
+        .boxed()
+        .toList();
+  }
+
+  /** The epoch of tokens made now: above all before, also if the clock or this record is wrong. */
+  public long nextEpoch(long minutes) {
+    return Math.max(epoch + 1, minutes);
+  }
+
+  /** A queue of that generation is about to be made, of tokens of that epoch. */
+  public TokenRecord reserved(int next, long nextEpoch) {
+    return copy(generation, next, type, slots, nextEpoch, brokerMajor, tokens, adding, withdrawing);
+  }
+
+  /** The queue reserved last is complete, and the only one; from now on it counts. */
+  public TokenRecord moved(TokenQueueType newType, int wanted, int major) {
+    return copy(
+        reserved,
+        reserved,
+        newType,
+        wanted,
+        epoch,
+        major,
+        TokenSet.of(IntStream.rangeClosed(1, wanted).boxed().toList(), epoch),
+        TokenSet.NONE,
+        TokenSet.NONE);
+  }
+
+  /** The semaphore does not exist any more, its queue is about to be deleted. */
+  public TokenRecord destroyed() {
+    return copy(
+        generation,
+        reserved,
+        type,
+        0,
+        epoch,
+        brokerMajor,
+        TokenSet.NONE,
+        TokenSet.NONE,
+        TokenSet.NONE);
+  }
+
+  /** And now it is. */
+  public TokenRecord deleted() {
+    return copy(0, reserved, type, slots, epoch, brokerMajor, tokens, adding, withdrawing);
+  }
+
+  /** Another number of slots is wanted. */
+  public TokenRecord resized(int wanted) {
+    return copy(
+        generation, reserved, type, wanted, epoch, brokerMajor, tokens, adding, withdrawing);
+  }
+
+  /** Those slots' tokens are about to be published. */
+  public TokenRecord adding(Collection<Integer> which, long newEpoch) {
+    return copy(
+        generation,
+        reserved,
+        type,
+        slots,
+        newEpoch,
+        brokerMajor,
+        tokens,
+        adding.plus(TokenSet.of(which, newEpoch)),
+        withdrawing);
+  }
+
+  /** Those slots' tokens were seen, or confirmed: they are there. */
+  public TokenRecord present(Collection<Integer> which) {
+    return copy(
+        generation,
+        reserved,
+        type,
+        slots,
+        epoch,
+        brokerMajor,
+        tokens.plus(adding.plus(withdrawing).only(which)),
+        adding.without(which),
+        withdrawing.without(which));
+  }
+
+  /** Those slots' tokens are in the administrator's hand and about to be removed. */
+  public TokenRecord withdrawing(Collection<Integer> which) {
+    return copy(
+        generation,
+        reserved,
+        type,
+        slots,
+        epoch,
+        brokerMajor,
+        tokens.without(which),
+        adding,
+        withdrawing.plus(tokens.only(which)));
+  }
+
+  /** And now they are. */
+  public TokenRecord withdrawn(Collection<Integer> which) {
+    return copy(
+        generation,
+        reserved,
+        type,
+        slots,
+        epoch,
+        brokerMajor,
+        tokens,
+        adding,
+        withdrawing.without(which));
+  }
+
+  private TokenRecord copy(
+      int generation,
+      int reserved,
+      TokenQueueType type,
+      int slots,
+      long epoch,
+      int brokerMajor,
+      TokenSet tokens,
+      TokenSet adding,
+      TokenSet withdrawing) {
+    return new TokenRecord(
+        version + 1,
+        generation,
+        reserved,
+        type,
+        slots,
+        epoch,
+        brokerMajor,
+        tokens,
+        adding,
+        withdrawing);
+  }
+
+  @Override
+  public String toString() {
+    return "version %d generation %d of %d %s slots %d epoch %d on RabbitMQ %d"
+            .formatted(
+                version,
+                generation,
+                reserved,
+                type == TokenQueueType.QUORUM ? "quorum" : "classic",
+                slots,
+                epoch,
+                brokerMajor)
+        + " tokens %s adding %s withdrawing %s".formatted(tokens, adding, withdrawing);
   }
 }

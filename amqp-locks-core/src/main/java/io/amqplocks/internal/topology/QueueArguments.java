@@ -1,17 +1,22 @@
 package io.amqplocks.internal.topology;
 
 import com.rabbitmq.client.AMQP.Queue.Declare;
+import io.amqplocks.lock.TokenQueueType;
+import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The queues of a lock as they are declared. But for the counter of a fence, none ever keeps a message: probes published to them are
- * confirmed and dropped. All three arguments are explicit because a virtual host's default queue type
+ * The queues of a lock as they are declared. But for counters, tokens and their records, none ever
+ * keeps a message: probes published to them are confirmed and dropped. All three arguments are explicit because a virtual host's default queue type
  * and policies would decide otherwise (trap 3).
  */
 public final class QueueArguments {
 
   private static final Map<String, Object> KEEPS_NOTHING =
       Map.of("x-queue-type", "classic", "x-max-length", 0, "x-overflow", "drop-head");
+
+  private static final long A_YEAR_MILLIS = Duration.ofDays(365).toMillis();
 
   private QueueArguments() {}
 
@@ -36,6 +41,32 @@ public final class QueueArguments {
             ? Map.of("x-queue-type", "quorum")
             : Map.of("x-queue-type", "quorum", "x-delivery-limit", -1);
     return new Declare.Builder().queue(queue).durable().arguments(arguments).build();
+  }
+
+  /**
+   * The queue of a token semaphore. Its messages are held for as long as their holders work, so an ack
+   * timeout would cost them their tokens (trap 9): where a queue may set its own, it is a year. RabbitMQ
+   * 3.10 and 3.11 know none but the node's; on 4.3 classic queues have none, and refuse the argument.
+   */
+  public static Declare tokens(
+      String queue, TokenQueueType type, int brokerMajor, int brokerMinor) {
+    boolean quorum = type == TokenQueueType.QUORUM;
+    Map<String, Object> arguments = new HashMap<>();
+    arguments.put("x-queue-type", quorum ? "quorum" : "classic");
+    if (quorum && brokerMajor >= 4) {
+      arguments.put("x-delivery-limit", -1);
+    }
+    boolean timeoutKnown = brokerMajor > 3 || (brokerMajor == 3 && brokerMinor >= 12);
+    boolean classicRefusesIt = brokerMajor > 4 || (brokerMajor == 4 && brokerMinor >= 3);
+    if (timeoutKnown && (quorum || !classicRefusesIt)) {
+      arguments.put("x-consumer-timeout", A_YEAR_MILLIS);
+    }
+    return new Declare.Builder().queue(queue).durable().arguments(arguments).build();
+  }
+
+  /** The queue of a token semaphore as all clients of the plain protocol of seed 000 declare it. */
+  public static Declare plainTokens(String queue) {
+    return new Declare.Builder().queue(queue).durable().build();
   }
 
   /** Asks for a queue without making it. */

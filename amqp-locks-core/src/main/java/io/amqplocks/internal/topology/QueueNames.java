@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * {@code PREFIX semaphore.NAME} with {@code .slot.N}, {@code .holder.N} and {@code .admin} behind it;
  * those of fences {@code PREFIX fence.KIND.NAME.SLOT.GENERATION} and {@code PREFIX epoch.} with the same
  * behind it; those of tokens {@code PREFIX token-semaphore.NAME} or {@code PREFIX fenced-mutex.NAME}
- * with {@code .tokens.GENERATION}, {@code .record} and {@code .admin}. What stands behind the name has no room for doubt: read from the end, a queue's name
+ * with {@code .tokens.GENERATION}, {@code .record}, {@code .ledger} and {@code .admin}. What stands behind the name has no room for doubt: read from the end, a queue's name
  * belongs to one lock only, whatever dots the name has.
  * The four of mutexes and semaphores may follow another scheme, that of other clients.
  *
@@ -139,9 +139,20 @@ public record QueueNames(
         : tokenFamily(lock) + ".tokens." + generation;
   }
 
-  /** Where it is written down how many tokens there are, and in which queue; stays for good. */
+  /**
+   * Where all can read how many tokens there are, and in which queue; stays for good. A reader takes the
+   * message and puts it back.
+   */
   public String tokenRecord(LockId lock) {
     return tokenFamily(lock) + ".record";
+  }
+
+  /**
+   * The same for administrators only: none but the one whose turn it is ever takes its message, so that
+   * one can be sure to see the newest. Stays for good.
+   */
+  public String tokenLedger(LockId lock) {
+    return tokenFamily(lock) + ".ledger";
   }
 
   /** The mutex of whoever changes tokens. */

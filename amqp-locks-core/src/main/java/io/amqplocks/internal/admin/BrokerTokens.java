@@ -1,0 +1,111 @@
+package io.amqplocks.internal.admin;
+
+import io.amqplocks.internal.fencing.CounterTrial;
+import io.amqplocks.internal.session.Call;
+import io.amqplocks.internal.session.MessageHand;
+import io.amqplocks.internal.session.MessageHand.Message;
+import io.amqplocks.internal.session.TokenKeeper;
+import io.amqplocks.internal.tokens.TokenContent;
+import io.amqplocks.internal.tokens.TokenRecord;
+import io.amqplocks.internal.topology.QueueNames;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.TokenQueueType;
+import java.util.Collection;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.function.Supplier;
+
+/** A real broker's tokens, in the hands of an administrator whose turn it is. */
+final class BrokerTokens implements TokenBroker, AutoCloseable {
+
+  private final LockId lock;
+  private final QueueNames names;
+  private final TokenKeeper keeper;
+  private final Supplier<Call> calls;
+  private final TokenLedger ledger;
+
+  BrokerTokens(LockId lock, QueueNames names, TokenKeeper keeper, Supplier<Call> calls) {
+    this.lock = lock;
+    this.names = names;
+    this.keeper = keeper;
+    this.calls = calls;
+    ledger = new TokenLedger(lock, names, keeper, calls);
+  }
+
+  @Override
+  public TokenRecord record() {
+    return ledger.read();
+  }
+
+  @Override
+  public void write(TokenRecord next) {
+    ledger.write(next);
+  }
+
+  @Override
+  public int brokerMajor() {
+    return keeper.brokerMajor();
+  }
+
+  @Override
+  public void tryOut(TokenQueueType type) {
+    if (type == TokenQueueType.QUORUM) {
+      Call call = calls.get();
+      CounterTrial.run(call, keeper.counters(call), names);
+    }
+  }
+
+  @Override
+  public OptionalInt idle(int generation) {
+    return keeper.count(calls.get(), queue(generation));
+  }
+
+  @Override
+  public void make(int generation, TokenQueueType type) {
+    keeper.declareTokens(calls.get(), queue(generation), type);
+  }
+
+  @Override
+  public void publish(int generation, List<TokenContent> tokens) {
+    keeper.publish(
+        calls.get(), queue(generation), tokens.stream().map(TokenContent::toString).toList());
+  }
+
+  @Override
+  public void delete(int generation) {
+    keeper.delete(calls.get(), queue(generation));
+  }
+
+  @Override
+  public Hand hand(int generation) {
+    return new TokenHand(keeper.hand(calls.get(), queue(generation)), calls);
+  }
+
+  private String queue(int generation) {
+    return names.tokens(lock, generation);
+  }
+
+  /** A hand of the broker's messages. */
+  record TokenHand(MessageHand messages, Supplier<Call> calls) implements Hand {
+
+    @Override
+    public List<Message> take(int most) {
+      return messages.take(calls.get(), most);
+    }
+
+    @Override
+    public void remove(Collection<Message> which) {
+      messages.remove(calls.get(), which);
+    }
+
+    @Override
+    public void close() {
+      messages.close();
+    }
+  }
+
+  @Override
+  public void close() {
+    ledger.close();
+  }
+}

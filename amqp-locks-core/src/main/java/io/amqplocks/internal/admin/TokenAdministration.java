@@ -1,0 +1,138 @@
+package io.amqplocks.internal.admin;
+
+import io.amqplocks.internal.session.Call;
+import io.amqplocks.internal.session.Session;
+import io.amqplocks.internal.tokens.TokenRecord;
+import io.amqplocks.internal.tokens.TokenRecords;
+import io.amqplocks.internal.waiting.Backoff;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.TokenAudit;
+import io.amqplocks.lock.TokenQueueType;
+import io.amqplocks.lock.TokenSemaphoreAdmin;
+import io.amqplocks.lock.TokenStatus;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+/** Changes and measures one token semaphore: what the steps are is the {@link TokenSteps}' business. */
+public final class TokenAdministration implements TokenSemaphoreAdmin {
+
+  private final LockId lock;
+  private final TokenTurn turn;
+  private final TokenRecords records;
+  private final TokenWithdrawals withdrawals;
+
+  /** Of the semaphore of that turn, or of that fenced mutex. */
+  public TokenAdministration(TokenTurn turn, TokenWithdrawals withdrawals) {
+    this.turn = turn;
+    this.withdrawals = withdrawals;
+    lock = turn.lock();
+    records = new TokenRecords(turn.names());
+  }
+
+  @Override
+  public void create(int slots, TokenQueueType type) {
+    requireInRange(slots);
+    Objects.requireNonNull(type);
+    turn.during(steps -> steps.create(slots, type, false));
+  }
+
+  @Override
+  public int createIfAbsent(int slots, TokenQueueType type) {
+    requireInRange(slots);
+    Objects.requireNonNull(type);
+    Call call = turn.call();
+    Optional<TokenRecord> record = record(call);
+    if (record.isPresent() && record.get().slots() > 0 && isThere(call, record.get())) {
+      return record.get().slots();
+    }
+    // Another process may be faster, with another number: theirs counts.
+    return turn.during(steps -> steps.create(slots, type, true)).slots();
+  }
+
+  @Override
+  public TokenStatus resize(int slots) {
+    requireInRange(slots);
+    TokenRecord record = turn.during(steps -> steps.resize(slots));
+    withdrawals.update(turn, record.pending());
+    return status(record);
+  }
+
+  @Override
+  public void destroy() {
+    turn.during(TokenSteps::destroy);
+  }
+
+  @Override
+  public TokenStatus status() {
+    return record(turn.call()).map(this::status).orElseGet(() -> new TokenStatus(0, 0, 0, 0, 0, 0));
+  }
+
+  private TokenStatus status(TokenRecord record) {
+    int tokens = record.tokens().size();
+    int idle = 0;
+    if (record.generation() > 0) {
+      Call call = turn.call();
+      idle = session(call).counters().ready(call, queue(record)).orElse(0);
+    }
+    return new TokenStatus(
+        record.slots(),
+        tokens,
+        idle,
+        Math.max(0, tokens - idle),
+        record.pending(),
+        record.unsettled());
+  }
+
+  @Override
+  public boolean awaitWithdrawn(Duration wait) throws InterruptedException {
+    long end = System.nanoTime() + wait.toNanos();
+    Backoff backoff = new Backoff(ThreadLocalRandom.current());
+    while (status().pendingWithdrawals() > 0) {
+      long left = end - System.nanoTime();
+      if (left <= 0) {
+        return false;
+      }
+      TimeUnit.NANOSECONDS.sleep(Math.min(left, backoff.next()));
+    }
+    return true;
+  }
+
+  @Override
+  public TokenAudit audit(Duration patience) {
+    throw new UnsupportedOperationException("not yet");
+  }
+
+  @Override
+  public TokenAudit repair(Duration patience) {
+    throw new UnsupportedOperationException("not yet");
+  }
+
+  private Optional<TokenRecord> record(Call call) {
+    return records.read(call, session(call), lock);
+  }
+
+  private boolean isThere(Call call, TokenRecord record) {
+    return record.generation() > 0
+        && session(call).counters().ready(call, queue(record)).isPresent();
+  }
+
+  private String queue(TokenRecord record) {
+    return turn.names().tokens(lock, record.generation());
+  }
+
+  private Session session(Call call) {
+    return turn.sessions().current(call);
+  }
+
+  private void requireInRange(int slots) {
+    if (slots < 1 || slots > MAX_SLOTS) {
+      throw new LockException.Invalid(
+          "A number of %d slots is not possible for %s; use 1 to %d"
+              .formatted(slots, lock, MAX_SLOTS));
+    }
+  }
+}

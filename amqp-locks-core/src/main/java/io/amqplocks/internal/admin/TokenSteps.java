@@ -1,0 +1,221 @@
+package io.amqplocks.internal.admin;
+
+import io.amqplocks.internal.session.MessageHand.Message;
+import io.amqplocks.internal.tokens.TokenRecord;
+import io.amqplocks.internal.tokens.TokenSet;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.TokenAudit;
+import io.amqplocks.lock.TokenQueueType;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.BiFunction;
+import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
+
+/**
+ * The steps that change a token semaphore, for an administrator whose turn it is; it may die between any
+ * two of them, and whoever runs the same again finds the rest to do.
+ *
+ * <p>Why there are never more tokens than wanted: the record names a token as {@code adding} before it is
+ * published, and as {@code withdrawing} before it is removed, and new ones are made only for what is
+ * wanted beyond all that are named. So a token that may be there takes the place of one that is. It is
+ * settled when somebody sees it; nobody can see that it is not there.
+ *
+ * <p>A queue is filled once, by its maker, before the record names it: what a dead maker left is deleted,
+ * and its name is not used again, since {@code reserved} was written before it. The old queue is deleted
+ * before the new one counts; so all tokens of the old are taken before any of the new.
+ *
+ * @param lock the semaphore
+ * @param broker where to carry them out
+ * @param sorting tells tokens
+ * @param minutes the clock, for epochs
+ */
+record TokenSteps(
+    LockId lock,
+    TokenBroker broker,
+    BiFunction<TokenRecord, Collection<Message>, TokenSorting> sorting,
+    LongSupplier minutes) {
+
+  /** Makes the semaphore if it is not there, or leaves it as it is and finishes what was begun. */
+  TokenRecord create(int wanted, TokenQueueType type, boolean adopt) {
+    TokenRecord record = broker.record();
+    if (adopt && record.slots() > 0) {
+      return exists(record) ? settle(record) : move(record, record.slots(), record.type());
+    }
+    if (!exists(record)) {
+      return move(record, wanted, type);
+    }
+    if (record.slots() != wanted || record.type() != type) {
+      throw new LockException.Conflict(
+          "There is a %s already, with %d slots on a %s queue and not %d on a %s one; it stays as it is"
+              .formatted(lock, record.slots(), record.type(), wanted, type));
+    }
+    return settle(record);
+  }
+
+  private boolean exists(TokenRecord record) {
+    return record.slots() > 0
+        && record.generation() > 0
+        && broker.idle(record.generation()).isPresent();
+  }
+
+  /** Makes a new queue with all of its tokens, which then takes the place of the old one. */
+  TokenRecord move(TokenRecord from, int wanted, TokenQueueType type) {
+    broker.tryOut(type);
+    int next = from.reserved() + 1;
+    while (broker.idle(next).isPresent()) {
+      // The record was lost, or a stranger made it: it is not ours to fill.
+      next++;
+    }
+    TokenRecord record = write(from.reserved(next, from.nextEpoch(minutes.getAsLong())));
+    broker.make(next, type);
+    TokenSet tokens =
+        TokenSet.of(IntStream.rangeClosed(1, wanted).boxed().toList(), record.epoch());
+    broker.publish(next, tokens.contents(broker.brokerMajor()));
+    int there = broker.idle(next).orElse(0);
+    if (there != wanted) {
+      broker.delete(next);
+      throw new LockException.Unexpected(
+          "The %s cannot be made: of %d tokens published %d are in the queue; see that no policy sets"
+                  .formatted(lock, wanted, there)
+              + " max-length, message-ttl or expires on the locks' queues",
+          null);
+    }
+    deleteAll(from, next - 1);
+    return write(record.moved(type, wanted, broker.brokerMajor()));
+  }
+
+  private void deleteAll(TokenRecord record, int last) {
+    for (int generation = Math.max(1, record.generation()); generation <= last; generation++) {
+      broker.delete(generation);
+    }
+  }
+
+  /** Removes the semaphore; first for all who read the record, then for those who do not. */
+  TokenRecord destroy() {
+    TokenRecord record = broker.record();
+    if (record.slots() > 0) {
+      record = write(record.destroyed());
+    }
+    deleteAll(record, record.reserved());
+    return record.generation() > 0 ? write(record.deleted()) : record;
+  }
+
+  /** Wants another number of slots, and does at once what can be done at once. */
+  TokenRecord resize(int wanted) {
+    TokenRecord record = existing();
+    return settle(record.slots() == wanted ? record : write(record.resized(wanted)));
+  }
+
+  /** The record of a semaphore that there is. */
+  TokenRecord existing() {
+    TokenRecord record = broker.record();
+    if (record.slots() == 0) {
+      throw new LockException.NotFound("There is no %s; create it".formatted(lock));
+    }
+    if (!exists(record)) {
+      throw new LockException.NotFound(
+          "The queue of %s is gone; repair it, or create it again".formatted(lock));
+    }
+    return record;
+  }
+
+  /** Brings the tokens to what the record wants, as far as that goes without waiting for holders. */
+  TokenRecord settle(TokenRecord from) {
+    TokenRecord record = from;
+    if (record.pending() > 0 || record.unsettled() > 0) {
+      try (TokenBroker.Hand hand = broker.hand(record.generation())) {
+        int most = record.unsettled() > 0 ? Integer.MAX_VALUE : record.pending();
+        record = withdraw(record, hand, hand.take(most));
+      }
+    }
+    return grow(record);
+  }
+
+  private TokenRecord grow(TokenRecord from) {
+    List<Integer> free = from.freeSlots();
+    if (free.isEmpty()) {
+      return from;
+    }
+    TokenRecord record = write(from.adding(free, from.nextEpoch(minutes.getAsLong())));
+    broker.publish(record.generation(), record.adding().only(free).contents(broker.brokerMajor()));
+    return write(record.present(free));
+  }
+
+  /** Notes which of the tokens in hand are there, and removes those that are too many. */
+  TokenRecord withdraw(TokenRecord from, TokenBroker.Hand hand, Collection<Message> inHand) {
+    TokenSorting sorted = sorting.apply(from, inHand);
+    List<Integer> seen =
+        sorted.members().keySet().stream()
+            .filter(slot -> !from.tokens().epochs().containsKey(slot))
+            .toList();
+    TokenRecord record = seen.isEmpty() ? from : write(from.present(seen));
+    if (record.pending() == 0) {
+      return record;
+    }
+    hand.remove(sorted.surplus());
+    List<Integer> victims =
+        sorted.members().descendingKeySet().stream().limit(record.pending()).toList();
+    if (victims.isEmpty()) {
+      return record;
+    }
+    record = write(record.withdrawing(victims));
+    hand.remove(victims.stream().map(sorted.members()::get).toList());
+    return write(record.withdrawn(victims));
+  }
+
+  /**
+   * Makes right what is wrong, with all tokens in hand that could be had.
+   *
+   * @return what was wrong
+   */
+  TokenAudit repair(TokenRecord from, TokenBroker.Hand hand, Collection<Message> inHand) {
+    TokenAudit found = audit(from, inHand, sorting);
+    boolean counted =
+        from.type() == TokenQueueType.CLASSIC || from.brokerMajor() == broker.brokerMajor();
+    if (found.outstanding() > 0 || !counted) {
+      move(from, from.slots(), from.type());
+      return repaired(found);
+    }
+    hand.remove(sorting.apply(from, inHand).surplus());
+    TokenRecord record = withdraw(from, hand, inHand);
+    boolean missing = record.missing() > 0;
+    grow(record);
+    return found.surplus() > 0 || missing || !record.equals(from) ? repaired(found) : found;
+  }
+
+  private static TokenAudit repaired(TokenAudit found) {
+    return new TokenAudit(
+        found.slots(),
+        found.seen(),
+        found.surplus(),
+        found.outstanding(),
+        found.outstandingSlots(),
+        true);
+  }
+
+  /** What these tokens in hand, being all that could be had, say of the semaphore. */
+  static TokenAudit audit(
+      TokenRecord record,
+      Collection<Message> inHand,
+      BiFunction<TokenRecord, Collection<Message>, TokenSorting> sorting) {
+    TokenSorting sorted = sorting.apply(record, inHand);
+    Set<Integer> outstanding = new TreeSet<>(record.members().epochs().keySet());
+    outstanding.removeAll(sorted.members().keySet());
+    return new TokenAudit(
+        record.slots(),
+        inHand.size(),
+        sorted.surplus().size(),
+        outstanding.size(),
+        outstanding,
+        false);
+  }
+
+  private TokenRecord write(TokenRecord next) {
+    broker.write(next);
+    return next;
+  }
+}

@@ -1,0 +1,62 @@
+package io.amqplocks.support;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.GetResponse;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerQueue;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What the tests of token semaphores share: plain AMQP, as any client may speak it. */
+public final class Tokens {
+
+  private Tokens() {}
+
+  /** The queues of token semaphores and fenced mutexes under that prefix. */
+  public static List<String> queues(Broker broker, String prefix) {
+    return broker.faults().queues().stream()
+        .map(BrokerQueue::name)
+        .filter(name -> name.startsWith(prefix))
+        .sorted()
+        .toList();
+  }
+
+  /** Deletes them. */
+  public static void clear(Broker broker, String prefix) throws Exception {
+    try (Connection connection = broker.connectionFactory().newConnection("stranger")) {
+      Channel channel = connection.createChannel();
+      for (String queue : queues(broker, prefix)) {
+        channel.queueDelete(queue);
+      }
+    }
+  }
+
+  /** Takes messages and keeps them until the channel is closed. */
+  public static List<GetResponse> take(Channel channel, String queue, int number) throws Exception {
+    List<GetResponse> taken = new ArrayList<>();
+    for (int i = 0; i < number; i++) {
+      GetResponse got = channel.basicGet(queue, false);
+      if (got != null) {
+        taken.add(got);
+      }
+    }
+    return taken;
+  }
+
+  /** Looks at all that wait in the queue. */
+  public static List<String> idle(Broker broker, String queue) throws Exception {
+    try (Connection connection = broker.connectionFactory().newConnection("stranger")) {
+      Channel channel = connection.createChannel();
+      List<String> texts =
+          take(channel, queue, 100).stream()
+              .map(got -> new String(got.getBody(), StandardCharsets.UTF_8))
+              .sorted()
+              .toList();
+      channel.basicNack(0, true, true);
+      channel.close();
+      return texts;
+    }
+  }
+}
