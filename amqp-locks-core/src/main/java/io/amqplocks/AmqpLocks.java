@@ -96,7 +96,7 @@ public final class AmqpLocks implements AutoCloseable {
    * @throws LockException.Invalid if the name is not allowed
    */
   public AmqpLock fencedMutex(String name) {
-    return tokens(LockId.fencedMutex(name), parts.fencedMutexes, true);
+    return tokens(LockId.fencedMutex(name), parts::makeFencedMutex, true);
   }
 
   /** Administers the locks that outlive their clients, and fences. */

@@ -10,12 +10,13 @@ import io.amqplocks.internal.lease.Taking;
 import io.amqplocks.internal.lease.Verification;
 import io.amqplocks.internal.probe.ExistenceProbe;
 import io.amqplocks.internal.probe.SelfCheck;
+import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.Connector;
+import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.session.Sessions;
 import io.amqplocks.internal.session.Ticker;
 import io.amqplocks.internal.slots.SlotCounts;
 import io.amqplocks.internal.slots.Slots;
-import io.amqplocks.internal.tokens.TokenClaim.Missing;
 import io.amqplocks.internal.tokens.TokenDirectory;
 import io.amqplocks.internal.tokens.TokenRecords;
 import io.amqplocks.internal.topology.QueueNames;
@@ -23,6 +24,7 @@ import io.amqplocks.internal.waiting.QueuedLock.Context;
 import io.amqplocks.internal.waiting.WaitingLines;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockListener;
+import io.amqplocks.lock.TokenQueueType;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -44,7 +46,6 @@ final class Parts {
   final Sessions quorumSessions;
   final TokenDirectory tokens;
   final TokenWithdrawals withdrawals;
-  final Missing fencedMutexes = Missing.FAILS;
   final Context users;
   final Context administrators;
   private final ExistenceProbe probe;
@@ -97,6 +98,12 @@ final class Parts {
   private Sessions sessions(
       Connector connector, String role, Threads threads, Sessions.SessionListener listener) {
     return new Sessions(connector, role, background, threads, callTimeout, Ticker.SYSTEM, listener);
+  }
+
+  /** The first acquire ever of a fenced mutex makes it. */
+  void makeFencedMutex(Call call, Session session) {
+    int unused =
+        new Administrators(this).tokens(call.lock()).createIfAbsent(1, TokenQueueType.QUORUM);
   }
 
   Slots slots(LockId id) {

@@ -42,6 +42,10 @@ abstract class LockContract {
   /** Whether the broker knows of a holder. */
   abstract boolean isHeld(String name) throws Exception;
 
+  Broker broker() {
+    return broker;
+  }
+
   @BeforeEach
   void open(Broker given) throws Exception {
     broker = given;

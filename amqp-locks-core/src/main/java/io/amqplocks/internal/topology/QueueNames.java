@@ -167,7 +167,14 @@ public record QueueNames(
   }
 
   private String fence(String family, LockId lock) {
-    String kind = lock.kind() == LockKind.PERSISTENT_MUTEX ? "persistent" : lock.kind().label();
+    String kind =
+        switch (lock.kind()) {
+          case MUTEX -> "mutex";
+          case PERSISTENT_MUTEX -> "persistent";
+          case SEMAPHORE -> "semaphore";
+          case TOKEN_SEMAPHORE -> "tokens";
+          case FENCED_MUTEX -> "fenced";
+        };
     return prefix + family + kind + "." + lock.name() + ".";
   }
 
