@@ -24,6 +24,8 @@ import java.time.Clock;
 /** Makes the administrators of locks. */
 record Administrators(Parts parts) implements LockAdmin {
 
+  private static final int MOST_TOLD = 256;
+
   @Override
   public SemaphoreAdmin semaphore(String name) {
     LockId id = LockId.semaphore(name);
@@ -36,8 +38,21 @@ record Administrators(Parts parts) implements LockAdmin {
             parts.sessions,
             parts.callTimeout,
             Ticker.SYSTEM,
-            () -> parts.lines.released(id));
+            added -> announce(id, added));
     return new SlotAdministration(id, slots, changes);
+  }
+
+  /** As many as wait could be told; of more than that, the first who are served tell the others. */
+  private void announce(LockId id, int added) {
+    parts
+        .sessions
+        .ifOpen()
+        .ifPresent(
+            session -> {
+              for (int i = 0; i < Math.min(added, MOST_TOLD); i++) {
+                session.wakes().call(id, parts.names.wake(id));
+              }
+            });
   }
 
   @Override

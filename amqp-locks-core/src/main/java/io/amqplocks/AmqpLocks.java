@@ -12,6 +12,7 @@ import io.amqplocks.internal.waiting.Claim;
 import io.amqplocks.internal.waiting.QueuedLock;
 import io.amqplocks.internal.waiting.QueuedLock.Kind;
 import io.amqplocks.internal.waiting.QueuedLock.Variant;
+import io.amqplocks.internal.waiting.WokenClaim;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.LockAdmin;
 import io.amqplocks.lock.LockException;
@@ -105,8 +106,9 @@ public final class AmqpLocks implements AutoCloseable {
   }
 
   private AmqpLock fenceable(LockId id, Function<Taking, Claim> claim) {
-    Claim unfenced = claim.apply(parts.leases);
-    Claim fenced = claim.apply(parts.fencedLeases);
+    String wakeQueue = parts.names.wake(id);
+    Claim unfenced = new WokenClaim(claim.apply(parts.leases), wakeQueue);
+    Claim fenced = new WokenClaim(claim.apply(parts.fencedLeases), wakeQueue);
     return lock(id, wanted -> wanted.fenced() ? fenced : unfenced);
   }
 

@@ -20,6 +20,7 @@ import io.amqplocks.internal.slots.Slots;
 import io.amqplocks.internal.tokens.TokenDirectory;
 import io.amqplocks.internal.tokens.TokenRecords;
 import io.amqplocks.internal.topology.QueueNames;
+import io.amqplocks.internal.waiting.Announcements;
 import io.amqplocks.internal.waiting.QueuedLock.Context;
 import io.amqplocks.internal.waiting.WaitingLines;
 import io.amqplocks.lock.LockId;
@@ -64,14 +65,16 @@ final class Parts {
     scheduler = threads.scheduler();
     notices = new Notices(settings.listeners, recorder, threads);
     silence = new Notices(List.of(), LockListener.NO_OP, threads);
-    leases = new LeaseBook(callTimeout, Ticker.SYSTEM, notices, background, lines);
+    leases =
+        new LeaseBook(
+            callTimeout, Ticker.SYSTEM, notices, background, new Announcements(lines, names));
     administration =
         new LeaseBook(
             callTimeout,
             Ticker.SYSTEM,
             silence,
             background,
-            lock -> lines.released(names.admin(lock)));
+            (lock, session) -> lines.released(names.admin(lock)));
     counterMaking = new CounterMaking(names, Clock.systemUTC());
     fencedLeases = new FencedLeases(leases, new Fence(names, counterMaking));
     Connector connector =

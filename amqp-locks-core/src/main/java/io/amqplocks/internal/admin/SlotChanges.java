@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.function.Function;
+import java.util.function.IntConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,12 +32,12 @@ public final class SlotChanges {
   private final Sessions sessions;
   private final Duration callTimeout;
   private final Ticker ticker;
-  private final Runnable grown;
+  private final IntConsumer grown;
 
   /**
    * Of that semaphore.
    *
-   * @param grown called when slots were added, for those who wait for one
+   * @param grown is told how many slots were added, for those who wait for one
    */
   public SlotChanges(
       LockId lock,
@@ -45,7 +46,7 @@ public final class SlotChanges {
       Sessions sessions,
       Duration callTimeout,
       Ticker ticker,
-      Runnable grown) {
+      IntConsumer grown) {
     this.lock = lock;
     this.slots = slots;
     this.adminMutex = adminMutex;
@@ -78,7 +79,7 @@ public final class SlotChanges {
     }
     declare(mutex, queues, plan);
     if (!plan.declare().isEmpty()) {
-      grown.run();
+      grown.accept(plan.declare().size());
     }
   }
 

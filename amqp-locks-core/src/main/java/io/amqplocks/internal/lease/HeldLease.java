@@ -218,7 +218,7 @@ public final class HeldLease implements Lease, Session.Member {
     if (session.isOpen()) {
       book.inBackground(this::release);
     } else {
-      book.freed(lock());
+      book.freed(lock(), session);
     }
   }
 

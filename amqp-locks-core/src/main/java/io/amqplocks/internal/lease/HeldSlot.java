@@ -107,6 +107,6 @@ public final class HeldSlot {
   /** Gives it back to the broker, which takes as long as a release. Never throws. */
   public void giveBack() {
     holding.release(book.call(lock()), session);
-    book.freed(lock());
+    book.freed(lock(), session);
   }
 }

@@ -145,8 +145,8 @@ public final class LeaseBook implements Taking {
     leases.remove(lease);
   }
 
-  void freed(LockId lock) {
-    waiters.freed(lock);
+  void freed(LockId lock, Session session) {
+    waiters.freed(lock, session);
   }
 
   boolean offer(HeldSlot slot) {

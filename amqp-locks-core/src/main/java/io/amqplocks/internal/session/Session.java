@@ -35,6 +35,7 @@ public final class Session {
   private final SlotQueues slots;
   private final HolderConsumers consumers;
   private final TokenQueues tokens;
+  private final WakeQueues wakes;
   private final RevocationWatch revocations;
   private final ProberConnection prober;
   private final CounterQueues counters;
@@ -67,6 +68,7 @@ public final class Session {
     tokens = new TokenQueues(holder, channels, background, callTimeout);
     revocations = new RevocationWatch(connection, watchThread);
     prober = new ProberConnection(connector, callTimeout);
+    wakes = new WakeQueues(holder, channels, prober, background, callTimeout);
     counters = new CounterQueues(connector, background, callTimeout, ticker);
     connection.addShutdownListener(
         cause -> end(new LossReason(Cause.SESSION_ENDED, BrokerErrors.text(cause))));
@@ -90,6 +92,11 @@ public final class Session {
   /** The tokens that this session holds. */
   public TokenQueues tokens() {
     return tokens;
+  }
+
+  /** How those who wait are told. */
+  public WakeQueues wakes() {
+    return wakes;
   }
 
   /** Tells of exclusive queues that were deleted under their holder. */

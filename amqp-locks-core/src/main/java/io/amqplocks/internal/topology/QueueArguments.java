@@ -18,6 +18,9 @@ public final class QueueArguments {
 
   private static final long A_YEAR_MILLIS = Duration.ofDays(365).toMillis();
 
+  private static final Map<String, Object> FOR_NOW =
+      Map.of("x-queue-type", "classic", "x-message-ttl", 0, "x-expires", 60_000);
+
   private QueueArguments() {}
 
   /** A queue that its connection owns and that goes with it: a mutex, or a slot's holder. */
@@ -67,6 +70,14 @@ public final class QueueArguments {
   /** The queue of a token semaphore as all clients of the plain protocol of seed 000 declare it. */
   public static Declare plainTokens(String queue) {
     return new Declare.Builder().queue(queue).durable().build();
+  }
+
+  /**
+   * A queue by which those are told who wait; nothing stays in it. Durable only because RabbitMQ 4.3
+   * refuses other shared queues (trap 13); it goes when nobody has waited for a minute.
+   */
+  public static Declare wake(String queue) {
+    return new Declare.Builder().queue(queue).durable().arguments(FOR_NOW).build();
   }
 
   /** Asks for a queue without making it. */

@@ -166,16 +166,23 @@ public record QueueNames(
         + lock.name();
   }
 
+  /** By which those are told who wait for the lock. */
+  public String wake(LockId lock) {
+    return prefix + "wake." + kind(lock) + "." + lock.name();
+  }
+
   private String fence(String family, LockId lock) {
-    String kind =
-        switch (lock.kind()) {
-          case MUTEX -> "mutex";
-          case PERSISTENT_MUTEX -> "persistent";
-          case SEMAPHORE -> "semaphore";
-          case TOKEN_SEMAPHORE -> "tokens";
-          case FENCED_MUTEX -> "fenced";
-        };
-    return prefix + family + kind + "." + lock.name() + ".";
+    return prefix + family + kind(lock) + "." + lock.name() + ".";
+  }
+
+  private static String kind(LockId lock) {
+    return switch (lock.kind()) {
+      case MUTEX -> "mutex";
+      case PERSISTENT_MUTEX -> "persistent";
+      case SEMAPHORE -> "semaphore";
+      case TOKEN_SEMAPHORE -> "tokens";
+      case FENCED_MUTEX -> "fenced";
+    };
   }
 
   /** Ours fit by their making; those of another scheme are looked at. */

@@ -1,9 +1,7 @@
 package io.amqplocks.internal.waiting;
 
 import io.amqplocks.internal.lease.HeldSlot;
-import io.amqplocks.internal.lease.Waiters;
 import io.amqplocks.internal.waiting.QueuedLock.Variant;
-import io.amqplocks.lock.LockId;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -18,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Concurrency: joining and leaving a line happen within the map's atomic update of its key, so no
  * line is dropped that somebody has just joined. What the last one leaves behind, it tidies up.
  */
-public final class WaitingLines implements Waiters {
+public final class WaitingLines {
 
   private final ConcurrentMap<Object, Queue> lines = new ConcurrentHashMap<>();
   private final AtomicInteger waiting = new AtomicInteger();
@@ -86,13 +84,8 @@ public final class WaitingLines implements Waiters {
     return !lines.containsKey(key);
   }
 
-  @Override
-  public void freed(LockId lock) {
-    released(lock);
-  }
-
-  @Override
-  public boolean offer(HeldSlot slot) {
+  /** Hands the slot to one who waits here; false if there is nobody. */
+  boolean offer(HeldSlot slot) {
     Queue queue = lines.get(slot.lock());
     return queue != null && queue.line.offer(slot);
   }

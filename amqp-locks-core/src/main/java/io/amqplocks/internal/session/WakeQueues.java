@@ -1,0 +1,147 @@
+package io.amqplocks.internal.session;
+
+import com.rabbitmq.client.AMQP.Basic;
+import com.rabbitmq.client.AMQP.BasicProperties;
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Method;
+import com.rabbitmq.client.ShutdownSignalException;
+import io.amqplocks.internal.session.Rpc.LateAnswer;
+import io.amqplocks.internal.session.Rpc.Reading;
+import io.amqplocks.internal.topology.QueueArguments;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * How processes that give slots back tell processes that wait for one: by a message in a queue on which
+ * all who wait consume. It is for whoever waits at that moment, one of them, in turns; if nobody does, it
+ * is gone. It is a courtesy that nothing relies on: it is not confirmed, an alarm of the broker stops it,
+ * and a holder that dies says nothing. So those who wait also look for themselves now and then.
+ *
+ * <p>Concurrency: all words are published on one channel, which the client library guards; who finds it
+ * broken opens another in the background.
+ */
+public final class WakeQueues {
+
+  private static final Logger log = LoggerFactory.getLogger(WakeQueues.class);
+
+  private static final BasicProperties NOW_OR_NEVER =
+      new BasicProperties.Builder().expiration("0").deliveryMode(1).build();
+
+  private final HolderConnection holder;
+  private final DeliveryChannels channels;
+  private final ProberConnection prober;
+  private final Executor background;
+  private final Duration callTimeout;
+  private final AtomicLong lastTag = new AtomicLong();
+  private volatile @Nullable Channel publishing;
+
+  WakeQueues(
+      HolderConnection holder,
+      DeliveryChannels channels,
+      ProberConnection prober,
+      Executor background,
+      Duration callTimeout) {
+    this.holder = holder;
+    this.channels = channels;
+    this.prober = prober;
+    this.background = background;
+    this.callTimeout = callTimeout;
+  }
+
+  /**
+   * Begins to wait for word; to be closed.
+   *
+   * @param wake is called when it comes, or when no more will; must not block
+   */
+  public Wakeup listen(Call call, String queue, Runnable wake) {
+    declare(call, queue);
+    String step = "consume from queue " + queue;
+    DeliveryChannel channel = channels.lend(call, step);
+    Wakeup wakeup =
+        new Wakeup(call.lock(), queue, "wake-" + lastTag.incrementAndGet(), channel, wake, this);
+    channel.carry(wakeup);
+    Method consume = new Basic.Consume.Builder().queue(queue).consumerTag(wakeup.tag()).build();
+    Answer answer =
+        channels.ask(call, step, channel, consume, Reading.NOTHING, late -> wakeup.close());
+    if (answer == Answer.OK) {
+      return wakeup;
+    }
+    if (answer == Answer.NONE) {
+      wakeup.abandon();
+      throw call.unanswered(step);
+    }
+    channels.giveBack(channel);
+    throw new LockException.Unexpected(
+        "Nobody can wait for %s by queue %s: it is %s; delete it"
+            .formatted(call.lock(), queue, answer),
+        null);
+  }
+
+  private void declare(Call call, String queue) {
+    String step = "declare queue " + queue;
+    Answer answer = holder.ask(call, step, QueueArguments.wake(queue), LateAnswer.IGNORED);
+    if (answer == Answer.NONE) {
+      throw call.unanswered(step);
+    }
+  }
+
+  /** Cancels; the channel is the next one's after that. */
+  void leave(Wakeup wakeup) {
+    try {
+      wakeup
+          .channel()
+          .getChannel()
+          .asyncRpc(new Basic.Cancel.Builder().consumerTag(wakeup.tag()).nowait().build());
+    } catch (IOException | ShutdownSignalException e) {
+      log.debug("A consumer ended with its channel: {}", BrokerErrors.text(e));
+    }
+    if (wakeup.isGone()) {
+      channels.discard(wakeup.channel());
+    } else {
+      channels.giveBack(wakeup.channel());
+    }
+  }
+
+  /** Tells one of those who wait there. Does not wait for anything, and never throws. */
+  public void call(LockId lock, String queue) {
+    Channel open = publishing;
+    if (open == null || !open.isOpen()) {
+      background.execute(() -> publish(open(lock, queue), queue));
+    } else if (!prober.blocked().isDone()) {
+      publish(open, queue);
+    }
+  }
+
+  private @Nullable Channel open(LockId lock, String queue) {
+    try {
+      Channel present = publishing;
+      if (present != null && present.isOpen()) {
+        return present;
+      }
+      Channel opened = prober.open(Call.on(lock, callTimeout, holder::nanos));
+      publishing = opened;
+      return opened;
+    } catch (LockException e) {
+      log.debug("Nobody is told by queue {}: {}", queue, e.getMessage());
+      return null;
+    }
+  }
+
+  private static void publish(@Nullable Channel channel, String queue) {
+    if (channel == null) {
+      return;
+    }
+    try {
+      channel.basicPublish("", queue, NOW_OR_NEVER, new byte[0]);
+    } catch (IOException | ShutdownSignalException e) {
+      log.debug("Nobody was told by queue {}: {}", queue, BrokerErrors.text(e));
+    }
+  }
+}

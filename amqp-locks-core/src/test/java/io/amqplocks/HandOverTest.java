@@ -1,0 +1,128 @@
+package io.amqplocks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockKind;
+import io.amqplocks.lock.TokenQueueType;
+import io.amqplocks.support.Fixture;
+import io.amqplocks.support.Tokens;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A slot that one gives back is the next one's at once, in this process and in others. */
+@BrokerTest(everyLine = true)
+class HandOverTest {
+
+  private static final Duration LONG = Duration.ofSeconds(20);
+
+  /** Far less than those who wait look for themselves. */
+  private static final Duration SOON = Duration.ofMillis(450);
+
+  private final ExecutorService threads = Executors.newCachedThreadPool();
+  private Fixture fixture;
+
+  @BeforeEach
+  void open(Broker broker) {
+    fixture = new Fixture(broker);
+  }
+
+  @AfterEach
+  void close(Broker broker) throws Exception {
+    threads.shutdownNow();
+    fixture.close();
+    Tokens.clear(broker, fixture.prefix());
+  }
+
+  private void make(AmqpLocks locks, LockId id) {
+    String name = id.name().value();
+    switch (id.kind()) {
+      case PERSISTENT_MUTEX -> fixture.enable(locks, name);
+      case SEMAPHORE -> fixture.create(locks, name, 1);
+      case TOKEN_SEMAPHORE -> locks.admin().tokenSemaphore(name).create(1, TokenQueueType.CLASSIC);
+      case MUTEX, FENCED_MUTEX -> {}
+    }
+  }
+
+  private static AmqpLock lock(AmqpLocks locks, LockId id) {
+    String name = id.name().value();
+    return switch (id.kind()) {
+      case MUTEX -> locks.mutex(name);
+      case PERSISTENT_MUTEX -> locks.persistentMutex(name);
+      case SEMAPHORE -> locks.semaphore(name);
+      case TOKEN_SEMAPHORE -> locks.tokenSemaphore(name);
+      case FENCED_MUTEX -> locks.fencedMutex(name);
+    };
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void betweenProcessesItIsPushed(LockKind kind) throws Exception {
+    LockId id = new LockId(kind, LockId.mutex("m").name());
+    AmqpLocks one = fixture.open();
+    AmqpLocks two = fixture.open();
+    make(one, id);
+    List<Long> nanos = new ArrayList<>();
+    for (int i = 0; i < 10; i++) {
+      Lease lease = lock(one, id).acquire(LONG);
+      Future<Long> next =
+          threads.submit(
+              () -> {
+                try (Lease got = lock(two, id).acquire(LONG)) {
+                  return System.nanoTime();
+                }
+              });
+      await().until(() -> two.status().waiting() == 1);
+      // Time for it to say that it waits; with or without, it must not wait long.
+      await().during(Duration.ofMillis(20)).until(() -> !next.isDone());
+      long released = System.nanoTime();
+      lease.close();
+      nanos.add(next.get(10, TimeUnit.SECONDS) - released);
+    }
+    nanos.sort(null);
+    assertThat(Duration.ofNanos(nanos.get(5))).as("median of %s", nanos).isLessThan(SOON);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void manyWaitersInTwoProcessesAreAllServed(LockKind kind) throws Exception {
+    LockId id = new LockId(kind, LockId.mutex("m").name());
+    List<AmqpLocks> both = List.of(fixture.open(), fixture.open());
+    make(both.get(0), id);
+    AtomicInteger holders = new AtomicInteger();
+    List<Future<?>> all = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      AmqpLock lock = lock(both.get(i % 2), id);
+      all.add(
+          threads.submit(
+              () -> {
+                for (int round = 0; round < 30; round++) {
+                  try (Lease lease = lock.acquire(LONG)) {
+                    assertThat(holders.incrementAndGet()).isEqualTo(1);
+                    holders.decrementAndGet();
+                  }
+                }
+                return null;
+              }));
+    }
+    for (Future<?> each : all) {
+      each.get(60, TimeUnit.SECONDS);
+    }
+    assertThat(both.get(0).status().waiting()).isZero();
+  }
+}
