@@ -53,6 +53,7 @@ final class Parts {
   private final SlotCounts slotCounts = new SlotCounts();
   private final ThreadPoolExecutor background;
   private final ScheduledExecutorService scheduler;
+  private final ScheduledExecutorService timer;
   private final Notices notices;
   private final Notices silence;
 
@@ -63,6 +64,7 @@ final class Parts {
     Threads threads = new Threads(settings.connectionName);
     background = threads.background();
     scheduler = threads.scheduler();
+    timer = threads.timer();
     notices = new Notices(settings.listeners, recorder, threads);
     silence = new Notices(List.of(), LockListener.NO_OP, threads);
     leases =
@@ -94,8 +96,9 @@ final class Parts {
     quorumSessions = sessions(connector, "quorum holder", threads, verification::begin);
     tokens = new TokenDirectory(names, new TokenRecords(names));
     withdrawals = new TokenWithdrawals(threads);
-    users = new Context(sessions, lines, notices, callTimeout, Ticker.SYSTEM);
-    administrators = new Context(sessions, lines, silence, callTimeout, Ticker.SYSTEM);
+    users = new Context(sessions, lines, notices, callTimeout, Ticker.SYSTEM, background, timer);
+    administrators =
+        new Context(sessions, lines, silence, callTimeout, Ticker.SYSTEM, background, timer);
   }
 
   private Sessions sessions(
@@ -123,6 +126,7 @@ final class Parts {
     administration.releaseAll();
     quorumSessions.close();
     sessions.close();
+    timer.shutdownNow();
     background.shutdown();
     notices.close();
     silence.close();

@@ -43,6 +43,13 @@ final class Threads implements ThreadFactory {
     return pool;
   }
 
+  /** For signals, which take no time; most are cancelled before they are due. */
+  ScheduledExecutorService timer() {
+    ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, this);
+    timer.setRemoveOnCancelPolicy(true);
+    return timer;
+  }
+
   ScheduledExecutorService scheduler() {
     return new ScheduledThreadPoolExecutor(1, this);
   }

@@ -2,6 +2,7 @@ package io.amqplocks.lock;
 
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * A lock that several processes share through the broker. Safe for use by any number of threads;
@@ -65,4 +66,11 @@ public interface AmqpLock {
    *     so, or waiting cannot help
    */
   Lease acquire(Duration wait) throws InterruptedException;
+
+  /**
+   * The same without a thread that waits. The returned future completes with what {@link #acquire} would
+   * return or throw, on a thread of the common pool. Cancelling it gives the place in the line up; a lease
+   * that had come about already is given back.
+   */
+  CompletableFuture<Lease> acquireAsync(Duration wait);
 }

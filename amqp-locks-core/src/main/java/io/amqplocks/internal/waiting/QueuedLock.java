@@ -14,6 +14,9 @@ import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockListener.Outcome;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ScheduledExecutorService;
 
 /**
  * A lock as a user has it: attempts of one kind, with the waiting around them. Threads of the process
@@ -59,13 +62,17 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object lineKey, 
    * @param notices who hears of attempts that fail
    * @param callTimeout the bound on each call
    * @param ticker the time
+   * @param executor works on calls that nobody waits for in a thread
+   * @param timer says when to look at them again
    */
   public record Context(
       Sessions sessions,
       WaitingLines lines,
       Notices notices,
       Duration callTimeout,
-      Ticker ticker) {}
+      Ticker ticker,
+      ExecutorService executor,
+      ScheduledExecutorService timer) {}
 
   @Override
   public AmqpLock fenced() {
@@ -99,11 +106,21 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object lineKey, 
   }
 
   @Override
-  public Lease acquire(Duration wait) throws InterruptedException {
+  public CompletableFuture<Lease> acquireAsync(Duration wait) {
+    requirePositive(wait);
+    return new AsyncAcquire(this, new Patience(id, wait, context.ticker)).begin();
+  }
+
+  private void requirePositive(Duration wait) {
     if (wait.isNegative()) {
       throw new LockException.Invalid(
           "The time to wait for %s is negative: %s; use zero or more".formatted(id, wait));
     }
+  }
+
+  @Override
+  public Lease acquire(Duration wait) throws InterruptedException {
+    requirePositive(wait);
     long start = context.ticker.nanos();
     Outcome missed = Outcome.ERROR;
     boolean acquired = false;
@@ -172,12 +189,12 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object lineKey, 
     return Call.on(id, context.callTimeout, context.ticker);
   }
 
-  private void missed(Outcome outcome, long start) {
+  void missed(Outcome outcome, long start) {
     Duration waited = since(start);
     context.notices.post(listener -> listener.notAcquired(id, outcome, waited));
   }
 
-  private Duration since(long start) {
+  Duration since(long start) {
     return Duration.ofNanos(context.ticker.nanos() - start);
   }
 

@@ -1,0 +1,156 @@
+package io.amqplocks.internal.waiting;
+
+import io.amqplocks.internal.lease.HeldLease;
+import io.amqplocks.internal.waiting.QueuedLock.Context;
+import io.amqplocks.internal.waiting.WaitingLine.Kind;
+import io.amqplocks.internal.waiting.WaitingLine.Step;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockListener.Outcome;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An acquire that parks no thread: it stands in the line like any other, and is worked on, by a thread of
+ * the library, only when there is something to do.
+ *
+ * <p>Concurrency: signals are counted, and whoever raises the count from zero begins to work; it works
+ * until no signal has come since it began, so there is one worker at a time and no signal is lost. Only
+ * the worker touches the place in the line. The user may cancel at any time: that is a signal, and a lease
+ * that the cancelled future does not take any more is given back.
+ */
+final class AsyncAcquire {
+
+  private final QueuedLock lock;
+  private final Context context;
+  private final Patience patience;
+  private final long start;
+  private final CompletableFuture<Lease> result = new CompletableFuture<>();
+  private final AtomicInteger signals = new AtomicInteger();
+  private WaitingLines.@Nullable Ticket ticket;
+  private @Nullable Future<?> timer;
+  private boolean over;
+
+  AsyncAcquire(QueuedLock lock, Patience patience) {
+    this.lock = lock;
+    context = lock.context();
+    this.patience = patience;
+    start = context.ticker().nanos();
+  }
+
+  CompletableFuture<Lease> begin() {
+    result.whenComplete(
+        (lease, failure) -> {
+          if (result.isCancelled()) {
+            signal();
+          }
+        });
+    // Nobody works on it before it has its place.
+    signals.incrementAndGet();
+    ticket =
+        context.lines().join(lock.lineKey(), lock.variant(), () -> new Head(lock), this::signal);
+    runLater();
+    return result;
+  }
+
+  private void signal() {
+    if (signals.getAndIncrement() == 0) {
+      runLater();
+    }
+  }
+
+  private void runLater() {
+    context.executor().execute(this::work);
+    if (context.executor().isShutdown()) {
+      // What is still in its queue is worked on, what came later is dropped.
+      fail(closed());
+    }
+  }
+
+  private LockException closed() {
+    return new LockException.Closed("This AmqpLocks is closed; no more leases of " + lock.id());
+  }
+
+  private void work() {
+    int seen;
+    do {
+      seen = signals.get();
+      if (!over) {
+        step();
+      }
+    } while (!signals.compareAndSet(seen, 0));
+  }
+
+  private void step() {
+    WaitingLines.Ticket mine = ticket;
+    if (mine == null) {
+      return;
+    }
+    if (result.isDone()) {
+      end(mine, Outcome.INTERRUPTED);
+      return;
+    }
+    try {
+      Step step = mine.place().next();
+      Optional<HeldLease> lease = lock.take(mine, step, patience);
+      if (lease.isPresent()) {
+        end(mine, null);
+        succeed(lease.get());
+      } else if (patience.remaining() <= 0) {
+        end(mine, Outcome.TIMEOUT);
+        fail(patience.end());
+      } else {
+        sleep(step.kind() == Kind.SLEEP ? step.nanos() : 0);
+      }
+    } catch (LockException e) {
+      end(mine, Outcome.ERROR);
+      fail(e);
+    } catch (RejectedExecutionException e) {
+      end(mine, Outcome.ERROR);
+      fail(closed());
+    }
+  }
+
+  private void sleep(long nanos) {
+    Future<?> last = timer;
+    if (last != null) {
+      last.cancel(false);
+    }
+    long most = Math.min(nanos, patience.remaining());
+    timer = context.timer().schedule(this::signal, most, TimeUnit.NANOSECONDS);
+  }
+
+  private void end(WaitingLines.Ticket mine, @Nullable Outcome missed) {
+    over = true;
+    Future<?> last = timer;
+    if (last != null) {
+      last.cancel(false);
+    }
+    context.lines().leave(mine);
+    if (missed != null) {
+      lock.missed(missed, start);
+    }
+  }
+
+  /** In other threads than ours, which must not be held up by what the user does next. */
+  private void succeed(HeldLease lease) {
+    lease.announce(lock.since(start));
+    result
+        .defaultExecutor()
+        .execute(
+            () -> {
+              if (!result.complete(lease)) {
+                lease.close();
+              }
+            });
+  }
+
+  private void fail(LockException failure) {
+    result.defaultExecutor().execute(() -> result.completeExceptionally(failure));
+  }
+}

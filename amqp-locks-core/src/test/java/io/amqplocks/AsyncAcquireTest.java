@@ -1,0 +1,113 @@
+package io.amqplocks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.support.Fixture;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+@BrokerTest(everyLine = true)
+class AsyncAcquireTest {
+
+  private static final Duration LONG = Duration.ofSeconds(20);
+
+  private Fixture fixture;
+  private AmqpLocks locks;
+  private AmqpLock mutex;
+
+  @BeforeEach
+  void open(Broker broker) {
+    fixture = new Fixture(broker);
+    locks = fixture.open();
+    mutex = locks.mutex("m");
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    fixture.close();
+  }
+
+  @Test
+  void manyWaitWithoutAThreadAndAreServedInOrder() throws Exception {
+    Lease first = mutex.acquireAsync(LONG).get(5, TimeUnit.SECONDS);
+    assertThat(first.verify()).isEqualTo(LeaseState.HELD);
+    int threads = Thread.activeCount();
+    List<Integer> order = new ArrayList<>();
+    List<CompletableFuture<Void>> all = new ArrayList<>();
+    for (int i = 0; i < 500; i++) {
+      int number = i;
+      all.add(
+          mutex
+              .acquireAsync(LONG)
+              .thenAccept(
+                  lease -> {
+                    order.add(number);
+                    lease.close();
+                  }));
+    }
+    assertThat(locks.status().waiting()).isEqualTo(500);
+    assertThat(Thread.activeCount() - threads).isLessThan(30);
+    first.close();
+    CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).get(20, TimeUnit.SECONDS);
+    assertThat(order).hasSize(500).isSorted();
+    await().until(() -> locks.status().waiting() == 0);
+  }
+
+  @Test
+  void oneThatIsCancelledLeavesTheLine() throws Exception {
+    Lease lease = mutex.tryAcquire().orElseThrow();
+    CompletableFuture<Lease> cancelled = mutex.acquireAsync(LONG);
+    CompletableFuture<Lease> next = mutex.acquireAsync(LONG);
+    cancelled.cancel(false);
+    await().until(() -> locks.status().waiting() == 1);
+    lease.close();
+    next.get(5, TimeUnit.SECONDS).close();
+    mutex.acquire(LONG).close();
+  }
+
+  /** However the cancel meets the lease, the mutex is free afterwards. */
+  @Test
+  void aCancelThatMeetsTheLeaseGivesItBack() throws Exception {
+    for (int i = 0; i < 100; i++) {
+      Lease lease = mutex.acquire(LONG);
+      CompletableFuture<Lease> next = mutex.acquireAsync(LONG);
+      CompletableFuture<Void> closing = CompletableFuture.runAsync(lease::close);
+      if (!next.cancel(false)) {
+        next.get().close();
+      }
+      closing.get(5, TimeUnit.SECONDS);
+    }
+    try (Lease last = mutex.acquire(Duration.ofSeconds(5))) {
+      assertThat(last.verify()).isEqualTo(LeaseState.HELD);
+    }
+  }
+
+  @Test
+  void timeAndCloseEndIt() throws Exception {
+    Lease lease = mutex.tryAcquire().orElseThrow();
+    assertThatThrownBy(() -> mutex.acquireAsync(Duration.ofMillis(50)).get(5, TimeUnit.SECONDS))
+        .hasCauseInstanceOf(LockException.AcquireTimeout.class);
+    CompletableFuture<Lease> waiting = mutex.acquireAsync(LONG);
+    await().until(() -> locks.status().waiting() == 1);
+    locks.close();
+    assertThatThrownBy(() -> waiting.get(5, TimeUnit.SECONDS))
+        .hasCauseInstanceOf(LockException.Closed.class);
+    assertThatThrownBy(() -> mutex.acquireAsync(LONG).get(5, TimeUnit.SECONDS))
+        .hasCauseInstanceOf(LockException.Closed.class);
+    assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
+  }
+}
