@@ -2,6 +2,8 @@ package io.amqplocks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+import static org.hamcrest.Matchers.is;
 
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
@@ -14,6 +16,8 @@ import io.amqplocks.support.Fixture;
 import io.amqplocks.support.Tokens;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -36,7 +40,11 @@ class TokenAdminTest {
   void open(Broker broker) throws Exception {
     this.broker = broker;
     fixture = new Fixture(broker);
-    admin = fixture.open().admin().tokenSemaphore("s");
+    admin =
+        fixture
+            .open(fixture.builder().connectionName(fixture.prefix()))
+            .admin()
+            .tokenSemaphore("s");
     stranger = fixture.stranger();
     holder = stranger.createChannel();
   }
@@ -80,6 +88,89 @@ class TokenAdminTest {
     assertThat(fixture.exists(tokens(1))).isFalse();
     assertThat(fixture.exists(tokens(2))).isTrue();
     assertThat(Tokens.idle(broker, tokens(2))).hasSize(2).doesNotHaveDuplicates();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void growsAndShrinks(TokenQueueType type) throws Exception {
+    admin.create(2, type);
+    assertThat(admin.resize(5)).isEqualTo(new TokenStatus(5, 5, 5, 0, 0, 0));
+    assertThat(Tokens.idle(broker, tokens(1))).hasSize(5).doesNotHaveDuplicates();
+    // Idle ones go at once.
+    Tokens.take(holder, tokens(1), 2);
+    assertThat(admin.resize(3)).isEqualTo(new TokenStatus(3, 3, 1, 2, 0, 0));
+    assertThat(admin.resize(1)).isEqualTo(new TokenStatus(1, 2, 0, 2, 1, 0));
+    assertThat(admin.awaitWithdrawn(Duration.ZERO)).isFalse();
+    // The others as they come back, also ahead of one that waits.
+    AtomicInteger delivered = new AtomicInteger();
+    Channel waiter = stranger.createChannel();
+    waiter.basicQos(1);
+    waiter.basicConsume(tokens(1), false, (tag, message) -> delivered.incrementAndGet(), tag -> {});
+    holder.basicNack(1, false, true);
+    assertThat(admin.awaitWithdrawn(Duration.ofSeconds(5))).isTrue();
+    assertThat(admin.status()).isEqualTo(new TokenStatus(1, 1, 0, 1, 0, 0));
+    assertThat(delivered).hasValue(0);
+    holder.basicNack(2, false, true);
+    await().untilAtomic(delivered, is(1));
+    // And nobody withdraws any more.
+    await().untilAsserted(() -> assertThat(administrators()).isZero());
+    assertThat(admin.status()).isEqualTo(new TokenStatus(1, 1, 0, 1, 0, 0));
+  }
+
+  private long administrators() {
+    return broker.faults().connections().stream()
+        .filter(name -> name.equals(fixture.prefix() + " administrator"))
+        .count();
+  }
+
+  @Test
+  void growingAgainCancelsWhatIsPending() throws Exception {
+    admin.create(3, TokenQueueType.QUORUM);
+    Tokens.take(holder, tokens(1), 3);
+    assertThat(admin.resize(1).pendingWithdrawals()).isEqualTo(2);
+    assertThat(admin.resize(2).pendingWithdrawals()).isEqualTo(1);
+    assertThat(admin.resize(4)).isEqualTo(new TokenStatus(4, 4, 1, 3, 0, 0));
+    holder.basicNack(3, true, true);
+    await().untilAsserted(() -> assertThat(admin.status().idle()).isEqualTo(4));
+    assertThat(Tokens.idle(broker, tokens(1))).hasSize(4).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void anotherProcessGrowingCancelsItToo() throws Exception {
+    admin.create(2, TokenQueueType.CLASSIC);
+    Tokens.take(holder, tokens(1), 2);
+    admin.resize(1);
+    fixture.open().admin().tokenSemaphore("s").resize(2);
+    holder.basicNack(2, true, true);
+    await().untilAsserted(() -> assertThat(administrators()).isZero());
+    await().untilAsserted(() -> assertThat(admin.status().idle()).isEqualTo(2));
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aShrinkIsCarriedOnByAnyOther(TokenQueueType type) throws Exception {
+    admin.create(4, type);
+    Tokens.take(holder, tokens(1), 4);
+    AmqpLocks first = fixture.open();
+    assertThat(first.admin().tokenSemaphore("s").resize(1).pendingWithdrawals()).isEqualTo(3);
+    first.close();
+    holder.basicNack(2, true, true);
+    assertThat(admin.status().pendingWithdrawals()).isEqualTo(3);
+    assertThat(admin.resize(1).pendingWithdrawals()).isEqualTo(1);
+    holder.basicNack(3, false, true);
+    assertThat(admin.awaitWithdrawn(Duration.ofSeconds(5))).isTrue();
+    assertThat(admin.status()).isEqualTo(new TokenStatus(1, 1, 0, 1, 0, 0));
+  }
+
+  @Test
+  void aWithdrawalOutlivesABrokenConnection() throws Exception {
+    admin.create(2, TokenQueueType.CLASSIC);
+    Tokens.take(holder, tokens(1), 2);
+    admin.resize(1);
+    await().until(() -> administrators() == 1);
+    broker.faults().closeConnections(fixture.prefix() + " administrator", "test");
+    holder.basicNack(1, false, true);
+    assertThat(admin.awaitWithdrawn(Duration.ofSeconds(5))).isTrue();
   }
 
   @Test

@@ -62,7 +62,11 @@ final class BrokerTokens implements TokenBroker, AutoCloseable {
 
   @Override
   public void make(int generation, TokenQueueType type) {
-    keeper.declareTokens(calls.get(), queue(generation), type);
+    if (names.hasPlainTokens(lock)) {
+      keeper.declarePlainTokens(calls.get(), queue(generation));
+    } else {
+      keeper.declareTokens(calls.get(), queue(generation), type);
+    }
   }
 
   @Override

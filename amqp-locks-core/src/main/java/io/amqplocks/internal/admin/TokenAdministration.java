@@ -35,15 +35,13 @@ public final class TokenAdministration implements TokenSemaphoreAdmin {
 
   @Override
   public void create(int slots, TokenQueueType type) {
-    requireInRange(slots);
-    Objects.requireNonNull(type);
+    requirePossible(slots, type);
     turn.during(steps -> steps.create(slots, type, false));
   }
 
   @Override
   public int createIfAbsent(int slots, TokenQueueType type) {
-    requireInRange(slots);
-    Objects.requireNonNull(type);
+    requirePossible(slots, type);
     Call call = turn.call();
     Optional<TokenRecord> record = record(call);
     if (record.isPresent() && record.get().slots() > 0 && isThere(call, record.get())) {
@@ -56,9 +54,17 @@ public final class TokenAdministration implements TokenSemaphoreAdmin {
   @Override
   public TokenStatus resize(int slots) {
     requireInRange(slots);
-    TokenRecord record = turn.during(steps -> steps.resize(slots));
-    withdrawals.update(turn, record.pending());
-    return status(record);
+    // Or it would take tokens that are wanted now.
+    boolean withdraws = withdrawals.stop(turn);
+    try {
+      TokenRecord record = turn.during(steps -> steps.resize(slots));
+      withdraws = record.pending() > 0;
+      return status(record);
+    } finally {
+      if (withdraws) {
+        withdrawals.begin(turn);
+      }
+    }
   }
 
   @Override
@@ -91,7 +97,7 @@ public final class TokenAdministration implements TokenSemaphoreAdmin {
   public boolean awaitWithdrawn(Duration wait) throws InterruptedException {
     long end = System.nanoTime() + wait.toNanos();
     Backoff backoff = new Backoff(ThreadLocalRandom.current());
-    while (status().pendingWithdrawals() > 0) {
+    while (record(turn.call()).filter(TokenAdministration::isWithdrawing).isPresent()) {
       long left = end - System.nanoTime();
       if (left <= 0) {
         return false;
@@ -103,12 +109,18 @@ public final class TokenAdministration implements TokenSemaphoreAdmin {
 
   @Override
   public TokenAudit audit(Duration patience) {
-    throw new UnsupportedOperationException("not yet");
+    return new TokenInspection(turn, records).audit(patience);
   }
 
   @Override
   public TokenAudit repair(Duration patience) {
-    throw new UnsupportedOperationException("not yet");
+    // Or it would have in hand what the inspection waits for.
+    withdrawals.stop(turn);
+    return new TokenInspection(turn, records).repair(patience);
+  }
+
+  private static boolean isWithdrawing(TokenRecord record) {
+    return record.pending() > 0 || !record.withdrawing().isEmpty();
   }
 
   private Optional<TokenRecord> record(Call call) {
@@ -126,6 +138,16 @@ public final class TokenAdministration implements TokenSemaphoreAdmin {
 
   private Session session(Call call) {
     return turn.sessions().current(call);
+  }
+
+  private void requirePossible(int slots, TokenQueueType type) {
+    requireInRange(slots);
+    if (Objects.requireNonNull(type) == TokenQueueType.QUORUM
+        && turn.names().hasPlainTokens(lock)) {
+      throw new LockException.Invalid(
+          "The %s follows the plain protocol, whose clients declare classic queues; use CLASSIC"
+              .formatted(lock));
+    }
   }
 
   private void requireInRange(int slots) {

@@ -11,7 +11,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.BiFunction;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 
@@ -27,17 +26,24 @@ import java.util.stream.IntStream;
  * <p>A queue is filled once, by its maker, before the record names it: what a dead maker left is deleted,
  * and its name is not used again, since {@code reserved} was written before it. The old queue is deleted
  * before the new one counts; so all tokens of the old are taken before any of the new.
- *
- * @param lock the semaphore
- * @param broker where to carry them out
- * @param sorting tells tokens
- * @param minutes the clock, for epochs
  */
-record TokenSteps(
-    LockId lock,
-    TokenBroker broker,
-    BiFunction<TokenRecord, Collection<Message>, TokenSorting> sorting,
-    LongSupplier minutes) {
+class TokenSteps {
+
+  final LockId lock;
+  final TokenBroker broker;
+  private final LongSupplier minutes;
+
+  /** With that clock, for epochs. */
+  TokenSteps(LockId lock, TokenBroker broker, LongSupplier minutes) {
+    this.lock = lock;
+    this.broker = broker;
+    this.minutes = minutes;
+  }
+
+  /** Which message is which token. */
+  TokenSorting sort(TokenRecord record, Collection<Message> messages) {
+    return TokenSorting.byContent(record, messages);
+  }
 
   /** Makes the semaphore if it is not there, or leaves it as it is and finishes what was begun. */
   TokenRecord create(int wanted, TokenQueueType type, boolean adopt) {
@@ -56,7 +62,7 @@ record TokenSteps(
     return settle(record);
   }
 
-  private boolean exists(TokenRecord record) {
+  boolean exists(TokenRecord record) {
     return record.slots() > 0
         && record.generation() > 0
         && broker.idle(record.generation()).isPresent();
@@ -70,7 +76,7 @@ record TokenSteps(
       // The record was lost, or a stranger made it: it is not ours to fill.
       next++;
     }
-    TokenRecord record = write(from.reserved(next, from.nextEpoch(minutes.getAsLong())));
+    TokenRecord record = write(from.reserved(next, from.nextEpoch(minutes())));
     broker.make(next, type);
     TokenSet tokens =
         TokenSet.of(IntStream.rangeClosed(1, wanted).boxed().toList(), record.epoch());
@@ -101,7 +107,11 @@ record TokenSteps(
       record = write(record.destroyed());
     }
     deleteAll(record, record.reserved());
-    return record.generation() > 0 ? write(record.deleted()) : record;
+    return record.generation() > 0 ? write(deleted(record)) : record;
+  }
+
+  TokenRecord deleted(TokenRecord record) {
+    return record.deleted();
   }
 
   /** Wants another number of slots, and does at once what can be done at once. */
@@ -135,19 +145,19 @@ record TokenSteps(
     return grow(record);
   }
 
-  private TokenRecord grow(TokenRecord from) {
+  TokenRecord grow(TokenRecord from) {
     List<Integer> free = from.freeSlots();
     if (free.isEmpty()) {
       return from;
     }
-    TokenRecord record = write(from.adding(free, from.nextEpoch(minutes.getAsLong())));
+    TokenRecord record = write(from.adding(free, from.nextEpoch(minutes())));
     broker.publish(record.generation(), record.adding().only(free).contents(broker.brokerMajor()));
     return write(record.present(free));
   }
 
   /** Notes which of the tokens in hand are there, and removes those that are too many. */
   TokenRecord withdraw(TokenRecord from, TokenBroker.Hand hand, Collection<Message> inHand) {
-    TokenSorting sorted = sorting.apply(from, inHand);
+    TokenSorting sorted = sort(from, inHand);
     List<Integer> seen =
         sorted.members().keySet().stream()
             .filter(slot -> !from.tokens().epochs().containsKey(slot))
@@ -173,18 +183,24 @@ record TokenSteps(
    * @return what was wrong
    */
   TokenAudit repair(TokenRecord from, TokenBroker.Hand hand, Collection<Message> inHand) {
-    TokenAudit found = audit(from, inHand, sorting);
+    TokenAudit found = audit(from, inHand);
     boolean counted =
         from.type() == TokenQueueType.CLASSIC || from.brokerMajor() == broker.brokerMajor();
     if (found.outstanding() > 0 || !counted) {
-      move(from, from.slots(), from.type());
+      replace(from, hand, inHand, found.outstandingSlots());
       return repaired(found);
     }
-    hand.remove(sorting.apply(from, inHand).surplus());
+    hand.remove(sort(from, inHand).surplus());
     TokenRecord record = withdraw(from, hand, inHand);
     boolean missing = record.missing() > 0;
     grow(record);
     return found.surplus() > 0 || missing || !record.equals(from) ? repaired(found) : found;
+  }
+
+  /** Those slots' tokens did not come, and must never count again if they do. */
+  void replace(
+      TokenRecord from, TokenBroker.Hand hand, Collection<Message> inHand, Set<Integer> lost) {
+    move(from, from.slots(), from.type());
   }
 
   private static TokenAudit repaired(TokenAudit found) {
@@ -198,23 +214,22 @@ record TokenSteps(
   }
 
   /** What these tokens in hand, being all that could be had, say of the semaphore. */
-  static TokenAudit audit(
-      TokenRecord record,
-      Collection<Message> inHand,
-      BiFunction<TokenRecord, Collection<Message>, TokenSorting> sorting) {
-    TokenSorting sorted = sorting.apply(record, inHand);
+  TokenAudit audit(TokenRecord record, Collection<Message> inHand) {
+    return audit(record, inHand.size(), sort(record, inHand));
+  }
+
+  static TokenAudit audit(TokenRecord record, int seen, TokenSorting sorted) {
     Set<Integer> outstanding = new TreeSet<>(record.members().epochs().keySet());
     outstanding.removeAll(sorted.members().keySet());
     return new TokenAudit(
-        record.slots(),
-        inHand.size(),
-        sorted.surplus().size(),
-        outstanding.size(),
-        outstanding,
-        false);
+        record.slots(), seen, sorted.surplus().size(), outstanding.size(), outstanding, false);
   }
 
-  private TokenRecord write(TokenRecord next) {
+  long minutes() {
+    return minutes.getAsLong();
+  }
+
+  TokenRecord write(TokenRecord next) {
     broker.write(next);
     return next;
   }

@@ -2,17 +2,21 @@ package io.amqplocks.internal.admin;
 
 import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.Futures;
+import io.amqplocks.internal.session.MessageHand.Message;
 import io.amqplocks.internal.session.Sessions;
 import io.amqplocks.internal.session.Ticker;
 import io.amqplocks.internal.session.TokenKeeper;
+import io.amqplocks.internal.tokens.TokenRecord;
 import io.amqplocks.internal.topology.QueueNames;
 import io.amqplocks.internal.waiting.Backoff;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 
 /**
  * Lets one administrator at a time change a token semaphore. Whose turn it is says an exclusive queue of
@@ -100,9 +104,22 @@ public record TokenTurn(
 
   private <T> T work(TokenKeeper keeper, Function<TokenSteps, T> change) {
     try (BrokerTokens broker = new BrokerTokens(lock, names, keeper, this::call)) {
-      return change.apply(
-          new TokenSteps(
-              lock, broker, TokenSorting::byContent, () -> clock.instant().getEpochSecond() / 60));
+      return change.apply(steps(broker));
     }
+  }
+
+  /** The steps of the semaphore's protocol. */
+  private TokenSteps steps(TokenBroker broker) {
+    LongSupplier minutes = () -> clock.instant().getEpochSecond() / 60;
+    return names.hasPlainTokens(lock)
+        ? new PlainTokenSteps(lock, broker, minutes)
+        : new TokenSteps(lock, broker, minutes);
+  }
+
+  /** Which message is which token. */
+  TokenSorting sort(TokenRecord record, Collection<Message> messages) {
+    return names.hasPlainTokens(lock)
+        ? TokenSorting.byCount(record, messages)
+        : TokenSorting.byContent(record, messages);
   }
 }

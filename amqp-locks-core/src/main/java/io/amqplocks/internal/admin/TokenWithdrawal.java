@@ -8,6 +8,7 @@ import io.amqplocks.internal.tokens.TokenRecord;
 import io.amqplocks.internal.tokens.TokenRecords;
 import io.amqplocks.internal.waiting.Backoff;
 import io.amqplocks.lock.LockException;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -21,24 +22,24 @@ import org.slf4j.LoggerFactory;
  * them. It has no turn while it waits. With a token in hand it takes the turn and reads the record anew:
  * perhaps another administrator wants the token after all.
  *
- * <p>Concurrency: the work is one thread's; two flags and the end are seen by others.
+ * <p>Concurrency: the work is one thread's; a flag and two events are seen by others.
  */
 final class TokenWithdrawal implements Runnable {
 
   private static final Logger log = LoggerFactory.getLogger(TokenWithdrawal.class);
 
   /** How soon it sees that it is to stop. */
-  private static final long PAUSE_NANOS = 100_000_000;
+  private static final long PAUSE_NANOS = 50_000_000;
 
   /** How soon it sees that another process wants the tokens after all; in pauses. */
-  private static final int LOOK_EVERY = 50;
+  private static final int LOOK_EVERY = 100;
 
   private final TokenTurn turn;
   private final TokenWithdrawals others;
   private final TokenRecords records;
+  private final CompletableFuture<Void> begun = new CompletableFuture<>();
   private final CompletableFuture<Void> ended = new CompletableFuture<>();
   private volatile boolean stopped;
-  private volatile boolean again;
 
   TokenWithdrawal(TokenTurn turn, TokenWithdrawals others) {
     this.turn = turn;
@@ -46,25 +47,24 @@ final class TokenWithdrawal implements Runnable {
     records = new TokenRecords(turn.names());
   }
 
-  /** The record was changed. */
-  void lookAgain() {
-    again = true;
-  }
-
-  boolean mustLookAgain() {
-    return again && !stopped;
-  }
-
   /** Ends soon; a token in hand goes back. */
   void stop() {
     stopped = true;
   }
 
+  void awaitBegin() {
+    await(begun, turn.callTimeout());
+  }
+
   void awaitEnd() {
+    await(ended, turn.callTimeout().multipliedBy(2));
+  }
+
+  private void await(CompletableFuture<Void> event, Duration bound) {
     try {
-      Futures.await(ended, 2 * turn.callTimeout().toNanos());
+      Futures.await(event, bound.toNanos());
     } catch (TimeoutException | ExecutionException e) {
-      log.debug("The withdrawal of tokens of {} goes on for a while", turn.lock());
+      log.info("The withdrawal of tokens of {} takes its time", turn.lock());
     }
   }
 
@@ -72,19 +72,18 @@ final class TokenWithdrawal implements Runnable {
   public void run() {
     Backoff backoff = new Backoff(ThreadLocalRandom.current());
     try {
-      do {
-        while (!stopped && !isDone()) {
-          Futures.pause(backoff.next());
-        }
-      } while (!others.ends(turn));
+      while (!stopped && !isDone()) {
+        Futures.pause(backoff.next());
+      }
     } finally {
+      others.ended(turn, this);
+      begun.complete(null);
       ended.complete(null);
     }
   }
 
   /** Works until nothing is pending, or something breaks. */
   private boolean isDone() {
-    again = false;
     try (TokenKeeper keeper = turn.connect()) {
       Optional<TokenRecord> record = record();
       return record.isEmpty() || record.get().pending() == 0 || drain(keeper, record.get());
@@ -105,6 +104,7 @@ final class TokenWithdrawal implements Runnable {
     String queue = turn.names().tokens(turn.lock(), record.generation());
     try (MessageHand hand = keeper.hand(turn.call(), queue)) {
       hand.receive(turn.call(), record.pending());
+      begun.complete(null);
       for (int looked = 0; !stopped; looked++) {
         if (hand.next(turn.call(), PAUSE_NANOS).isPresent()) {
           TokenRecord now = turn.during(keeper, steps -> withdraw(steps, record, hand));
@@ -112,9 +112,8 @@ final class TokenWithdrawal implements Runnable {
             log.info("All tokens of {} that were too many are withdrawn", turn.lock());
             return now.pending() == 0;
           }
-        } else if (again || looked >= LOOK_EVERY) {
+        } else if (looked >= LOOK_EVERY) {
           looked = 0;
-          again = false;
           if (record().map(TokenRecord::pending).orElse(0) == 0) {
             return true;
           }

@@ -4,14 +4,14 @@ import io.amqplocks.lock.LockId;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The withdrawals that this process carries on: one thread for each token semaphore that was made
  * smaller here, until the last token that is too many came back.
  *
- * <p>Concurrency: each change of the map is atomic for its key. A withdrawal leaves the map as its last
- * act, unless it was asked for again since it last looked; then it looks again. So either it sees what is
- * new, or a new one is begun.
+ * <p>Concurrency: whoever changes a semaphore stops its withdrawal before and begins another after. Two
+ * who do so at once may leave two at work for a while; each takes the turn for each token.
  */
 public final class TokenWithdrawals implements AutoCloseable {
 
@@ -24,35 +24,34 @@ public final class TokenWithdrawals implements AutoCloseable {
     this.threads = threads;
   }
 
-  /** The semaphore was changed by this process, and so many tokens are still to be withdrawn. */
-  void update(TokenTurn turn, int pending) {
-    if (pending == 0) {
-      TokenWithdrawal needless = running.get(turn.lock());
-      if (needless != null) {
-        needless.lookAgain();
-      }
-      return;
-    }
-    running.compute(
-        turn.lock(),
-        (lock, present) -> {
-          if (present != null) {
-            present.lookAgain();
-            return present;
-          }
-          TokenWithdrawal withdrawal = new TokenWithdrawal(turn, this);
-          threads.newThread(withdrawal).start();
-          return withdrawal;
-        });
-    if (closed) {
-      close();
-    }
+  /** Stops the withdrawal of that semaphore's tokens; what it had in hand is back in the queue. */
+  boolean stop(TokenTurn turn) {
+    TokenWithdrawal present = running.remove(turn.lock());
+    return present != null && end(present);
   }
 
-  /** Whether the withdrawal may end now. */
-  boolean ends(TokenTurn turn) {
-    return running.computeIfPresent(turn.lock(), (lock, one) -> one.mustLookAgain() ? one : null)
-        == null;
+  private static boolean end(TokenWithdrawal withdrawal) {
+    withdrawal.stop();
+    withdrawal.awaitEnd();
+    return true;
+  }
+
+  /** Withdraws what is too many; returns when tokens that come back go there before all others. */
+  void begin(TokenTurn turn) {
+    TokenWithdrawal withdrawal = new TokenWithdrawal(turn, this);
+    @Nullable TokenWithdrawal before = running.put(turn.lock(), withdrawal);
+    if (before != null) {
+      before.stop();
+    }
+    if (closed) {
+      withdrawal.stop();
+    }
+    threads.newThread(withdrawal).start();
+    withdrawal.awaitBegin();
+  }
+
+  void ended(TokenTurn turn, TokenWithdrawal withdrawal) {
+    running.remove(turn.lock(), withdrawal);
   }
 
   /** Ends all of them, within a few call timeouts; what is left is for another process to withdraw. */

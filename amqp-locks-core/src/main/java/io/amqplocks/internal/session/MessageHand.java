@@ -165,6 +165,12 @@ public final class MessageHand implements AutoCloseable {
 
   /** All messages in hand. */
   public List<Message> all() {
+    for (Message message = received.peek();
+        message != null && !message.equals(END);
+        message = received.peek()) {
+      received.remove();
+      held.put(message.tag(), message.text());
+    }
     return held.entrySet().stream()
         .map(each -> new Message(each.getKey(), each.getValue()))
         .toList();

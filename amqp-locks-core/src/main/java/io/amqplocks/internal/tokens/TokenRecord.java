@@ -161,6 +161,25 @@ public record TokenRecord(
     return copy(0, reserved, type, slots, epoch, brokerMajor, tokens, adding, withdrawing);
   }
 
+  /** The same for the plain protocol, whose only queue has the same name for ever. */
+  public TokenRecord restarted() {
+    return copy(0, 0, type, slots, epoch, brokerMajor, tokens, adding, withdrawing);
+  }
+
+  /** Those slots' tokens are taken for lost. */
+  public TokenRecord lost(Collection<Integer> which) {
+    return copy(
+        generation,
+        reserved,
+        type,
+        slots,
+        epoch,
+        brokerMajor,
+        tokens.without(which),
+        adding.without(which),
+        withdrawing.without(which));
+  }
+
   /** Another number of slots is wanted. */
   public TokenRecord resized(int wanted) {
     return copy(

@@ -1,0 +1,176 @@
+package io.amqplocks.internal.admin;
+
+import io.amqplocks.internal.session.MessageHand.Message;
+import io.amqplocks.internal.tokens.TokenContent;
+import io.amqplocks.internal.tokens.TokenRecord;
+import io.amqplocks.lock.TokenQueueType;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.TreeMap;
+
+/** A broker in memory on which the administrator dies after so many effects. */
+final class ModelTokens implements TokenBroker {
+
+  /** The administrator died. */
+  static final class Crash extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+  }
+
+  private final Map<Integer, List<String>> queues = new TreeMap<>();
+  private final Set<Integer> everMade = new HashSet<>();
+  private final List<Message> inHand = new ArrayList<>();
+  private final List<String> held = new ArrayList<>();
+  private TokenRecord record = TokenRecord.BLANK;
+  private long lastTag;
+  private int inHandOf;
+  int effectsLeft = Integer.MAX_VALUE;
+  int most;
+  int major = 4;
+
+  private void effect() {
+    if (effectsLeft-- == 0) {
+      inHand.forEach(message -> putBack(message.text()));
+      inHand.clear();
+      throw new Crash();
+    }
+  }
+
+  private void putBack(String text) {
+    if (queues.containsKey(inHandOf)) {
+      queues.get(inHandOf).add(text);
+    }
+  }
+
+  /** Holders take so many tokens. */
+  void hold(int number) {
+    List<String> idle = queues.getOrDefault(record.generation(), new ArrayList<>());
+    while (held.size() < number && !idle.isEmpty()) {
+      held.add(idle.remove(0));
+    }
+  }
+
+  /** And give all back. */
+  void release() {
+    if (queues.containsKey(record.generation())) {
+      queues.get(record.generation()).addAll(held);
+    }
+    held.clear();
+  }
+
+  /** A stranger does something to the queue. */
+  List<String> idleTokens() {
+    return queues.getOrDefault(record.generation(), List.of());
+  }
+
+  /** How many can be held at once by all who may know of the queue they are in. */
+  int usable() {
+    int usable = held.size() + inHand.size();
+    for (Map.Entry<Integer, List<String>> queue : queues.entrySet()) {
+      usable += queue.getKey() <= record.generation() ? queue.getValue().size() : 0;
+    }
+    return usable;
+  }
+
+  int queueCount() {
+    return queues.size();
+  }
+
+  private void note() {
+    most = Math.max(most, usable());
+  }
+
+  @Override
+  public TokenRecord record() {
+    return record;
+  }
+
+  @Override
+  public void write(TokenRecord next) {
+    effect();
+    if (next.version() != record.version() + 1) {
+      throw new AssertionError("after " + record + " came " + next);
+    }
+    record = TokenRecord.parse(next.toString()).orElseThrow();
+    note();
+  }
+
+  @Override
+  public int brokerMajor() {
+    return major;
+  }
+
+  @Override
+  public void tryOut(TokenQueueType type) {}
+
+  @Override
+  public OptionalInt idle(int generation) {
+    return queues.containsKey(generation)
+        ? OptionalInt.of(queues.get(generation).size())
+        : OptionalInt.empty();
+  }
+
+  @Override
+  public void make(int generation, TokenQueueType type) {
+    effect();
+    if (!everMade.add(generation)) {
+      throw new AssertionError("generation " + generation + " made twice");
+    }
+    queues.put(generation, new ArrayList<>());
+  }
+
+  @Override
+  public void publish(int generation, List<TokenContent> tokens) {
+    for (TokenContent token : tokens) {
+      effect();
+      queues.get(generation).add(token.toString());
+      note();
+    }
+  }
+
+  @Override
+  public void delete(int generation) {
+    effect();
+    if (queues.remove(generation) != null && generation == record.generation()) {
+      held.clear();
+    }
+    if (generation == inHandOf) {
+      inHand.clear();
+    }
+  }
+
+  @Override
+  public Hand hand(int generation) {
+    inHandOf = generation;
+    return new Hand() {
+      @Override
+      public List<Message> take(int number) {
+        List<String> idle = queues.get(generation);
+        List<Message> taken = new ArrayList<>();
+        while (taken.size() < number && !idle.isEmpty()) {
+          taken.add(new Message(++lastTag, idle.remove(0)));
+        }
+        inHand.addAll(taken);
+        return taken;
+      }
+
+      @Override
+      public void remove(Collection<Message> messages) {
+        for (Message message : messages) {
+          effect();
+          inHand.remove(message);
+        }
+      }
+
+      @Override
+      public void close() {
+        inHand.forEach(message -> putBack(message.text()));
+        inHand.clear();
+      }
+    };
+  }
+}

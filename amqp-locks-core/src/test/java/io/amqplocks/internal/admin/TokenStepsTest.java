@@ -1,0 +1,196 @@
+package io.amqplocks.internal.admin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.amqplocks.internal.admin.ModelTokens.Crash;
+import io.amqplocks.internal.tokens.TokenRecord;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.TokenAudit;
+import io.amqplocks.lock.TokenQueueType;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** The steps against a model of the broker, with an administrator that dies after each of them. */
+class TokenStepsTest {
+
+  private static final int MOST = 4;
+
+  private static TokenSteps steps(ModelTokens model) {
+    return new TokenSteps(LockId.tokenSemaphore("s"), model, () -> 29_000_000);
+  }
+
+  private static ModelTokens semaphore(int slots, int held) {
+    ModelTokens model = new ModelTokens();
+    if (slots > 0) {
+      steps(model).create(slots, TokenQueueType.CLASSIC, false);
+    }
+    model.hold(held);
+    model.most = 0;
+    return model;
+  }
+
+  /** Brings the semaphore to that number of slots, whatever it has. */
+  private static void change(ModelTokens model, int wanted) {
+    TokenSteps steps = steps(model);
+    if (wanted == 0) {
+      steps.destroy();
+    } else if (model.record().slots() == 0) {
+      steps.create(wanted, TokenQueueType.CLASSIC, false);
+    } else {
+      steps.resize(wanted);
+    }
+  }
+
+  /** Everybody gave back, and what waits for that is done, as the withdrawing consumer does it. */
+  private static void drain(ModelTokens model) {
+    model.release();
+    if (model.record().slots() > 0) {
+      change(model, model.record().slots());
+    }
+  }
+
+  private static TokenAudit repair(ModelTokens model) {
+    TokenSteps steps = steps(model);
+    TokenRecord record = steps.existing();
+    try (TokenBroker.Hand hand = model.hand(record.generation())) {
+      return steps.repair(record, hand, hand.take(Integer.MAX_VALUE));
+    }
+  }
+
+  private interface Case {
+    void of(int slots, int held, int first, int second, int effects, ModelTokens crashed);
+  }
+
+  private static void forAllCrashes(Case test) {
+    for (int slots = 0; slots <= MOST; slots++) {
+      for (int held = 0; held <= slots; held++) {
+        for (int first = 0; first <= MOST; first++) {
+          for (int second = 0; second <= MOST; second++) {
+            for (int effects = 0; ; effects++) {
+              ModelTokens model = semaphore(slots, held);
+              model.effectsLeft = effects;
+              boolean crashed = false;
+              try {
+                change(model, first);
+              } catch (Crash e) {
+                crashed = true;
+              }
+              model.effectsLeft = Integer.MAX_VALUE;
+              test.of(slots, held, first, second, effects, model);
+              if (!crashed) {
+                break;
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+
+  private static String as(int slots, int held, int first, int second, int effects) {
+    return "%d slots, %d held, to %d, died after %d effects, then to %d"
+        .formatted(slots, held, first, effects, second);
+  }
+
+  @Tag("trap-11")
+  @Test
+  void neverMoreTokensThanWantedAndTheNextOneGetsWhatItWants() {
+    forAllCrashes(
+        (slots, held, first, second, effects, model) -> {
+          String as = as(slots, held, first, second, effects);
+          assertThat(model.most).as(as).isLessThanOrEqualTo(Math.max(slots, first));
+          change(model, second);
+          assertThat(model.most)
+              .as(as)
+              .isLessThanOrEqualTo(Math.max(Math.max(slots, first), second));
+          drain(model);
+          TokenRecord record = model.record();
+          assertThat(record.slots()).as(as).isEqualTo(second);
+          assertThat(record.pending()).as(as).isZero();
+          assertThat(model.queueCount()).as(as).isEqualTo(second == 0 ? 0 : 1);
+          assertThat(model.usable())
+              .as("%s: %s", as, record)
+              .isEqualTo(record.tokens().size())
+              .isBetween(second - record.unsettled(), second);
+        });
+  }
+
+  @Test
+  void repairMakesItWholeAfterAnyCrash() {
+    forAllCrashes(
+        (slots, held, first, second, effects, model) -> {
+          if (second == 0) {
+            return;
+          }
+          change(model, second);
+          drain(model);
+          TokenAudit found = repair(model);
+          String as = as(slots, held, first, second, effects) + ": " + found;
+          assertThat(model.usable()).as(as).isEqualTo(second);
+          assertThat(model.record().unsettled()).as(as).isZero();
+          assertThat(repair(model)).as(as).isEqualTo(clean(second));
+        });
+  }
+
+  @Test
+  void repairMayDieToo() {
+    for (int effects = 0; effects < 20; effects++) {
+      ModelTokens model = semaphore(3, 2);
+      model.idleTokens().clear();
+      model.effectsLeft = effects;
+      try {
+        repair(model);
+      } catch (Crash e) {
+        assertThat(model.most).isLessThanOrEqualTo(3);
+      }
+      model.effectsLeft = Integer.MAX_VALUE;
+      // Its queue may be gone; then creating it again is what makes it whole.
+      model.release();
+      steps(model).create(3, TokenQueueType.CLASSIC, true);
+      repair(model);
+      assertThat(model.usable()).as("%d effects", effects).isEqualTo(3);
+      assertThat(model.most).isLessThanOrEqualTo(3);
+      assertThat(model.queueCount()).isEqualTo(1);
+    }
+  }
+
+  private static TokenAudit clean(int slots) {
+    return new TokenAudit(slots, slots, 0, 0, Set.of(), false);
+  }
+
+  private static TokenAudit repairAfter(ModelTokens model, Consumer<List<String>> stranger) {
+    stranger.accept(model.idleTokens());
+    TokenAudit found = repair(model);
+    assertThat(repair(model)).isEqualTo(clean(model.record().slots()));
+    return found;
+  }
+
+  @Test
+  void repairTellsWhatAStrangerDid() {
+    assertThat(repairAfter(semaphore(3, 0), idle -> idle.remove(1)))
+        .isEqualTo(new TokenAudit(3, 2, 0, 1, Set.of(2), true));
+    assertThat(repairAfter(semaphore(3, 0), idle -> idle.add("resource")))
+        .isEqualTo(new TokenAudit(3, 4, 1, 0, Set.of(), true));
+    assertThat(repairAfter(semaphore(3, 0), idle -> idle.add(idle.get(0))))
+        .isEqualTo(new TokenAudit(3, 4, 1, 0, Set.of(), true));
+    assertThat(repairAfter(semaphore(3, 0), idle -> idle.set(0, "resource")))
+        .isEqualTo(new TokenAudit(3, 3, 1, 1, Set.of(1), true));
+    assertThat(repairAfter(semaphore(3, 0), idle -> {})).isEqualTo(clean(3));
+  }
+
+  @Test
+  void aBrokerThatCountsAnewGetsNewTokens() {
+    ModelTokens model = new ModelTokens();
+    model.major = 3;
+    steps(model).create(1, TokenQueueType.QUORUM, false);
+    long epoch = model.record().epoch();
+    assertThat(repair(model)).isEqualTo(clean(1));
+    model.major = 4;
+    assertThat(repair(model).repaired()).isTrue();
+    assertThat(model.record().epoch()).isGreaterThan(epoch);
+    assertThat(model.record().brokerMajor()).isEqualTo(4);
+  }
+}
