@@ -10,6 +10,7 @@ import io.amqplocks.internal.tokens.TokenRecord;
 import io.amqplocks.internal.topology.QueueNames;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.TokenQueueType;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.OptionalInt;
@@ -17,6 +18,9 @@ import java.util.function.Supplier;
 
 /** A real broker's tokens, in the hands of an administrator whose turn it is. */
 final class BrokerTokens implements TokenBroker, AutoCloseable {
+
+  /** Of that many steps each is bounded as one call. */
+  private static final int BATCH = 100;
 
   private final LockId lock;
   private final QueueNames names;
@@ -94,7 +98,14 @@ final class BrokerTokens implements TokenBroker, AutoCloseable {
 
     @Override
     public List<Message> take(int most) {
-      return messages.take(calls.get(), most);
+      List<Message> taken = new ArrayList<>();
+      int got = BATCH;
+      while (got == BATCH && taken.size() < most) {
+        List<Message> batch = messages.take(calls.get(), Math.min(BATCH, most - taken.size()));
+        taken.addAll(batch);
+        got = batch.size();
+      }
+      return taken;
     }
 
     @Override

@@ -104,7 +104,7 @@ record TokenInspection(TokenTurn turn, TokenRecords records) {
   /** Takes what can be had until the end; returns the record by which it was enough, or the last. */
   private TokenRecord gather(TokenRecord first, MessageHand hand, long end) {
     TokenRecord record = first;
-    hand.take(turn.call(), Integer.MAX_VALUE);
+    new BrokerTokens.TokenHand(hand, turn::call).take(Integer.MAX_VALUE);
     if (end - System.nanoTime() > 0 && audit(record, hand).outstanding() > 0) {
       hand.receive(turn.call(), 0);
       for (long left = end - System.nanoTime();

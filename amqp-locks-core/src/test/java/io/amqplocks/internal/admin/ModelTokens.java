@@ -31,6 +31,7 @@ final class ModelTokens implements TokenBroker {
   int effectsLeft = Integer.MAX_VALUE;
   int most;
   int major = 4;
+  boolean plain;
 
   private void effect() {
     if (effectsLeft-- == 0) {
@@ -92,7 +93,7 @@ final class ModelTokens implements TokenBroker {
   @Override
   public void write(TokenRecord next) {
     effect();
-    if (next.version() != record.version() + 1) {
+    if (next.version() <= record.version()) {
       throw new AssertionError("after " + record + " came " + next);
     }
     record = TokenRecord.parse(next.toString()).orElseThrow();
@@ -117,7 +118,7 @@ final class ModelTokens implements TokenBroker {
   @Override
   public void make(int generation, TokenQueueType type) {
     effect();
-    if (!everMade.add(generation)) {
+    if (!everMade.add(generation) && !plain) {
       throw new AssertionError("generation " + generation + " made twice");
     }
     queues.put(generation, new ArrayList<>());

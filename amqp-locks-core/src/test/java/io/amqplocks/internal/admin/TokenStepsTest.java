@@ -12,6 +12,8 @@ import java.util.Set;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The steps against a model of the broker, with an administrator that dies after each of them. */
 class TokenStepsTest {
@@ -19,11 +21,18 @@ class TokenStepsTest {
   private static final int MOST = 4;
 
   private static TokenSteps steps(ModelTokens model) {
-    return new TokenSteps(LockId.tokenSemaphore("s"), model, () -> 29_000_000);
+    return model.plain
+        ? new PlainTokenSteps(LockId.tokenSemaphore("s"), model, () -> 29_000_000)
+        : new TokenSteps(LockId.tokenSemaphore("s"), model, () -> 29_000_000);
   }
 
   private static ModelTokens semaphore(int slots, int held) {
+    return semaphore(slots, held, false);
+  }
+
+  private static ModelTokens semaphore(int slots, int held, boolean plain) {
     ModelTokens model = new ModelTokens();
+    model.plain = plain;
     if (slots > 0) {
       steps(model).create(slots, TokenQueueType.CLASSIC, false);
     }
@@ -64,13 +73,13 @@ class TokenStepsTest {
     void of(int slots, int held, int first, int second, int effects, ModelTokens crashed);
   }
 
-  private static void forAllCrashes(Case test) {
+  private static void forAllCrashes(boolean plain, Case test) {
     for (int slots = 0; slots <= MOST; slots++) {
       for (int held = 0; held <= slots; held++) {
         for (int first = 0; first <= MOST; first++) {
           for (int second = 0; second <= MOST; second++) {
             for (int effects = 0; ; effects++) {
-              ModelTokens model = semaphore(slots, held);
+              ModelTokens model = semaphore(slots, held, plain);
               model.effectsLeft = effects;
               boolean crashed = false;
               try {
@@ -96,9 +105,11 @@ class TokenStepsTest {
   }
 
   @Tag("trap-11")
-  @Test
-  void neverMoreTokensThanWantedAndTheNextOneGetsWhatItWants() {
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void neverMoreTokensThanWantedAndTheNextOneGetsWhatItWants(boolean plain) {
     forAllCrashes(
+        plain,
         (slots, held, first, second, effects, model) -> {
           String as = as(slots, held, first, second, effects);
           assertThat(model.most).as(as).isLessThanOrEqualTo(Math.max(slots, first));
@@ -118,9 +129,11 @@ class TokenStepsTest {
         });
   }
 
-  @Test
-  void repairMakesItWholeAfterAnyCrash() {
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void repairMakesItWholeAfterAnyCrash(boolean plain) {
     forAllCrashes(
+        plain,
         (slots, held, first, second, effects, model) -> {
           if (second == 0) {
             return;

@@ -1,0 +1,144 @@
+package io.amqplocks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.Delivery;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockName;
+import io.amqplocks.lock.TokenAudit;
+import io.amqplocks.lock.TokenNaming;
+import io.amqplocks.lock.TokenQueueType;
+import io.amqplocks.lock.TokenSemaphoreAdmin;
+import io.amqplocks.lock.TokenStatus;
+import io.amqplocks.support.Fences;
+import io.amqplocks.support.Fixture;
+import io.amqplocks.support.Tokens;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Administration beside clients that follow the RabbitMQ blog, and rabbit-semaphore. */
+@BrokerTest(everyLine = true)
+class PlainTokenTest {
+
+  private Broker broker;
+  private Fixture fixture;
+  private String queue;
+  private TokenSemaphoreAdmin admin;
+  private Connection stranger;
+  private Channel holder;
+
+  @BeforeEach
+  void open(Broker broker) throws Exception {
+    this.broker = broker;
+    fixture = new Fixture(broker);
+    String name = fixture.prefix() + "resource";
+    queue = TokenNaming.blog().tokens(LockName.of(name));
+    fixture.willStay(queue);
+    admin =
+        fixture
+            .open(fixture.builder().tokenNaming(TokenNaming.blog()))
+            .admin()
+            .tokenSemaphore(name);
+    stranger = fixture.stranger();
+    holder = stranger.createChannel();
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    stranger.close();
+    fixture.close();
+    Tokens.clear(broker, fixture.prefix());
+  }
+
+  /** The blog's first listing. */
+  private void setUp(int tokens) throws Exception {
+    holder.queueDeclare(queue, true, false, false, null);
+    for (int i = 0; i < tokens; i++) {
+      Fences.publish(broker, queue, "resource");
+    }
+  }
+
+  private static TokenAudit clean(int slots) {
+    return new TokenAudit(slots, slots, 0, 0, Set.of(), false);
+  }
+
+  @Test
+  void isMadeSoThatStrangersCanUseIt() throws Exception {
+    admin.create(2, TokenQueueType.CLASSIC);
+    // Which fails if it was declared otherwise.
+    holder.queueDeclare(queue, true, false, false, null);
+    Tokens.take(holder, queue, 1);
+    assertThat(admin.status()).isEqualTo(new TokenStatus(2, 2, 1, 1, 0, 0));
+    assertThat(admin.resize(4)).isEqualTo(new TokenStatus(4, 4, 3, 1, 0, 0));
+    assertThat(admin.resize(1).pendingWithdrawals()).isZero();
+    holder.basicReject(1, true);
+    assertThat(admin.audit(Duration.ofSeconds(2))).isEqualTo(clean(1));
+    admin.destroy();
+    assertThat(fixture.exists(queue)).isFalse();
+    admin.create(1, TokenQueueType.CLASSIC);
+    assertThat(admin.audit(Duration.ZERO)).isEqualTo(clean(1));
+    assertThatThrownBy(() -> admin.create(1, TokenQueueType.QUORUM))
+        .isInstanceOf(LockException.Invalid.class);
+  }
+
+  @Test
+  void aStrangersQueueIsAdopted() throws Exception {
+    setUp(3);
+    assertThatThrownBy(() -> admin.create(2, TokenQueueType.CLASSIC))
+        .isInstanceOf(LockException.Conflict.class);
+    Tokens.take(holder, queue, 1);
+    assertThat(admin.createIfAbsent(3, TokenQueueType.CLASSIC)).isEqualTo(3);
+    holder.basicReject(1, true);
+    assertThat(admin.audit(Duration.ofSeconds(2))).isEqualTo(clean(3));
+    assertThat(Tokens.idle(broker, queue)).containsOnly("resource").hasSize(3);
+  }
+
+  @Test
+  void theLimitThatAStrangerChangedShows() throws Exception {
+    admin.create(2, TokenQueueType.CLASSIC);
+    Fences.publish(broker, queue, "1");
+    assertThat(admin.audit(Duration.ZERO)).isEqualTo(new TokenAudit(2, 3, 1, 0, Set.of(), false));
+    assertThat(admin.repair(Duration.ZERO).repaired()).isTrue();
+    assertThat(admin.audit(Duration.ZERO)).isEqualTo(clean(2));
+    // As rabbit-semaphore lowers it.
+    Channel lower = stranger.createChannel();
+    lower.basicQos(1);
+    BlockingQueue<Delivery> received = new LinkedBlockingQueue<>();
+    String tag =
+        lower.basicConsume(
+            queue, false, Map.of("x-priority", 9), (t, token) -> received.add(token), t -> {});
+    Delivery token = received.poll(5, TimeUnit.SECONDS);
+    lower.basicCancel(tag);
+    lower.basicAck(token.getEnvelope().getDeliveryTag(), false);
+    lower.close();
+    TokenAudit audit = admin.audit(Duration.ofMillis(300));
+    assertThat(audit).isEqualTo(new TokenAudit(2, 1, 0, 1, audit.outstandingSlots(), false));
+    assertThat(admin.repair(Duration.ofMillis(300)).repaired()).isTrue();
+    assertThat(admin.audit(Duration.ZERO)).isEqualTo(clean(2));
+  }
+
+  @Test
+  void tokensOfStrangersAreWithdrawnToo() throws Exception {
+    setUp(3);
+    admin.createIfAbsent(3, TokenQueueType.CLASSIC);
+    Tokens.take(holder, queue, 3);
+    assertThat(admin.resize(1).pendingWithdrawals()).isEqualTo(2);
+    holder.basicReject(1, true);
+    holder.basicReject(2, true);
+    assertThat(admin.awaitWithdrawn(Duration.ofSeconds(5))).isTrue();
+    holder.basicReject(3, true);
+    assertThat(admin.audit(Duration.ofSeconds(2))).isEqualTo(clean(1));
+  }
+}

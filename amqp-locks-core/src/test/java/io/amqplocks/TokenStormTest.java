@@ -1,0 +1,98 @@
+package io.amqplocks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.TokenAudit;
+import io.amqplocks.lock.TokenQueueType;
+import io.amqplocks.lock.TokenSemaphoreAdmin;
+import io.amqplocks.support.Fixture;
+import io.amqplocks.support.Tokens;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** An administrator whose connections are cut at any moment never makes a token too many. */
+@BrokerTest(everyLine = true)
+class TokenStormTest {
+
+  private static final LockId ID = LockId.tokenSemaphore("s");
+  private static final int MOST = 6;
+
+  private Broker broker;
+  private Fixture fixture;
+
+  @BeforeEach
+  void open(Broker broker) {
+    this.broker = broker;
+    fixture = new Fixture(broker);
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    fixture.close();
+    Tokens.clear(broker, fixture.prefix());
+  }
+
+  @Tag("trap-11")
+  @ParameterizedTest
+  @EnumSource
+  void neverATokenTooMany(TokenQueueType type) throws Exception {
+    TokenSemaphoreAdmin admin =
+        fixture
+            .open(fixture.builder().connectionName(fixture.prefix()))
+            .admin()
+            .tokenSemaphore("s");
+    admin.create(2, type);
+    AtomicBoolean over = new AtomicBoolean();
+    AtomicInteger cuts = new AtomicInteger();
+    CompletableFuture<Void> cutter =
+        CompletableFuture.runAsync(() -> cut(fixture.prefix() + " administrator", over, cuts));
+    int failures = 0;
+    long end = System.nanoTime() + Duration.ofSeconds(3).toNanos();
+    for (int round = 0; System.nanoTime() < end; round++) {
+      try {
+        admin.resize(round % 2 == 0 ? MOST : 2);
+      } catch (LockException e) {
+        failures++;
+      }
+    }
+    over.set(true);
+    cutter.join();
+    assertThat(cuts.get()).isPositive();
+    assertThat(failures).isPositive();
+    TokenSemaphoreAdmin other = fixture.open().admin().tokenSemaphore("s");
+    int tokens = other.resize(MOST).tokens();
+    assertThat(tokens).isLessThanOrEqualTo(MOST);
+    TokenAudit found = other.repair(Duration.ofMillis(500));
+    assertThat(found.surplus()).isZero();
+    assertThat(found.seen()).isLessThanOrEqualTo(MOST);
+    assertThat(other.audit(Duration.ofMillis(500)))
+        .isEqualTo(new TokenAudit(MOST, MOST, 0, 0, Set.of(), false));
+    String queue =
+        Tokens.queues(broker, fixture.names().tokens(ID, 1).replaceFirst("1$", "")).get(0);
+    assertThat(Tokens.idle(broker, queue)).hasSize(MOST).doesNotHaveDuplicates();
+  }
+
+  private void cut(String connection, AtomicBoolean over, AtomicInteger cuts) {
+    while (!over.get()) {
+      try {
+        broker.faults().closeConnections(connection, "test");
+        cuts.incrementAndGet();
+      } catch (IllegalStateException e) {
+        // None is open just now.
+        Thread.onSpinWait();
+      }
+    }
+  }
+}
