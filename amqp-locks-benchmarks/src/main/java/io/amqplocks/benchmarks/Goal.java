@@ -1,0 +1,56 @@
+package io.amqplocks.benchmarks;
+
+import java.util.Locale;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * A number that design.md §7 wants, and how it is judged.
+ *
+ * @param text as the table has it
+ * @param judged what of a row is compared
+ * @param bound with what
+ * @param atMost whether less is better
+ */
+record Goal(String text, ToDoubleFunction<Row> judged, double bound, boolean atMost) {
+
+  /** Printed for the reader; not counted. */
+  static final Goal NONE = new Goal("none", row -> Double.NaN, Double.NaN, true);
+
+  /** Whether a row reached its goal. */
+  enum Verdict {
+    MET,
+    MISSED,
+    NOT_JUDGED
+  }
+
+  /** Ours is at most so many times the floor. */
+  static Goal atMostTimes(double bound) {
+    return new Goal("≤ " + number(bound) + " ×", Row::ratio, bound, true);
+  }
+
+  /** Ours is at least so many times the floor. */
+  static Goal atLeastTimes(double bound) {
+    return new Goal("≥ " + number(bound) + " ×", Row::ratio, bound, false);
+  }
+
+  /** Ours is at most that. */
+  static Goal atMost(double bound, Unit unit) {
+    return new Goal("≤ " + unit.format(bound), Row::ours, bound, true);
+  }
+
+  Verdict judge(Row row) {
+    if (Double.isNaN(bound)) {
+      return Verdict.NOT_JUDGED;
+    }
+    double value = judged.applyAsDouble(row);
+    // What could not be measured (NaN) has not met anything.
+    boolean met = atMost ? value <= bound : value >= bound;
+    return met ? Verdict.MET : Verdict.MISSED;
+  }
+
+  private static String number(double value) {
+    return value == Math.rint(value)
+        ? String.format(Locale.ROOT, "%.0f", value)
+        : String.format(Locale.ROOT, "%s", value);
+  }
+}

@@ -1,0 +1,128 @@
+package io.amqplocks.benchmarks;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.AmqpLocksBuilder;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+
+/**
+ * Where one thing is measured: a broker, queue names of its own, and everything that is opened there,
+ * closed at its end, last first.
+ */
+final class Lab implements AutoCloseable {
+
+  private static final Map<String, Object> KEEPS_NOTHING =
+      Map.of("x-queue-type", "classic", "x-max-length", 0, "x-overflow", "drop-head");
+
+  private final ConnectionFactory factory;
+  private final boolean quick;
+  private final String prefix = "bench-" + UUID.randomUUID().toString().substring(0, 8) + ".";
+  private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+  private final List<String> queues = new ArrayList<>();
+
+  Lab(ConnectionFactory factory, boolean quick) {
+    this.factory = factory;
+    this.quick = quick;
+  }
+
+  boolean quick() {
+    return quick;
+  }
+
+  /** How long two sides take turns. */
+  Duration time() {
+    return Duration.ofSeconds(quick ? 3 : 12);
+  }
+
+  String prefix() {
+    return prefix;
+  }
+
+  ConnectionFactory factory() {
+    return factory.clone();
+  }
+
+  AmqpLocksBuilder builder(ConnectionFactory to) {
+    return AmqpLocks.builder(to).queuePrefix(prefix).connectionName("bench");
+  }
+
+  /** Another process, as the broker sees it. */
+  AmqpLocks locks() {
+    return closing(builder(factory).build());
+  }
+
+  /** A bare connection. */
+  Connection connection() throws Exception {
+    return closing(factory.newConnection("bench floor"));
+  }
+
+  /** A channel on a bare connection of its own. */
+  Channel channel() throws Exception {
+    return connection().createChannel();
+  }
+
+  /** Closes it at the end. */
+  <T extends AutoCloseable> T closing(T resource) {
+    opened.push(resource);
+    return resource;
+  }
+
+  /** A semaphore, destroyed at the end. */
+  void semaphore(AmqpLocks locks, String name, int slots) {
+    locks.admin().semaphore(name).create(slots);
+    opened.push(() -> destroy(name));
+  }
+
+  private void destroy(String name) {
+    try (AmqpLocks locks = builder(factory).build()) {
+      var unused = locks.admin().semaphore(name).destroy();
+    }
+  }
+
+  /** A persistent mutex, disabled at the end. */
+  void persistentMutex(AmqpLocks locks, String name) {
+    locks.admin().persistentMutex(name).enable();
+    queues.add(prefix + "persistent-mutex." + name);
+  }
+
+  /** Deletes the queue at the end, if it is there. */
+  String leaving(String queue) {
+    queues.add(queue);
+    return queue;
+  }
+
+  /** A durable classic queue that keeps nothing, as slots are. */
+  String durable(Channel channel, String name) throws Exception {
+    String queue = leaving(prefix + "floor." + name);
+    channel.queueDeclare(queue, true, false, false, KEEPS_NOTHING);
+    return queue;
+  }
+
+  /** The arguments of a lock's queue: the floor must not ask for less than we do. */
+  static Map<String, Object> keepsNothing() {
+    return KEEPS_NOTHING;
+  }
+
+  @Override
+  public void close() throws Exception {
+    for (AutoCloseable each : opened) {
+      each.close();
+    }
+    if (!queues.isEmpty()) {
+      try (Connection connection = factory.newConnection("bench end")) {
+        Channel channel = connection.createChannel();
+        for (String queue : queues) {
+          channel.queueDelete(queue);
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,56 @@
+package io.amqplocks.benchmarks;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What bin/bench was asked for.
+ *
+ * @param command {@code core}, {@code jmh} or {@code explain}
+ * @param quick less of everything, for a first look
+ * @param line the release line of the broker; null for the newest there is
+ * @param only measure only what has this in its name; empty for all
+ * @param rest what is for JMH
+ */
+record Options(
+    String command, boolean quick, @Nullable String line, String only, List<String> rest) {
+
+  static Options parse(List<String> args) {
+    if (args.isEmpty() || !List.of("core", "jmh", "explain").contains(args.get(0))) {
+      throw new IllegalArgumentException("Say what to run: core, jmh or explain (see --help)");
+    }
+    boolean quick = false;
+    String line = null;
+    String only = "";
+    List<String> rest = new ArrayList<>();
+    boolean forJmh = args.get(0).equals("jmh");
+    for (int i = 1; i < args.size(); i++) {
+      switch (args.get(i)) {
+        case "--quick" -> quick = true;
+        case "--line" -> line = value(args, ++i);
+        case "--only" -> only = value(args, ++i);
+        default -> {
+          if (!forJmh) {
+            throw new IllegalArgumentException("There is no option " + args.get(i));
+          }
+          rest.add(args.get(i));
+        }
+      }
+    }
+    return new Options(args.get(0), quick, line, only, List.copyOf(rest));
+  }
+
+  private static String value(List<String> args, int position) {
+    if (position == args.size()) {
+      throw new IllegalArgumentException("Option " + args.get(position - 1) + " needs a value");
+    }
+    return args.get(position);
+  }
+
+  /** Whether that is wanted. */
+  boolean wants(String name) {
+    return name.toLowerCase(Locale.ROOT).contains(only.toLowerCase(Locale.ROOT));
+  }
+}

@@ -1,0 +1,36 @@
+package io.amqplocks.benchmarks;
+
+import java.util.Arrays;
+
+/** What was measured, in the order of measuring. Not thread-safe. */
+final class Samples {
+
+  private double[] values = new double[256];
+  private int count;
+
+  void add(double value) {
+    if (count == values.length) {
+      values = Arrays.copyOf(values, 2 * count);
+    }
+    values[count++] = value;
+  }
+
+  int count() {
+    return count;
+  }
+
+  double median() {
+    return percentile(50);
+  }
+
+  /** The smallest value that so many percent of all do not exceed (nearest rank); NaN if none. */
+  double percentile(double percent) {
+    if (count == 0) {
+      return Double.NaN;
+    }
+    double[] sorted = Arrays.copyOf(values, count);
+    Arrays.sort(sorted);
+    int rank = (int) Math.ceil(percent / 100 * count);
+    return sorted[Math.max(1, rank) - 1];
+  }
+}

@@ -1,0 +1,30 @@
+package io.amqplocks.benchmarks;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Everything that is measured, in the order of the table. To add a row, add it here. */
+final class Suite {
+
+  private Suite() {}
+
+  /** What can be asked for once, alone: a row each, and what JMH and {@code explain} know. */
+  static List<Path> paths() {
+    return List.of(new MutexPath(), new PersistentMutexPath());
+  }
+
+  /** The path whose name begins so. */
+  static Path path(String name) {
+    return paths().stream()
+        .filter(path -> path.name().startsWith(name))
+        .findFirst()
+        .orElseThrow(() -> new IllegalArgumentException("There is no path " + name));
+  }
+
+  /** All rows. */
+  static List<RowSource> rows() {
+    List<RowSource> rows = new ArrayList<>();
+    paths().forEach(path -> rows.add(new PathRows(path)));
+    return rows;
+  }
+}
