@@ -1,6 +1,5 @@
 package io.amqplocks.benchmarks;
 
-import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.test.Brokers;
 import io.amqplocks.test.OwnedBroker;
 import java.io.IOException;
@@ -45,7 +44,7 @@ final class Bench {
         jmh(options, broker.uri());
         return true;
       }
-      return core(options, broker.connectionFactory());
+      return core(options, broker.uri());
     } catch (Exception e) {
       e.printStackTrace();
       return false;
@@ -63,13 +62,13 @@ final class Bench {
   }
 
   /** Whether all could be measured; a goal missed is a result, not a failure. */
-  private static boolean core(Options options, ConnectionFactory factory) throws IOException {
+  private static boolean core(Options options, String uri) throws IOException {
     List<Row> rows = new ArrayList<>();
     boolean complete = true;
     for (RowSource source : Suite.rows()) {
       if (options.wants(source.name())) {
         System.err.println("measuring " + source.name() + " ...");
-        complete &= measure(source, factory, options.quick(), rows);
+        complete &= measure(source, uri, options.quick(), rows);
       }
     }
     Table table = new Table(rows);
@@ -81,9 +80,8 @@ final class Bench {
     return complete;
   }
 
-  private static boolean measure(
-      RowSource source, ConnectionFactory factory, boolean quick, List<Row> rows) {
-    try (Lab lab = new Lab(factory, quick)) {
+  private static boolean measure(RowSource source, String uri, boolean quick, List<Row> rows) {
+    try (Lab lab = new Lab(uri, quick)) {
       source.measure(lab, rows::add);
       return true;
     } catch (Exception e) {

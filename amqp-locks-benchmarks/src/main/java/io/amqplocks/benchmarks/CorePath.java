@@ -1,6 +1,6 @@
 package io.amqplocks.benchmarks;
 
-import com.rabbitmq.client.ConnectionFactory;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -45,14 +45,10 @@ public class CorePath {
   /** Opens the path. */
   @Setup
   public void open() throws Exception {
-    ConnectionFactory factory = new ConnectionFactory();
-    factory.setUri(System.getProperty(BROKER));
-    factory.setAutomaticRecoveryEnabled(false);
-    factory.setTopologyRecoveryEnabled(false);
-    Lab opened = new Lab(factory, true);
+    Lab opened = new Lab(System.getProperty(BROKER), true);
     lab = opened;
     Sides sides = Suite.path(path).open(opened);
-    turn = side.equals("ours") ? sides.ours() : sides.floor();
+    turn = Objects.requireNonNull(side.equals("ours") ? sides.ours() : sides.floor());
   }
 
   /** One operation. */

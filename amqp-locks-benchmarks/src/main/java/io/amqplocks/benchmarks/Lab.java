@@ -22,15 +22,29 @@ final class Lab implements AutoCloseable {
   private static final Map<String, Object> KEEPS_NOTHING =
       Map.of("x-queue-type", "classic", "x-max-length", 0, "x-overflow", "drop-head");
 
+  private final String uri;
   private final ConnectionFactory factory;
   private final boolean quick;
   private final String prefix = "bench-" + UUID.randomUUID().toString().substring(0, 8) + ".";
   private final Deque<AutoCloseable> opened = new ArrayDeque<>();
   private final List<String> queues = new ArrayList<>();
 
-  Lab(ConnectionFactory factory, boolean quick) {
-    this.factory = factory;
+  Lab(String uri, boolean quick) throws Exception {
+    this.uri = uri;
     this.quick = quick;
+    factory = factory(uri);
+  }
+
+  static ConnectionFactory factory(String uri) throws Exception {
+    ConnectionFactory factory = new ConnectionFactory();
+    factory.setUri(uri);
+    factory.setAutomaticRecoveryEnabled(false);
+    factory.setTopologyRecoveryEnabled(false);
+    return factory;
+  }
+
+  String uri() {
+    return uri;
   }
 
   boolean quick() {

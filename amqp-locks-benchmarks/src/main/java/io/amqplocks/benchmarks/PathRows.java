@@ -2,6 +2,7 @@ package io.amqplocks.benchmarks;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Consumer;
 
 /**
@@ -19,15 +20,19 @@ record PathRows(Path path) implements RowSource {
   @Override
   public void measure(Lab lab, Consumer<Row> rows) throws Exception {
     Sides sides = path.open(lab);
-    List<Timed> turns = new ArrayList<>(List.of(sides.ours(), sides.floor()));
-    if (sides.steps() != null) {
-      turns.add(sides.steps());
+    List<Timed> turns = new ArrayList<>(List.of(sides.floor()));
+    for (Timed more : new Timed[] {sides.ours(), sides.steps()}) {
+      if (more != null) {
+        turns.add(more);
+      }
     }
     List<Samples> samples = Turns.take(lab.time(), turns);
-    Samples ours = samples.get(0);
-    String remark = "%s; p99 %.1f ms".formatted(path.floor(), ours.percentile(99) / 1e6);
-    rows.accept(Row.time(path.name(), ours, samples.get(1), path.goal(), remark));
-    if (samples.size() > 2) {
+    Samples floor = samples.get(0);
+    Samples ours = sides.ours() == null ? new Samples() : samples.get(1);
+    String p99 = String.format(Locale.ROOT, "; p99 %.1f ms", ours.percentile(99) / 1e6);
+    String remark = path.floor() + (ours.count() == 0 ? "" : p99);
+    rows.accept(Row.time(path.name(), ours, floor, path.goal(), remark));
+    if (sides.steps() != null) {
       rows.accept(
           Row.time("  to all of its own steps", ours, samples.get(2), Goal.NONE, "what we add"));
     }

@@ -18,7 +18,7 @@ record PersistentMutexPath() implements Path {
 
   @Override
   public String floor() {
-    return "passive declare + exclusive consume + cancel";
+    return "exclusive consume + cancel";
   }
 
   @Override
@@ -30,11 +30,6 @@ record PersistentMutexPath() implements Path {
     String queue = lab.durable(raw.channel(), "alone");
     return new Sides(
         Timed.of(() -> mutex.tryAcquire().orElseThrow().close()),
-        Timed.of(
-            () -> {
-              if (raw.consumers(queue) == 0) {
-                raw.cancel(raw.consumeExclusively(queue));
-              }
-            }));
+        Timed.of(() -> raw.cancel(raw.consumeExclusively(queue))));
   }
 }

@@ -57,9 +57,10 @@ record Raw(Channel channel) {
     channel.basicNack(message.getEnvelope().getDeliveryTag(), false, true);
   }
 
-  /** A queue of one message, to be taken and put back. */
-  void declareToken(String queue, String type, int brokerMajor) throws Exception {
-    boolean limited = type.equals("quorum") && brokerMajor >= 4;
+  /** A queue of one message, to be taken and put back ever again; RabbitMQ 4 has to be told so. */
+  void declareToken(String queue, String type) throws Exception {
+    Object version = channel.getConnection().getServerProperties().get("version");
+    boolean limited = type.equals("quorum") && !String.valueOf(version).startsWith("3.");
     channel.queueDeclare(
         queue,
         true,

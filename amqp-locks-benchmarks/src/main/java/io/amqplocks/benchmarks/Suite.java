@@ -10,7 +10,19 @@ final class Suite {
 
   /** What can be asked for once, alone: a row each, and what JMH and {@code explain} know. */
   static List<Path> paths() {
-    return List.of(new MutexPath(), new PersistentMutexPath());
+    return List.of(
+        new MutexPath(),
+        new PersistentMutexPath(),
+        new SemaphorePath(5, 0, Goal.atMostTimes(1.4)),
+        new SemaphorePath(100, 99, Goal.atMostTimes(1.6)),
+        new BusyPath(false),
+        new BusyPath(true),
+        new FencedPath(false),
+        new FencedPath(true),
+        new HandOver(false),
+        new HandOver(true),
+        new TokenPath("classic"),
+        new TokenPath("quorum"));
   }
 
   /** The path whose name begins so. */
@@ -25,6 +37,9 @@ final class Suite {
   static List<RowSource> rows() {
     List<RowSource> rows = new ArrayList<>();
     paths().forEach(path -> rows.add(new PathRows(path)));
+    rows.add(new EightThreads());
+    rows.add(new TwoProcesses());
+    rows.add(new Fairness());
     return rows;
   }
 }

@@ -1,0 +1,53 @@
+package io.amqplocks.benchmarks;
+
+import io.amqplocks.lock.AmqpLock;
+import java.time.Duration;
+import java.util.function.Consumer;
+
+/**
+ * One mutex, eight threads in one process, alone and with a waiter in another.
+ *
+ * <p>The goal is 30 times what Redisson's RLock does: 3,128 a second where the broker did 289 raw pairs
+ * a second (design.md §5 and §7, one machine, one day). Only ratios carry over to another machine, so
+ * it is 30 × 3,128 / 289 times the raw pairs measured here.
+ */
+record EightThreads() implements RowSource {
+
+  private static final int THREADS = 8;
+  private static final Goal GOAL = Goal.atLeastTimes(Math.rint(30 * 3_128 / 289.0));
+
+  @Override
+  public String name() {
+    return "mutex, 8 threads in one process";
+  }
+
+  @Override
+  public void measure(Lab lab, Consumer<Row> rows) throws Exception {
+    AmqpLock mutex = lab.locks().mutex("eight");
+    new Throughput(lab, rows)
+        .measure(
+            name(),
+            GOAL,
+            "raw pairs of one connection; the goal is 30 × Redisson's RLock",
+            time -> Contention.of(mutex, THREADS, time).acquires());
+    waiterElsewhere(lab, rows, mutex);
+  }
+
+  /** Whether eight threads starve a ninth in another process. */
+  private static void waiterElsewhere(Lab lab, Consumer<Row> rows, AmqpLock mutex)
+      throws Exception {
+    Contender other = Contender.start(lab, "eight", 1, 1).get(0);
+    Duration time = lab.time();
+    other.begin(time);
+    Contention here = Contention.of(mutex, THREADS, time);
+    Contention there = other.end(time);
+    rows.accept(
+        new Row(
+            "  longest wait of a 9th elsewhere",
+            Unit.MICROS,
+            there.longestWait() / 1e3,
+            Double.NaN,
+            Goal.NONE,
+            "it had the mutex %d times, they %d".formatted(there.acquires(), here.acquires())));
+  }
+}

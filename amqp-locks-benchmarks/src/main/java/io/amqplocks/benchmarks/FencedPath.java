@@ -1,0 +1,75 @@
+package io.amqplocks.benchmarks;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.AmqpLock;
+
+/**
+ * A mutex with a fencing token in each lease. Its floor is all of its own steps: a quorum queue that is
+ * the lock itself, which the goal of design.md has in mind, would be another path.
+ *
+ * @param persistent whether the mutex is
+ */
+record FencedPath(boolean persistent) implements Path {
+
+  @Override
+  public String name() {
+    return persistent ? "fenced persistent mutex, alone" : "fenced mutex, alone";
+  }
+
+  @Override
+  public Goal goal() {
+    return Goal.atMostTimes(1.2);
+  }
+
+  @Override
+  public String floor() {
+    return persistent
+        ? "consume + get, return + passive declare + cancel"
+        : "declare + consume + get, return + passive declare + delete";
+  }
+
+  @Override
+  public Sides open(Lab lab) throws Exception {
+    AmqpLocks locks = lab.locks();
+    if (persistent) {
+      lab.persistentMutex(locks, "fenced");
+    }
+    AmqpLock mutex =
+        (persistent ? locks.persistentMutex("fenced") : locks.mutex("fenced")).fenced();
+    String family = persistent ? "persistent" : "mutex";
+    lab.leaving(lab.prefix() + "fence." + family + ".fenced.1.1");
+    lab.leaving(lab.prefix() + "epoch." + family + ".fenced.1.1");
+    Raw raw = new Raw(lab.channel());
+    Raw drawer = new Raw(lab.channel());
+    String counter = lab.leaving(lab.prefix() + "floor.counter");
+    drawer.declareToken(counter, "quorum");
+    return new Sides(
+        Timed.of(() -> mutex.tryAcquire().orElseThrow().close()),
+        persistent
+            ? persistently(lab, raw, drawer, counter)
+            : transiently(lab, raw, drawer, counter));
+  }
+
+  private static Timed persistently(Lab lab, Raw raw, Raw drawer, String counter) throws Exception {
+    String queue = lab.durable(raw.channel(), "fenced");
+    return Timed.of(
+        () -> {
+          String tag = raw.consumeExclusively(queue);
+          drawer.getAndReturn(counter);
+          raw.consumers(queue);
+          raw.cancel(tag);
+        });
+  }
+
+  private static Timed transiently(Lab lab, Raw raw, Raw drawer, String counter) {
+    String queue = lab.prefix() + "floor.fenced";
+    return Timed.of(
+        () -> {
+          raw.declareExclusive(queue);
+          raw.watch(queue);
+          drawer.getAndReturn(counter);
+          raw.consumers(queue);
+          raw.delete(queue);
+        });
+  }
+}
