@@ -51,9 +51,12 @@ record Raw(Channel channel) {
     channel.waitForConfirmsOrDie(10_000);
   }
 
-  /** Takes the message and puts it back. */
+  /** Takes the message and puts it back; one that is still on its way back is asked for again. */
   void getAndReturn(String queue) throws Exception {
     GetResponse message = channel.basicGet(queue, false);
+    while (message == null) {
+      message = channel.basicGet(queue, false);
+    }
     channel.basicNack(message.getEnvelope().getDeliveryTag(), false, true);
   }
 

@@ -36,10 +36,7 @@ record SemaphorePath(int slots, int held, Goal goal) implements Path {
     }
     AmqpLock semaphore = lab.locks().semaphore("s");
     Raw raw = new Raw(lab.channel());
-    Raw prober = new Raw(confirming(lab, lab.factory()));
-    String slot = slot(lab, "s", 1);
     String holder = lab.prefix() + "floor.holder";
-    List<String> probed = probed(lab, "s", slots);
     return new Sides(
         Timed.of(() -> semaphore.tryAcquire().orElseThrow().close()),
         Timed.of(
@@ -47,14 +44,24 @@ record SemaphorePath(int slots, int held, Goal goal) implements Path {
               raw.declareExclusive(holder);
               raw.delete(holder);
             }),
-        Timed.of(
-            () -> {
-              prober.probe(probed);
-              raw.declareExclusive(holder);
-              raw.watch(holder);
-              raw.consumers(slot);
-              raw.delete(holder);
-            }));
+        allSteps(lab, "s", slots));
+  }
+
+  /** What an acquire and a release ask of the broker, one after the other. */
+  static Timed allSteps(Lab lab, String name, int slots) throws Exception {
+    Raw raw = new Raw(lab.channel());
+    Raw prober = new Raw(confirming(lab, lab.factory()));
+    String slot = slot(lab, name, 1);
+    String holder = lab.prefix() + "floor.holder-of-" + name;
+    List<String> probed = probed(lab, name, slots);
+    return Timed.of(
+        () -> {
+          prober.probe(probed);
+          raw.declareExclusive(holder);
+          raw.watch(holder);
+          raw.consumers(slot);
+          raw.delete(holder);
+        });
   }
 
   static Channel confirming(Lab lab, ConnectionFactory factory) throws Exception {

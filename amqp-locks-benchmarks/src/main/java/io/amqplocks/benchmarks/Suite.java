@@ -19,6 +19,7 @@ final class Suite {
         new BusyPath(true),
         new FencedPath(false),
         new FencedPath(true),
+        new SlotGrowth(),
         new HandOver(false),
         new HandOver(true),
         new TokenPath("classic"),
@@ -40,6 +41,8 @@ final class Suite {
     rows.add(new EightThreads());
     rows.add(new TwoProcesses());
     rows.add(new Fairness());
+    rows.add(new Waiters());
+    rows.add(new ManyLocks());
     return rows;
   }
 }
