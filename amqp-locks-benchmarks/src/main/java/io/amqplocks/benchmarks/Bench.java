@@ -4,6 +4,7 @@ import io.amqplocks.test.Brokers;
 import io.amqplocks.test.OwnedBroker;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.openjdk.jmh.runner.Runner;
@@ -40,25 +41,49 @@ final class Bench {
           broker.version(),
           Runtime.version().feature(),
           Runtime.getRuntime().availableProcessors());
-      if (options.command().equals("jmh")) {
-        jmh(options, broker.uri());
-        return true;
-      }
-      return core(options, broker.uri());
+      return switch (options.command()) {
+        case "jmh" -> jmh(options, broker.uri());
+        case "explain" -> explain(options, broker.uri());
+        default -> core(options, broker.uri());
+      };
     } catch (Exception e) {
       e.printStackTrace();
       return false;
     }
   }
 
-  private static void jmh(Options options, String uri) throws Exception {
+  private static boolean jmh(Options options, String uri) throws Exception {
     var unused =
         new Runner(
                 new OptionsBuilder()
                     .parent(new CommandLineOptions(options.rest().toArray(String[]::new)))
-                    .jvmArgsAppend("-D" + CorePath.BROKER + "=" + uri)
+                    .jvmArgsAppend("-D" + OneSide.BROKER + "=" + uri)
                     .build())
             .run();
+    return true;
+  }
+
+  private static boolean explain(Options options, String uri) throws Exception {
+    for (CorePath path : Suite.paths()) {
+      if (options.wants(path.name())) {
+        Wire wire = new Wire();
+        try (Lab lab = new Lab(uri, wire)) {
+          explain(path, path.open(lab), new Explanation(wire));
+        }
+      }
+    }
+    return true;
+  }
+
+  private static void explain(CorePath path, Sides sides, Explanation explanation)
+      throws Exception {
+    if (sides.ours() != null) {
+      System.out.println(path.name() + "\n" + explanation.of(sides.ours()));
+    }
+    System.out.println("floor: " + path.floor() + "\n" + explanation.of(sides.floor()));
+    if (sides.steps() != null) {
+      System.out.println("all of its own steps\n" + explanation.of(sides.steps()));
+    }
   }
 
   /** Whether all could be measured; a goal missed is a result, not a failure. */
@@ -72,8 +97,7 @@ final class Bench {
       }
     }
     Table table = new Table(rows);
-    java.nio.file.Path csv =
-        java.nio.file.Path.of(System.getProperty("bench.csv", "target/bench-core.csv"));
+    Path csv = Path.of(System.getProperty("bench.csv", "target/bench-core.csv"));
     Files.writeString(csv, table.csv());
     System.out.println(table.text());
     System.out.println(table.result());

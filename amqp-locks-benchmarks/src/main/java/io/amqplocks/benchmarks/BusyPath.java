@@ -15,7 +15,7 @@ import java.util.List;
  *
  * @param slow whether over a slow link
  */
-record BusyPath(boolean slow) implements Path {
+record BusyPath(boolean slow) implements CorePath {
 
   private static final int SLOTS = 100;
   private static final Duration ONE_WAY = Duration.ofMillis(25);

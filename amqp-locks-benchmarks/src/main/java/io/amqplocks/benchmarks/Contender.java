@@ -21,7 +21,6 @@ record Contender(ChildJvm child) {
       ChildJvm child =
           ChildJvm.of(ContenderMain.class)
               .jvmArgs("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx128m")
-              .systemProperty("logback.configurationFile", "bench-logback.xml")
               .args(lab.uri(), lab.prefix(), mutex, Integer.toString(threads))
               .start();
       contenders.add(new Contender(lab.closing(child)));

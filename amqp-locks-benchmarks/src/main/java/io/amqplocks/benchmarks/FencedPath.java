@@ -9,7 +9,7 @@ import io.amqplocks.lock.AmqpLock;
  *
  * @param persistent whether the mutex is
  */
-record FencedPath(boolean persistent) implements Path {
+record FencedPath(boolean persistent) implements CorePath {
 
   @Override
   public String name() {
@@ -24,7 +24,7 @@ record FencedPath(boolean persistent) implements Path {
   @Override
   public String floor() {
     return persistent
-        ? "consume + get, return + passive declare + cancel"
+        ? "passive declare + consume + get, return + passive declare + cancel"
         : "declare + consume + get, return + passive declare + delete";
   }
 
@@ -54,6 +54,7 @@ record FencedPath(boolean persistent) implements Path {
     String queue = lab.durable(raw.channel(), "fenced");
     return Timed.of(
         () -> {
+          raw.consumers(queue);
           String tag = raw.consumeExclusively(queue);
           drawer.getAndReturn(counter);
           raw.consumers(queue);

@@ -27,7 +27,7 @@ import java.util.concurrent.locks.LockSupport;
  *
  * @param persistent whether the mutex is
  */
-record HandOver(boolean persistent) implements Path {
+record HandOver(boolean persistent) implements CorePath {
 
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final BasicProperties WAKE_UP =

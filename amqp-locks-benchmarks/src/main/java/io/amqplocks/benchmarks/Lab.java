@@ -3,6 +3,7 @@ package io.amqplocks.benchmarks;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.TrafficListener;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.AmqpLocksBuilder;
 import java.time.Duration;
@@ -25,14 +26,27 @@ final class Lab implements AutoCloseable {
   private final String uri;
   private final ConnectionFactory factory;
   private final boolean quick;
+  private final Duration time;
   private final String prefix = "bench-" + UUID.randomUUID().toString().substring(0, 8) + ".";
   private final Deque<AutoCloseable> opened = new ArrayDeque<>();
   private final List<String> queues = new ArrayList<>();
 
   Lab(String uri, boolean quick) throws Exception {
+    this(uri, quick, Duration.ofSeconds(quick ? 2 : 12));
+  }
+
+  /** One where two sides take turns for that long. */
+  Lab(String uri, boolean quick, Duration time) throws Exception {
     this.uri = uri;
     this.quick = quick;
+    this.time = time;
     factory = factory(uri);
+  }
+
+  /** One whose connections are all listened to. */
+  Lab(String uri, TrafficListener wire) throws Exception {
+    this(uri, true);
+    factory.setTrafficListener(wire);
   }
 
   static ConnectionFactory factory(String uri) throws Exception {
@@ -53,7 +67,7 @@ final class Lab implements AutoCloseable {
 
   /** How long two sides take turns. */
   Duration time() {
-    return Duration.ofSeconds(quick ? 3 : 12);
+    return time;
   }
 
   String prefix() {

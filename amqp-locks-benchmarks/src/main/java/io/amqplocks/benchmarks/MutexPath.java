@@ -3,7 +3,7 @@ package io.amqplocks.benchmarks;
 import io.amqplocks.lock.AmqpLock;
 
 /** A mutex that nobody else wants. */
-record MutexPath() implements Path {
+record MutexPath() implements CorePath {
 
   @Override
   public String name() {

@@ -10,7 +10,7 @@ import java.util.function.Consumer;
  *
  * @param path what to measure
  */
-record PathRows(Path path) implements RowSource {
+record PathRows(CorePath path) implements RowSource {
 
   @Override
   public String name() {

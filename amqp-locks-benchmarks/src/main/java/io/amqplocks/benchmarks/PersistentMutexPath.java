@@ -4,7 +4,7 @@ import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.AmqpLock;
 
 /** A persistent mutex that nobody else wants. */
-record PersistentMutexPath() implements Path {
+record PersistentMutexPath() implements CorePath {
 
   @Override
   public String name() {
@@ -18,7 +18,7 @@ record PersistentMutexPath() implements Path {
 
   @Override
   public String floor() {
-    return "exclusive consume + cancel";
+    return "passive declare + exclusive consume + cancel";
   }
 
   @Override
@@ -30,6 +30,10 @@ record PersistentMutexPath() implements Path {
     String queue = lab.durable(raw.channel(), "alone");
     return new Sides(
         Timed.of(() -> mutex.tryAcquire().orElseThrow().close()),
-        Timed.of(() -> raw.cancel(raw.consumeExclusively(queue))));
+        Timed.of(
+            () -> {
+              raw.consumers(queue);
+              raw.cancel(raw.consumeExclusively(queue));
+            }));
   }
 }

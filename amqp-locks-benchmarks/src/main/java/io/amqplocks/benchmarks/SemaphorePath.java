@@ -14,7 +14,7 @@ import java.util.List;
  * @param held how many of them others hold
  * @param goal for the ratio to one exclusive declare + delete
  */
-record SemaphorePath(int slots, int held, Goal goal) implements Path {
+record SemaphorePath(int slots, int held, Goal goal) implements CorePath {
 
   @Override
   public String name() {

@@ -4,7 +4,7 @@ import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.AmqpLock;
 
 /** A semaphore of 1,000 free slots beside one of a single slot. */
-record SlotGrowth() implements Path {
+record SlotGrowth() implements CorePath {
 
   private static final int MANY = 1_000;
 

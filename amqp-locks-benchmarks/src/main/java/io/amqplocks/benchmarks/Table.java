@@ -41,16 +41,20 @@ record Table(List<Row> rows) {
             row ->
                 String.format(
                     Locale.ROOT,
-                    "\"%s\",%s,%.3f,%.3f,%.4f,\"%s\",%s,\"%s\"%n",
-                    row.what().strip(),
+                    "%s,%s,%.3f,%.3f,%.4f,%s,%s,%s%n",
+                    quoted(row.what().strip()),
                     row.unit(),
                     row.ours(),
                     row.floor(),
                     row.ratio(),
-                    row.goal().text(),
+                    quoted(row.goal().text()),
                     row.verdict(),
-                    row.remark()))
+                    quoted(row.remark())))
         .collect(Collectors.joining("", "what,unit,ours,floor,ratio,goal,verdict,remark\n", ""));
+  }
+
+  private static String quoted(String cell) {
+    return '"' + cell.replace("\"", "\"\"") + '"';
   }
 
   private long count(Verdict verdict) {

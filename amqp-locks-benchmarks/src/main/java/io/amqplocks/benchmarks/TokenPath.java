@@ -6,7 +6,7 @@ package io.amqplocks.benchmarks;
  *
  * @param type of the queue
  */
-record TokenPath(String type) implements Path {
+record TokenPath(String type) implements CorePath {
 
   @Override
   public String name() {

@@ -48,7 +48,7 @@ record Waiters() implements RowSource {
             "a thread that sleeps, without its stack"));
   }
 
-  /** Lets so many wait; how long each turn took, from the release that began them. */
+  /** Lets so many wait; how long each turn took, from when the first could begin. */
   private static double turn(AmqpLocks locks, int waiters, Samples heap) throws Exception {
     AmqpLock mutex = locks.mutex("line");
     Lease first = mutex.acquire(PATIENCE);
@@ -65,8 +65,8 @@ record Waiters() implements RowSource {
     if (waiters > 1) {
       heap.add((double) (Heap.used() - before) / waiters);
     }
-    long start = System.nanoTime();
     first.close();
+    long start = System.nanoTime();
     for (Thread thread : threads) {
       thread.join();
     }

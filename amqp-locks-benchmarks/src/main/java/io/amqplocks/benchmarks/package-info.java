@@ -10,7 +10,7 @@
  * short slices in turns.
  *
  * <p>JMH is here for what it does best, looking into one side: {@link
- * io.amqplocks.benchmarks.CorePath} runs either side of any path under its profilers ({@code -prof gc},
+ * io.amqplocks.benchmarks.OneSide} runs either side of any path under its profilers ({@code -prof gc},
  * {@code -prof stack}, {@code -prof jfr}) and with any number of threads. Its times are not in the table.
  */
 @NullMarked

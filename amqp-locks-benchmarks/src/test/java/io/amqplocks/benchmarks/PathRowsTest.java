@@ -1,0 +1,51 @@
+package io.amqplocks.benchmarks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.DOUBLE;
+
+import io.amqplocks.benchmarks.Goal.Verdict;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** From a broker to the table's lines. What the numbers are is not for a test to say. */
+@BrokerTest
+class PathRowsTest {
+
+  private static final Duration SHORT = Duration.ofMillis(200);
+
+  @Test
+  void measuresLockAndFloor(Broker broker) throws Exception {
+    List<Row> rows = measure(broker, new MutexPath());
+    assertThat(rows).hasSize(2).allSatisfy(row -> assertThat(row.ratio()).isPositive().isFinite());
+    assertThat(rows.get(0).verdict()).isNotEqualTo(Verdict.NOT_JUDGED);
+    assertThat(rows.get(1).verdict()).isEqualTo(Verdict.NOT_JUDGED);
+    assertThat(new Table(rows).result()).matches("goals: (1 met, 0|0 met, 1) missed");
+  }
+
+  @Test
+  void aFloorAloneIsNoGoalMissed(Broker broker) throws Exception {
+    List<Row> rows = measure(broker, new TokenPath("classic"));
+    assertThat(rows).hasSize(1).first().extracting(Row::floor).asInstanceOf(DOUBLE).isPositive();
+    assertThat(new Table(rows).result()).isEqualTo("goals: 0 met, 0 missed");
+  }
+
+  @Test
+  void leavesNothingBehind(Broker broker) throws Exception {
+    var before = broker.faults().queues();
+    measure(broker, new FencedPath(true));
+    measure(broker, new SemaphorePath(2, 1, Goal.NONE));
+    assertThat(broker.faults().queues()).isEqualTo(before);
+  }
+
+  private static List<Row> measure(Broker broker, CorePath path) throws Exception {
+    List<Row> rows = new ArrayList<>();
+    try (Lab lab = new Lab(broker.uri(), true, SHORT)) {
+      new PathRows(path).measure(lab, rows::add);
+    }
+    return rows;
+  }
+}
