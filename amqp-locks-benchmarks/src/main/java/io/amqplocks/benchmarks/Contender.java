@@ -35,7 +35,7 @@ record Contender(ChildJvm child) {
 
   /** What it achieved since {@link #begin}. */
   Contention end(Duration time) {
-    String[] words = child.awaitLine("done ", time.plus(START)).split(" ");
+    String[] words = child.awaitLine("done ", time.plus(START)).split(" ", -1);
     return new Contention(Long.parseLong(words[1]), Long.parseLong(words[2]));
   }
 

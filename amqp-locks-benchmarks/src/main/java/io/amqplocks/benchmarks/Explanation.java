@@ -26,7 +26,7 @@ final class Explanation {
   String of(Timed side) throws Exception {
     Map<List<String>, List<Samples>> ways = new HashMap<>();
     for (int i = -WARM_UP; i < OPERATIONS; i++) {
-      var forgotten = wire.legs(0);
+      var unused = wire.legs(0);
       long begun = System.nanoTime();
       long took = side.nanos();
       List<Wire.Leg> legs = wire.legs(begun);
@@ -53,9 +53,9 @@ final class Explanation {
               return fresh;
             });
     for (int i = 0; i < legs.size(); i++) {
-      times.get(i).add(legs.get(i).nanos());
+      times.get(i).add((double) legs.get(i).nanos());
     }
-    times.get(legs.size()).add(took);
+    times.get(legs.size()).add((double) took);
   }
 
   private static Samples last(Map.Entry<List<String>, List<Samples>> way) {

@@ -32,7 +32,7 @@ final class Lab implements AutoCloseable {
   private final List<String> queues = new ArrayList<>();
 
   Lab(String uri, boolean quick) throws Exception {
-    this(uri, quick, Duration.ofSeconds(quick ? 2 : 12));
+    this(uri, quick, Duration.ofSeconds(quick ? 3 : 12));
   }
 
   /** One where two sides take turns for that long. */

@@ -44,7 +44,13 @@ record ManyLocks() implements RowSource {
     long heap = Heap.used();
     List<Lease> leases = hold(locks);
     double heapPerLease = (double) (Heap.used() - heap) / leases.size();
-    List<Samples> after = Turns.take(time, List.of(alone.ours(), alone.floor()));
+    List<Timed> both = List.of(alone.ours(), alone.floor());
+    List<Samples> after = Turns.take(time, both);
+    Row verification = verification(lab, passes);
+    // Once more, for the broker was still busy with all of it.
+    List<Samples> later = Turns.take(time, both);
+    after.get(0).addAll(later.get(0));
+    after.get(1).addAll(later.get(1));
     rows.accept(
         Row.time(
             "growth, 1 to 10,000 locks held",
@@ -55,7 +61,7 @@ record ManyLocks() implements RowSource {
                 .formatted(
                     Unit.MICROS.format(before.get(1).median() / 1e3),
                     Unit.MICROS.format(after.get(1).median() / 1e3))));
-    rows.accept(verification(lab, passes));
+    rows.accept(verification);
     rows.accept(
         new Row(
             "heap per lease",

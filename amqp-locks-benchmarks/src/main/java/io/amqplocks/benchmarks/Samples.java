@@ -15,6 +15,12 @@ final class Samples {
     values[count++] = value;
   }
 
+  void addAll(Samples more) {
+    for (int i = 0; i < more.count; i++) {
+      add(more.values[i]);
+    }
+  }
+
   int count() {
     return count;
   }
