@@ -53,9 +53,9 @@ final class Explanation {
               return fresh;
             });
     for (int i = 0; i < legs.size(); i++) {
-      times.get(i).add((double) legs.get(i).nanos());
+      times.get(i).add(legs.get(i).nanos());
     }
-    times.get(legs.size()).add((double) took);
+    times.get(legs.size()).add(took);
   }
 
   private static Samples last(Map.Entry<List<String>, List<Samples>> way) {

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  */
 record Sides(@Nullable Timed ours, Timed floor, @Nullable Timed steps) {
 
-  Sides(Timed ours, Timed floor) {
+  Sides(@Nullable Timed ours, Timed floor) {
     this(ours, floor, null);
   }
 }
