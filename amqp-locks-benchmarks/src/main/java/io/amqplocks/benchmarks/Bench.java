@@ -89,7 +89,7 @@ final class Bench {
   /** Whether all could be measured; a goal missed is a result, not a failure. */
   private static boolean core(Options options, String uri) throws IOException {
     List<Row> rows = new ArrayList<>();
-    boolean complete = true;
+    boolean complete = warmUp(uri);
     for (RowSource source : Suite.rows()) {
       if (options.wants(source.name())) {
         System.err.println("measuring " + source.name() + " ...");
@@ -101,6 +101,15 @@ final class Bench {
     Files.writeString(csv, table.csv());
     System.out.println(table.text());
     System.out.println(table.result());
+    return complete;
+  }
+
+  /** Else the first rows would pay for what all of them compile. */
+  private static boolean warmUp(String uri) {
+    boolean complete = true;
+    for (CorePath path : List.of(new MutexPath(), new SemaphorePath(5, 0, Goal.NONE))) {
+      complete &= measure(new PathRows(path), uri, true, new ArrayList<>());
+    }
     return complete;
   }
 

@@ -66,7 +66,7 @@ record Table(List<Row> rows) {
         row.what(),
         row.unit().format(row.ours()),
         row.unit().format(row.floor()),
-        Double.isNaN(row.ratio()) ? "-" : String.format(Locale.ROOT, "%.2f", row.ratio()),
+        Double.isNaN(row.ratio()) ? "-" : String.format(Locale.ROOT, "%.3f", row.ratio()),
         row.goal().text(),
         switch (row.verdict()) {
           case MET -> "met";

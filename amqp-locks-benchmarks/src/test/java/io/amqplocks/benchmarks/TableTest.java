@@ -52,7 +52,7 @@ class TableTest {
         .hasSize(2)
         .last()
         .asString()
-        .containsSubsequence("a row", "250 µs", "100 µs", "2.50", "≤ 1.5 ×", "MISSED", "remark");
+        .containsSubsequence("a row", "250 µs", "100 µs", "2.500", "≤ 1.5 ×", "MISSED", "remark");
   }
 
   @Test
