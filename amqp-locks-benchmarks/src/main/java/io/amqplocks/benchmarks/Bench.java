@@ -88,13 +88,17 @@ final class Bench {
 
   /** Whether all could be measured; a goal missed is a result, not a failure. */
   private static boolean core(Options options, String uri) throws IOException {
+    List<RowSource> wanted =
+        Suite.rows().stream().filter(source -> options.wants(source.name())).toList();
+    if (wanted.isEmpty()) {
+      System.err.println("No row has '" + options.only() + "' in its name");
+      return false;
+    }
     List<Row> rows = new ArrayList<>();
     boolean complete = warmUp(uri);
-    for (RowSource source : Suite.rows()) {
-      if (options.wants(source.name())) {
-        System.err.println("measuring " + source.name() + " ...");
-        complete &= measure(source, uri, options.quick(), rows);
-      }
+    for (RowSource source : wanted) {
+      System.err.println("measuring " + source.name() + " ...");
+      complete &= measure(source, uri, options.quick(), rows);
     }
     Table table = new Table(rows);
     Path csv = Path.of(System.getProperty("bench.csv", "target/bench-core.csv"));
