@@ -5,7 +5,7 @@ import io.amqplocks.lock.AmqpLock;
 
 /**
  * A mutex with a fencing token in each lease. Its floor is all of its own steps. The goal of design.md
- * is for a quorum queue that is the lock itself: see {@link TokenPath}.
+ * is for a quorum queue that is the lock itself: see {@link QuorumMutexPath}.
  *
  * @param persistent whether the mutex is
  */

@@ -17,6 +17,7 @@ final class Suite {
         new SemaphorePath(100, 99, Goal.atMostTimes(1.6)),
         new BusyPath(false),
         new BusyPath(true),
+        new QuorumMutexPath(),
         new FencedPath(false),
         new FencedPath(true),
         new SlotGrowth(),

@@ -1,10 +1,9 @@
 package io.amqplocks.benchmarks;
 
 /**
- * Taking a token from a queue and returning it. The library's locks of that kind are still being
- * built, so the rows have a floor only. They join by taking the place of {@code ours}, with the goals of
- * design.md: a token semaphore on a classic queue at most 1.1 times, a fenced mutex, which is a quorum
- * queue, at most 1.2 times.
+ * Taking a token from a queue and returning it. Nobody can create a token semaphore yet, so the rows have
+ * a floor only. It joins by taking the place of {@code ours}, with the goal of design.md: on a classic
+ * queue at most 1.1 times. {@link QuorumMutexPath} is the example.
  *
  * @param type of the queue
  */

@@ -37,6 +37,7 @@ class PathRowsTest {
   void leavesNothingBehind(Broker broker) throws Exception {
     var before = broker.faults().queues();
     measure(broker, new FencedPath(true));
+    measure(broker, new QuorumMutexPath());
     measure(broker, new SemaphorePath(2, 1, Goal.NONE));
     assertThat(broker.faults().queues()).isEqualTo(before);
   }
