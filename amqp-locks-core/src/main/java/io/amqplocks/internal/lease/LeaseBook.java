@@ -81,11 +81,10 @@ public final class LeaseBook implements Taking {
   private boolean secure(Call call, Session session, HeldSlot slot, HeldLease lease) {
     Holding holding = slot.holding();
     lease.begin();
-    long sentAt = ticker.nanos() - holding.proofAgeNanos(session);
+    // What was asked to win it is the proof; how old that is, the lease knows from its beginning.
     if (!holding.secure(call, session, slot::revoked)) {
       return false;
     }
-    lease.verifiedAt(sentAt);
     return lease.acquired();
   }
 

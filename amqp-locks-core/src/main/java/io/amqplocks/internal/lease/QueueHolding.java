@@ -2,7 +2,9 @@ package io.amqplocks.internal.lease;
 
 import io.amqplocks.internal.session.Answer;
 import io.amqplocks.internal.session.Call;
+import io.amqplocks.internal.session.RevocationWatch;
 import io.amqplocks.internal.session.Session;
+import io.amqplocks.internal.session.Watch;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import org.jspecify.annotations.Nullable;
@@ -14,15 +16,43 @@ import org.slf4j.LoggerFactory;
  * guideline verifies A alone and so misses that B was lost and is another's by now; here B is asked for
  * on the connection that must own it, and A after it.
  *
- * @param lock the lock
- * @param slot which slot of it, from 1
- * @param holderQueue B
- * @param slotQueue A, or null if the lock has no slots that could be removed
+ * <p>Concurrency: the watch is written once, when the holding is secured, before the lease is known to any
+ * other thread; volatile, since those come by ways of their own.
  */
-public record QueueHolding(LockId lock, int slot, String holderQueue, @Nullable String slotQueue)
-    implements Holding {
+public final class QueueHolding implements Holding {
 
   private static final Logger log = LoggerFactory.getLogger(QueueHolding.class);
+
+  private final LockId lock;
+  private final int slot;
+  private final String holderQueue;
+  private final @Nullable String slotQueue;
+  private volatile @Nullable Watch watch;
+
+  /**
+   * Of that slot.
+   *
+   * @param lock the lock
+   * @param slot which slot of it, from 1
+   * @param holderQueue B
+   * @param slotQueue A, or null if the lock has no slots that could be removed
+   */
+  public QueueHolding(LockId lock, int slot, String holderQueue, @Nullable String slotQueue) {
+    this.lock = lock;
+    this.slot = slot;
+    this.holderQueue = holderQueue;
+    this.slotQueue = slotQueue;
+  }
+
+  @Override
+  public LockId lock() {
+    return lock;
+  }
+
+  @Override
+  public int slot() {
+    return slot;
+  }
 
   @Override
   public boolean contend(Call call, Session session) {
@@ -31,8 +61,13 @@ public record QueueHolding(LockId lock, int slot, String holderQueue, @Nullable 
 
   @Override
   public boolean secure(Call call, Session session, Runnable revoked) {
-    // Only the owner may consume, so this proves once more that B is ours.
-    return session.revocations().watch(call, holderQueue, revoked) && slotIsThere(call, session);
+    RevocationWatch revocations = session.revocations();
+    if (revocations.mayWatch(holderQueue)) {
+      watch = revocations.watchSoon(holderQueue, revoked);
+    } else if (!revocations.watch(call, holderQueue, revoked)) {
+      return false;
+    }
+    return slotIsThere(call, session);
   }
 
   private boolean slotIsThere(Call call, Session session) {
@@ -70,6 +105,10 @@ public record QueueHolding(LockId lock, int slot, String holderQueue, @Nullable 
 
   @Override
   public void release(Call call, Session session) {
+    Watch begun = watch;
+    if (begun != null) {
+      begun.stop(call);
+    }
     session.holders().release(call, holderQueue);
   }
 

@@ -9,8 +9,6 @@ import io.amqplocks.internal.topology.QueueArguments;
 import io.amqplocks.lock.LockException;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
@@ -33,13 +31,10 @@ public final class HolderConsumers {
 
   private static final Logger log = LoggerFactory.getLogger(HolderConsumers.class);
 
-  /** Of how many queues to remember that they were proven; to prove one again takes a millisecond. */
-  private static final int MOST_REMEMBERED = 10_000;
-
   private final HolderConnection holder;
   private final DeliveryChannels channels;
   private final AtomicLong lastTag = new AtomicLong();
-  private final Set<String> exclusive = ConcurrentHashMap.newKeySet();
+  private final KnownQueues exclusive = new KnownQueues();
 
   HolderConsumers(HolderConnection holder, DeliveryChannels channels) {
     this.holder = holder;
@@ -100,9 +95,6 @@ public final class HolderConsumers {
     }
     if (!proven) {
       return Optional.empty();
-    }
-    if (exclusive.size() >= MOST_REMEMBERED) {
-      exclusive.clear();
     }
     exclusive.add(queue);
     return Optional.of(taken);

@@ -8,6 +8,7 @@ import io.amqplocks.lock.LockException;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -41,10 +42,11 @@ public final class RevocationWatch {
   private final Connection connection;
   private final ScheduledExecutorService watchThread;
   private final Map<String, Watched> watched = new ConcurrentHashMap<>();
+  private final KnownQueues proven = new KnownQueues();
   private @Nullable Channel channel;
   private long lastTag;
 
-  private record Watched(String queue, Runnable revoked, Channel on) {
+  private record Watched(String queue, Runnable revoked, @Nullable Channel on) {
     Watched on(Channel other) {
       return new Watched(queue, revoked, other);
     }
@@ -64,6 +66,19 @@ public final class RevocationWatch {
    * @return false if the queue is gone already, or another's
    */
   public boolean watch(Call call, String queue, Runnable revoked) {
+    if (!watchAndWait(call, queue, revoked)) {
+      return false;
+    }
+    proven.add(queue);
+    return true;
+  }
+
+  /** Whether a queue of that name was watched before: then nothing but its absence can hinder. */
+  public boolean mayWatch(String queue) {
+    return proven.contains(queue);
+  }
+
+  private boolean watchAndWait(Call call, String queue, Runnable revoked) {
     String step = "consume from queue " + queue;
     CompletableFuture<Boolean> done = new CompletableFuture<>();
     try {
@@ -80,23 +95,46 @@ public final class RevocationWatch {
     }
   }
 
+  /**
+   * Watches a queue that this session just took, from a moment later on: a holder that gives back at once
+   * needs no watching. If the queue has gone by then, that is said as if it went later.
+   *
+   * @param revoked as for {@link #watch}
+   * @return to be stopped before the queue is deleted: to consume a queue that is not there would cost
+   *     the watch its channel
+   */
+  public Watch watchSoon(String queue, Runnable revoked) {
+    Watch watch = new Watch();
+    tryExecute(
+        () -> {
+          if (watch.begin()) {
+            try {
+              restore("watch-" + ++lastTag, new Watched(queue, revoked, null));
+            } finally {
+              watch.done();
+            }
+            restore();
+          }
+        });
+    return watch;
+  }
+
   private void consume(String queue, Runnable revoked, CompletableFuture<Boolean> done) {
     if (done.isDone()) {
       return;
     }
     try {
-      done.complete(consume(new Watched(queue, revoked, open())));
+      done.complete(consume("watch-" + ++lastTag, new Watched(queue, revoked, null), open()));
     } catch (IOException | RuntimeException e) {
       done.completeExceptionally(e);
     }
     restore();
   }
 
-  private boolean consume(Watched queue) throws IOException {
-    String tag = "watch-" + ++lastTag;
-    watched.put(tag, queue);
+  private boolean consume(String tag, Watched queue, Channel on) throws IOException {
+    watched.put(tag, queue.on(on));
     try {
-      queue.on().basicConsume(queue.queue(), true, tag, new Revocation(queue.on()));
+      on.basicConsume(queue.queue(), true, tag, new Revocation(on));
       return true;
     } catch (IOException | ShutdownSignalException e) {
       watched.remove(tag);
@@ -125,7 +163,7 @@ public final class RevocationWatch {
 
   private boolean restore(String tag, Watched each) {
     try {
-      if (!consume(each.on(open()))) {
+      if (!consume("watch-" + ++lastTag, each, open())) {
         each.revoked().run();
       }
       return true;
@@ -139,7 +177,7 @@ public final class RevocationWatch {
 
   private List<String> astray() {
     return watched.entrySet().stream()
-        .filter(entry -> !entry.getValue().on().equals(channel))
+        .filter(entry -> !Objects.equals(entry.getValue().on(), channel))
         .map(Map.Entry::getKey)
         .toList();
   }

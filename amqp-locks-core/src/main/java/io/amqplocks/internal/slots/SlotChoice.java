@@ -6,6 +6,8 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.random.RandomGenerator;
@@ -16,8 +18,12 @@ import java.util.random.RandomGenerator;
  */
 public final class SlotChoice {
 
+  /** More semaphores than that have names that are made up as the application runs. */
+  private static final int MOST_REMEMBERED = 10_000;
+
   private final SlotOrder order;
   private final Map<LockName, Integer> last = new ConcurrentHashMap<>();
+  private final Set<LockName> doubted = ConcurrentHashMap.newKeySet();
 
   /** By that order. */
   public SlotChoice(SlotOrder order) {
@@ -47,8 +53,28 @@ public final class SlotChoice {
 
   /** This process took that slot. */
   void took(LockName semaphore, int slot) {
-    if (order == SlotOrder.REMEMBERED) {
-      last.put(semaphore, slot);
+    if (last.size() >= MOST_REMEMBERED) {
+      last.clear();
+      doubted.clear();
+    }
+    last.put(semaphore, slot);
+    doubted.remove(semaphore);
+  }
+
+  /**
+   * The slot that this process had last: it is worth trying without looking. Who must look anyway, for
+   * the lowest one or because the last guess was wrong, is told none.
+   */
+  OptionalInt guess(LockName semaphore) {
+    Integer remembered =
+        order == SlotOrder.ASCENDING || doubted.contains(semaphore) ? null : last.get(semaphore);
+    return remembered == null ? OptionalInt.empty() : OptionalInt.of(remembered);
+  }
+
+  /** Somebody has that slot now: look before the next one is taken. */
+  void doubt(LockName semaphore) {
+    if (last.containsKey(semaphore)) {
+      doubted.add(semaphore);
     }
   }
 }

@@ -7,8 +7,10 @@ import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.waiting.Claim;
 import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockName;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -28,6 +30,10 @@ public record SlotClaim(Slots slots, SlotChoice choice, Taking leases) implement
 
   @Override
   public Optional<HeldLease> attempt(Call call, Session session) {
+    Optional<HeldLease> guessed = guess(call, session);
+    if (guessed.isPresent()) {
+      return guessed;
+    }
     for (int i = 0; i < LOST_RACES; i++) {
       SlotScan scan = slots.scan(call, session.prober());
       if (scan.free().isEmpty()) {
@@ -42,15 +48,36 @@ public record SlotClaim(Slots slots, SlotChoice choice, Taking leases) implement
     return Optional.empty();
   }
 
+  /**
+   * Tries the slot that was ours last, without looking: that it exists is seen when it is secured, and
+   * that nobody holds it when it is won. A guess that was wrong is not repeated until a slot was found by
+   * looking, so it costs a contender one refusal for each slot that it gets.
+   */
+  private Optional<HeldLease> guess(Call call, Session session) {
+    LockName semaphore = call.lock().name();
+    OptionalInt slot = choice.guess(semaphore);
+    if (slot.isEmpty()) {
+      return Optional.empty();
+    }
+    Optional<HeldLease> lease = take(call, session, slot.getAsInt());
+    if (lease.isEmpty()) {
+      choice.doubt(semaphore);
+    }
+    return lease;
+  }
+
+  private Optional<HeldLease> take(Call call, Session session, int slot) {
+    return leases.take(
+        call,
+        session,
+        new QueueHolding(call.lock(), slot, slots.holderQueue(slot), slots.slotQueue(slot)));
+  }
+
   private Optional<HeldLease> takeOneOf(Call call, Session session, List<Integer> free) {
     List<Integer> order = choice.of(call.lock().name(), free);
     // Two tries: when both are lost, others are at work here and the list is old.
     for (int slot : order.subList(0, Math.min(2, order.size()))) {
-      Optional<HeldLease> lease =
-          leases.take(
-              call,
-              session,
-              new QueueHolding(call.lock(), slot, slots.holderQueue(slot), slots.slotQueue(slot)));
+      Optional<HeldLease> lease = take(call, session, slot);
       if (lease.isPresent()) {
         choice.took(call.lock().name(), slot);
         return lease;

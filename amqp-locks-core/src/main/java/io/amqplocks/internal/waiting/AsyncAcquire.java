@@ -44,12 +44,13 @@ final class AsyncAcquire {
   }
 
   CompletableFuture<Lease> begin() {
-    result.whenComplete(
-        (lease, failure) -> {
-          if (result.isCancelled()) {
-            signal();
-          }
-        });
+    var unused =
+        result.whenComplete(
+            (lease, failure) -> {
+              if (result.isCancelled()) {
+                signal();
+              }
+            });
     // Nobody works on it before it has its place.
     signals.incrementAndGet();
     ticket =
