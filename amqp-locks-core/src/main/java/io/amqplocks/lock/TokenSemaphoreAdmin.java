@@ -70,7 +70,8 @@ public interface TokenSemaphoreAdmin {
   TokenStatus status();
 
   /**
-   * Waits until no token is left to be withdrawn.
+   * Waits until no token is left to be withdrawn. One whose withdrawal was interrupted by a crash may be
+   * left until {@link #resize} or {@link #repair} finds out.
    *
    * @return false if some are when the time is over
    * @throws InterruptedException if the thread is interrupted while waiting

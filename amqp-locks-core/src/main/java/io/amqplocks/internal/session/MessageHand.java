@@ -101,10 +101,12 @@ public final class MessageHand implements AutoCloseable {
     if (messages.isEmpty()) {
       return;
     }
+    // In another order the broker searches its list of them for each one.
+    List<Long> tags = messages.stream().map(Message::tag).sorted().toList();
     try {
-      for (Message message : messages) {
-        channel.basicAck(message.tag(), false);
-        held.remove(message.tag());
+      for (long tag : tags) {
+        channel.basicAck(tag, false);
+        held.remove(tag);
       }
       // A quorum queue's log has the acknowledgements before this, and answers when it has this.
       Get get = new Get.Builder().queue(queue).build();
