@@ -45,12 +45,8 @@ public record TokenRecord(
   private static final Pattern FORM =
       Pattern.compile(
           "version (\\d{1,18}) generation (\\d{1,9}) of (\\d{1,9}) (classic|quorum) slots (\\d{1,5})"
-              + " epoch (\\d{1,9}) on RabbitMQ (\\d{1,3}) tokens "
-              + TOKENS
-              + " adding "
-              + TOKENS
-              + " withdrawing "
-              + TOKENS);
+              + " epoch (\\d{1,9}) on RabbitMQ (\\d{1,3}) tokens %1$s adding %1$s withdrawing %1$s"
+                  .formatted(TOKENS));
 
   /** Reads a message; empty if it is none of ours. */
   public static Optional<TokenRecord> parse(String text) {
@@ -168,16 +164,7 @@ public record TokenRecord(
 
   /** Those slots' tokens are taken for lost. */
   public TokenRecord lost(Collection<Integer> which) {
-    return copy(
-        generation,
-        reserved,
-        type,
-        slots,
-        epoch,
-        brokerMajor,
-        tokens.without(which),
-        adding.without(which),
-        withdrawing.without(which));
+    return with(tokens.without(which), adding.without(which), withdrawing.without(which));
   }
 
   /** Another number of slots is wanted. */
@@ -202,13 +189,7 @@ public record TokenRecord(
 
   /** Those slots' tokens were seen, or confirmed: they are there. */
   public TokenRecord present(Collection<Integer> which) {
-    return copy(
-        generation,
-        reserved,
-        type,
-        slots,
-        epoch,
-        brokerMajor,
+    return with(
         tokens.plus(adding.plus(withdrawing).only(which)),
         adding.without(which),
         withdrawing.without(which));
@@ -216,30 +197,16 @@ public record TokenRecord(
 
   /** Those slots' tokens are in the administrator's hand and about to be removed. */
   public TokenRecord withdrawing(Collection<Integer> which) {
-    return copy(
-        generation,
-        reserved,
-        type,
-        slots,
-        epoch,
-        brokerMajor,
-        tokens.without(which),
-        adding,
-        withdrawing.plus(tokens.only(which)));
+    return with(tokens.without(which), adding, withdrawing.plus(tokens.only(which)));
   }
 
   /** And now they are. */
   public TokenRecord withdrawn(Collection<Integer> which) {
-    return copy(
-        generation,
-        reserved,
-        type,
-        slots,
-        epoch,
-        brokerMajor,
-        tokens,
-        adding,
-        withdrawing.without(which));
+    return with(tokens, adding, withdrawing.without(which));
+  }
+
+  private TokenRecord with(TokenSet there, TokenSet perhaps, TokenSet perhapsNot) {
+    return copy(generation, reserved, type, slots, epoch, brokerMajor, there, perhaps, perhapsNot);
   }
 
   private TokenRecord copy(
