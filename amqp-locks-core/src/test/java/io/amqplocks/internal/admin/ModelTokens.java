@@ -9,6 +9,7 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeMap;
@@ -81,6 +82,10 @@ final class ModelTokens implements TokenBroker {
     return queues.size();
   }
 
+  private List<String> queue(int generation) {
+    return Objects.requireNonNull(queues.get(generation));
+  }
+
   private void note() {
     most = Math.max(most, usable());
   }
@@ -128,7 +133,7 @@ final class ModelTokens implements TokenBroker {
   public void publish(int generation, List<TokenContent> tokens) {
     for (TokenContent token : tokens) {
       effect();
-      queues.get(generation).add(token.toString());
+      queue(generation).add(token.toString());
       note();
     }
   }
@@ -150,7 +155,7 @@ final class ModelTokens implements TokenBroker {
     return new Hand() {
       @Override
       public List<Message> take(int number) {
-        List<String> idle = queues.get(generation);
+        List<String> idle = queue(generation);
         List<Message> taken = new ArrayList<>();
         while (taken.size() < number && !idle.isEmpty()) {
           taken.add(new Message(++lastTag, idle.remove(0)));
