@@ -1,5 +1,6 @@
 package io.amqplocks.benchmarks;
 
+import io.amqplocks.lock.TokenQueueType;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -23,8 +24,8 @@ final class Suite {
         new SlotGrowth(),
         new HandOver(false),
         new HandOver(true),
-        new TokenPath("classic"),
-        new TokenPath("quorum"));
+        new TokenPath(TokenQueueType.CLASSIC),
+        new TokenPath(TokenQueueType.QUORUM));
   }
 
   /** The path whose name begins so, written without commas, which JMH takes for itself. */

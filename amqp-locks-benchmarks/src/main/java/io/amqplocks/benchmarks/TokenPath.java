@@ -1,35 +1,52 @@
 package io.amqplocks.benchmarks;
 
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.TokenQueueType;
+import java.util.Locale;
+
 /**
- * Taking a token from a queue and returning it. Nobody can create a token semaphore yet, so the rows have
- * a floor only. It joins by taking the place of {@code ours}, with the goal of design.md: on a classic
- * queue at most 1.1 times. {@link QuorumMutexPath} is the example.
+ * A token semaphore of one slot, that nobody else wants.
  *
  * @param type of the queue
  */
-record TokenPath(String type) implements CorePath {
+record TokenPath(TokenQueueType type) implements CorePath {
 
   @Override
   public String name() {
-    return "token, " + type + " queue";
+    return "token semaphore, " + kind() + " queue";
   }
 
-  /** A goal that nothing can meet yet would count as missed. */
+  /** Quorum queues have a goal with the fenced mutex. */
   @Override
   public Goal goal() {
-    return Goal.NONE;
+    return type == TokenQueueType.CLASSIC ? Goal.atMostTimes(1.1) : Goal.atMostTimes(1.2);
   }
 
   @Override
   public String floor() {
-    return "get + return; ours is still to come";
+    return "get + return";
   }
 
   @Override
   public Sides open(Lab lab) throws Exception {
+    String name = "token-" + kind();
+    String family = lab.prefix() + "token-semaphore." + name;
+    lab.leaving(family + ".tokens.1");
+    lab.leaving(family + ".record");
+    lab.leaving(family + ".ledger");
+    AmqpLocks locks = lab.locks();
+    locks.admin().tokenSemaphore(name).create(1, type);
+    AmqpLock semaphore = locks.tokenSemaphore(name);
     Raw raw = new Raw(lab.channel());
-    String queue = lab.leaving(lab.prefix() + "floor.token-" + type);
-    raw.declareToken(queue, type);
-    return new Sides(null, Timed.of(() -> raw.getAndReturn(queue)));
+    String queue = lab.leaving(lab.prefix() + "floor." + name);
+    raw.declareToken(queue, kind());
+    return new Sides(
+        Timed.of(() -> semaphore.tryAcquire().orElseThrow().close()),
+        Timed.of(() -> raw.getAndReturn(queue)));
+  }
+
+  private String kind() {
+    return type.name().toLowerCase(Locale.ROOT);
   }
 }

@@ -50,13 +50,13 @@ public final class Wakeup implements Carried {
 
   @Override
   public void delivered(Delivery delivery) throws IOException {
-    delivery.remove();
     called.set(true);
     if (left) {
       passOn();
     } else {
       wake.run();
     }
+    delivery.remove();
   }
 
   /** Nobody waits for it any more, but its consumer is not known to be there yet. */
