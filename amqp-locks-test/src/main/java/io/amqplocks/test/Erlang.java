@@ -94,6 +94,18 @@ final class Erlang {
       """
           + DONE;
 
+  /** How many nodes of its cluster run, as far as this one sees. */
+  static final String RUNNING_NODES = "integer_to_list(length(rabbit_nodes:list_running())).";
+
+  /** The name of the node that leads the metadata store, as far as this one knows; else nothing. */
+  static final String METADATA_LEADER =
+      """
+      case ra_leaderboard:lookup_leader(rabbitmq_metadata) of
+        {_, Node} -> atom_to_list(Node);
+        _ -> ""
+      end.
+      """;
+
   static final String SET_ALARM =
       "rabbit_alarm:set_alarm({{resource_limit, memory, node()}, []})" + ALARM_KNOWN + DONE;
 

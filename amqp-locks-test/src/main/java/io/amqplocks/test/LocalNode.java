@@ -18,13 +18,9 @@ final class LocalNode implements NodeControl, AutoCloseable {
   private volatile @Nullable NodeAgent agent;
   private volatile boolean frozen;
 
-  LocalNode(Installation installation) {
-    this.folder = NodeFolder.create(installation);
+  LocalNode(NodePlace place) {
+    this.folder = NodeFolder.create(place);
     this.keeper = NodeKeeper.start(folder);
-  }
-
-  int port() {
-    return folder.amqpPort();
   }
 
   @Override
@@ -54,7 +50,8 @@ final class LocalNode implements NodeControl, AutoCloseable {
 
   private String failure(NodeAgent started) {
     return "RabbitMQ %s did not start.%nOutput:%n%s%nLog:%n%s"
-        .formatted(folder.installation().version(), started.output(), folder.logTail(LOG_LINES));
+        .formatted(
+            folder.place().installation().version(), started.output(), folder.logTail(LOG_LINES));
   }
 
   @Override

@@ -25,11 +25,12 @@ final class LocalSource implements BrokerSource {
 
   @Override
   public OwnedBroker start(String line) {
-    LocalNode node = new LocalNode(find(line).orElseThrow());
-    return NodeBroker.start(node, Address.of("127.0.0.1", node.port()), node::close);
+    NodePlace place = NodePlace.alone(find(line).orElseThrow());
+    LocalNode node = new LocalNode(place);
+    return NodeBroker.start(node, place.address(), node::close);
   }
 
-  private Optional<Installation> find(String line) {
+  Optional<Installation> find(String line) {
     return installations.stream().filter(found -> found.version().line().equals(line)).findFirst();
   }
 }

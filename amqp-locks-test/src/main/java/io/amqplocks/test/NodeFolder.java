@@ -4,32 +4,34 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
  * The folder of one private broker, with its configuration, data, logs and Erlang cookie.
  *
- * @param installation what runs in it
+ * @param place what runs in it, and where
  * @param path the folder
- * @param amqpPort the port of AMQP
- * @param distributionPort the port of Erlang's own protocol
- * @param epmdPort the port of this broker's own {@code epmd}
  */
-record NodeFolder(
-    Installation installation, Path path, int amqpPort, int distributionPort, int epmdPort) {
+record NodeFolder(NodePlace place, Path path) {
 
-  static NodeFolder create(Installation installation) {
+  static NodeFolder create(NodePlace place) {
     try {
       Path path =
-          Files.createTempDirectory(installation.temporary(), "amqp-locks-broker-")
+          Files.createTempDirectory(place.installation().temporary(), "amqp-locks-broker-")
               .toAbsolutePath();
-      NodeFolder folder =
-          new NodeFolder(installation, path, FreePorts.next(), FreePorts.next(), FreePorts.next());
+      NodeFolder folder = new NodeFolder(place, path);
       Files.writeString(path.resolve("rabbitmq.conf"), folder.configuration());
       Files.writeString(path.resolve("enabled_plugins"), "[].\n");
       Files.writeString(path.resolve("agent.erl.script"), Resources.text("agent.erl.script"));
+      if (place.cookie() != null) {
+        Path cookie = path.resolve(".erlang.cookie");
+        Files.writeString(cookie, place.cookie());
+        Files.setPosixFilePermissions(cookie, Set.of(PosixFilePermission.OWNER_READ));
+      }
       return folder;
     } catch (IOException failed) {
       throw new UncheckedIOException("Cannot make a folder for a broker", failed);
@@ -38,33 +40,34 @@ record NodeFolder(
 
   private String configuration() {
     return """
-        listeners.tcp.1 = 127.0.0.1:%d
+        listeners.tcp.1 = %s:%d
         log.console = false
         log.file = broker.log
         disk_free_limit.absolute = 50MB
-        """
-        .formatted(amqpPort);
+        %s"""
+        .formatted(place.host(), place.amqpPort(), place.configuration());
   }
 
   List<String> epmdCommand() {
-    return installation.command(
-        "epmd", "-port", Integer.toString(epmdPort), "-address", "127.0.0.1");
+    return place.command(
+        "epmd", "-port", Integer.toString(place.epmdPort()), "-address", place.nodeHost());
   }
 
   /** The server, as the process started itself: no shell stays in between. */
   ProcessBuilder server() {
-    String script = installation.scripts().resolve("rabbitmq-server").toString();
-    ProcessBuilder builder = new ProcessBuilder(installation.command(script));
+    String script = place.installation().scripts().resolve("rabbitmq-server").toString();
+    ProcessBuilder builder = new ProcessBuilder(place.command(script));
     Map<String, String> environment = builder.environment();
     environment.keySet().removeIf(name -> name.matches("(RABBITMQ|ERL)_.*"));
-    String home = installation.inside(path);
+    String home = place.installation().inside(path);
     environment.put("HOME", home);
     environment.put("TERM", "dumb");
     environment.put("LC_ALL", "C.UTF-8");
-    environment.put("ERL_EPMD_PORT", Integer.toString(epmdPort));
-    environment.put("ERL_EPMD_ADDRESS", "127.0.0.1");
-    environment.put("RABBITMQ_NODENAME", "amqp-locks-" + amqpPort + "@localhost");
-    environment.put("RABBITMQ_DIST_PORT", Integer.toString(distributionPort));
+    environment.put("ERL_EPMD_PORT", Integer.toString(place.epmdPort()));
+    environment.put("ERL_EPMD_ADDRESS", place.nodeHost());
+    environment.put("RABBITMQ_NODENAME", place.nodeName());
+    environment.put("RABBITMQ_USE_LONGNAME", Boolean.toString(place.hasLongName()));
+    environment.put("RABBITMQ_DIST_PORT", Integer.toString(place.distributionPort()));
     environment.put("RABBITMQ_MNESIA_BASE", home + "/data");
     environment.put("RABBITMQ_LOG_BASE", home + "/log");
     environment.put("RABBITMQ_CONFIG_FILE", home + "/rabbitmq.conf");

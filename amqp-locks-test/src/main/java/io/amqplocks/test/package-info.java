@@ -7,7 +7,8 @@
  * AMQP_LOCKS_BROKER_URI} names, a Docker container, or a private process of a {@code
  * rabbitmq-server} installed on the machine.
  *
- * <p>{@link io.amqplocks.test.TcpProxy} hurts the network between a client and a broker, {@link
+ * <p>{@link io.amqplocks.test.Cluster} is three nodes with real partitions between them. {@link
+ * io.amqplocks.test.TcpProxy} hurts the network between a client and a broker, {@link
  * io.amqplocks.test.ChildJvm} is a client process that may be killed or frozen.
  */
 @NullMarked

@@ -150,10 +150,10 @@ class BrokerLifeTest {
         exit 1
         """);
     assertThat(script.toFile().setExecutable(true)).isTrue();
-    LocalNode node = new LocalNode(new Installation(new BrokerVersion(9, 9, 9), scripts, null));
+    Installation broken = new Installation(new BrokerVersion(9, 9, 9), scripts, null);
+    LocalNode node = new LocalNode(NodePlace.alone(broken));
 
-    assertThatThrownBy(
-            () -> NodeBroker.start(node, Address.of("127.0.0.1", node.port()), node::close))
+    assertThatThrownBy(() -> NodeBroker.start(node, Address.of("127.0.0.1", 1), node::close))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("9.9.9")
         .hasMessageContaining("out of luck")

@@ -1,0 +1,105 @@
+package io.amqplocks.test;
+
+import com.rabbitmq.client.ConnectionFactory;
+import io.amqplocks.test.ClusterNetwork.Bridge;
+
+/**
+ * One node of a {@link Cluster}: a broker of its own for its clients, with all the faults that brokers
+ * have, and those of a network between nodes. Its {@link #faults()} look at the cluster from where this
+ * node stands, and a queue that lives on another one may be missing from their lists.
+ */
+public final class ClusterNode implements Broker {
+
+  private final int number;
+  private final OwnedBroker broker;
+  private final NodeControl control;
+  private final ClusterNetwork network;
+
+  ClusterNode(int number, OwnedBroker broker, NodeControl control, ClusterNetwork network) {
+    this.number = number;
+    this.broker = broker;
+    this.control = control;
+    this.network = network;
+  }
+
+  /** 1 to 3. */
+  public int number() {
+    return number;
+  }
+
+  /** Cuts the node off from the other nodes, in silence; clients on this machine still reach it. */
+  public void cutOffFromPeers() {
+    network.cut(Bridge.PEERS, number);
+  }
+
+  /** Cuts the node off from the other nodes and from all clients, in silence. */
+  public void cutOff() {
+    cutOffFromPeers();
+    network.cut(Bridge.CLIENTS, number);
+  }
+
+  /** Ends a cut. Does nothing if there is none. */
+  public void reconnect() {
+    network.join(Bridge.PEERS, number);
+    network.join(Bridge.CLIENTS, number);
+  }
+
+  /** How many nodes this one believes to be running, itself included; 0 if it cannot be asked. */
+  int runningNodes() {
+    String running = ask(Erlang.RUNNING_NODES);
+    return running.isEmpty() ? 0 : Integer.parseInt(running);
+  }
+
+  /** Whether this node, as far as it knows, leads the metadata store of the cluster. */
+  boolean leads() {
+    return ask(Erlang.METADATA_LEADER).equals(network.nodeName(number));
+  }
+
+  private String ask(String expressions) {
+    try {
+      return control.eval(expressions);
+    } catch (IllegalStateException notNow) {
+      return "";
+    }
+  }
+
+  void close() {
+    broker.close();
+  }
+
+  @Override
+  public String uri() {
+    return broker.uri();
+  }
+
+  @Override
+  public String host() {
+    return broker.host();
+  }
+
+  @Override
+  public int port() {
+    return broker.port();
+  }
+
+  @Override
+  public BrokerVersion version() {
+    return broker.version();
+  }
+
+  @Override
+  public ConnectionFactory connectionFactory() {
+    return broker.connectionFactory();
+  }
+
+  /** The ways to hurt this node. A node that was killed while another was may need that one to start. */
+  @Override
+  public BrokerFaults faults() {
+    return broker.faults();
+  }
+
+  @Override
+  public String toString() {
+    return "node " + number + ", " + broker;
+  }
+}
