@@ -1,0 +1,302 @@
+package io.amqplocks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.FencingToken;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockName;
+import io.amqplocks.lock.LossReason;
+import io.amqplocks.lock.SlotOrder;
+import io.amqplocks.support.Fences;
+import io.amqplocks.support.Fixture;
+import io.amqplocks.test.Cluster;
+import io.amqplocks.test.ClusterNode;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What holders and others see when nodes of a cluster fail, on Khepri. */
+class ClusterFaultTest {
+
+  private static final Duration HEARTBEAT = Duration.ofSeconds(2);
+  private static final Duration CALL_TIMEOUT = Duration.ofSeconds(1);
+
+  /** After a cut nodes take up to half a minute to find each other again. */
+  private static final Duration SOON = Duration.ofSeconds(40);
+
+  private static Cluster cluster;
+
+  private Fixture fixture;
+
+  @BeforeAll
+  static void start() {
+    cluster = Cluster.start();
+  }
+
+  @BeforeEach
+  void fixture() {
+    fixture = new Fixture(cluster.leader());
+  }
+
+  @AfterEach
+  void heal() throws Exception {
+    cluster.heal();
+    Fences.clear(cluster.node(1), fixture.prefix());
+    fixture.close();
+  }
+
+  @AfterAll
+  static void stop() {
+    if (cluster != null) {
+      cluster.close();
+    }
+  }
+
+  private AmqpLocks on(ClusterNode node) {
+    return fixture.open(
+        fixture
+            .builder(node.connectionFactory())
+            .heartbeat(HEARTBEAT)
+            .callTimeout(CALL_TIMEOUT)
+            .slotOrder(SlotOrder.ASCENDING));
+  }
+
+  private String queue(String mutex) {
+    return fixture.names().mutex(LockName.of(mutex));
+  }
+
+  /** By our own deadline, in words of ours, and not when the broker gives up: after half a minute. */
+  private static void assertEndsInTime(ThrowingCallable call, String... words) {
+    long start = System.nanoTime();
+    assertThatThrownBy(call)
+        .isInstanceOf(LockException.Unanswered.class)
+        .hasMessageContainingAll(words);
+    assertInTime(start);
+  }
+
+  private static void assertInTime(long start) {
+    assertThat(Duration.ofNanos(System.nanoTime() - start))
+        .isLessThan(CALL_TIMEOUT.multipliedBy(3));
+  }
+
+  private static Lease acquired(AmqpLock lock) throws InterruptedException {
+    return lock.acquire(SOON);
+  }
+
+  /**
+   * Nothing is asked of the metadata store in vain where it has no majority, but after 30 seconds the
+   * broker answers by closing the connection (541).
+   */
+  @Tag("trap-7")
+  @Test
+  void inAMinorityCallsEndInTimeAndTheLossThatFollowsIsTold() throws Exception {
+    ClusterNode alone = cluster.others(cluster.leader()).get(0);
+    ClusterNode other = cluster.others(alone).get(0);
+    AmqpLocks asking = on(alone);
+    AmqpLocks quiet = on(alone);
+    AmqpLocks releasing = on(alone);
+    AmqpLocks majority = on(other);
+    fixture.create(asking, "s", 2);
+    fixture.enable(quiet, "p");
+    fixture.enable(quiet, "fenced");
+    Fences.token(quiet.persistentMutex("fenced"));
+    Lease held = asking.mutex("held").tryAcquire().orElseThrow();
+    Lease others = quiet.mutex("others").tryAcquire().orElseThrow();
+    Lease released = releasing.mutex("released").tryAcquire().orElseThrow();
+
+    alone.cutOffFromPeers();
+
+    assertEndsInTime(() -> asking.mutex("new").tryAcquire(), "mutex 'new'", "1000 ms");
+    assertEndsInTime(() -> asking.semaphore("s").tryAcquire(), "semaphore 's'");
+    long start = System.nanoTime();
+    released.close();
+    assertInTime(start);
+    // An exclusive consumer is between it and the queue's own node: no metadata.
+    Lease consumed = quiet.persistentMutex("p").tryAcquire().orElseThrow();
+    // A token takes a majority.
+    assertEndsInTime(
+        () -> quiet.persistentMutex("fenced").fenced().tryAcquire(), "persistent mutex 'fenced'");
+    acquired(quiet.persistentMutex("fenced")).close();
+
+    assertThat(majority.mutex("held").tryAcquire()).isEmpty();
+    acquired(majority.mutex("elsewhere")).close();
+    assertEndsInTime(() -> majority.persistentMutex("p").tryAcquire(), "persistent mutex 'p'");
+
+    assertThat(held.verify()).isEqualTo(LeaseState.HELD);
+    await().atMost(Duration.ofSeconds(40)).until(() -> held.state() == LeaseState.LOST);
+    LossReason reason = held.lossReason().orElseThrow();
+    assertThat(reason.cause()).isEqualTo(LossReason.Cause.SESSION_ENDED);
+    assertThat(reason.detail()).contains("INTERNAL_ERROR");
+    assertThat(others.verify()).isEqualTo(LeaseState.HELD);
+    assertThat(consumed.verify()).isEqualTo(LeaseState.HELD);
+    assertThat(majority.mutex("held").tryAcquire()).isEmpty();
+
+    cluster.heal();
+
+    assertThat(others.verify()).isEqualTo(LeaseState.HELD);
+    assertThat(consumed.verify()).isEqualTo(LeaseState.HELD);
+    assertThat(majority.mutex("others").tryAcquire()).isEmpty();
+    acquired(majority.mutex("held")).close();
+    acquired(majority.mutex("released")).close();
+    acquiredAfterOperator(majority.mutex("new"), other, queue("new")).close();
+    Lease first = acquired(majority.semaphore("s"));
+    String asked = fixture.names().holder(LockName.of("s"), 1);
+    Lease second = acquiredAfterOperator(asking.semaphore("s"), other, asked);
+    assertThat(List.of(first.slot(), second.slot())).containsExactlyInAnyOrder(1, 2);
+  }
+
+  /**
+   * What the broker has answered 541 it may carry out after a cut all the same, and the queue then
+   * belongs to a connection that is no more. So an operator may have to delete it.
+   */
+  private static Lease acquiredAfterOperator(AmqpLock lock, ClusterNode node, String queue)
+      throws InterruptedException {
+    try {
+      return lock.acquire(Duration.ofSeconds(5));
+    } catch (LockException.AcquireTimeout | LockException.Unanswered e) {
+      node.faults().deleteQueue(queue);
+      return lock.tryAcquire().orElseThrow();
+    }
+  }
+
+  @Test
+  void aHolderCutOffWithItsNodeKnowsAndNobodyElseHolds() throws Exception {
+    ClusterNode alone = cluster.leader();
+    ClusterNode other = cluster.others(alone).get(0);
+    AmqpLocks majority = on(other);
+    AmqpLocks asking = on(other);
+    Lease held = on(alone).mutex("held").tryAcquire().orElseThrow();
+    Lease theirs = majority.mutex("theirs").tryAcquire().orElseThrow();
+
+    long start = System.nanoTime();
+    alone.cutOff();
+
+    // Until the others have chosen a leader nobody can take a lock, and who asks is told in time.
+    assertEndsInTime(() -> asking.mutex("asked").tryAcquire(), "mutex 'asked'");
+    await()
+        .pollInterval(Duration.ofMillis(50))
+        .atMost(HEARTBEAT.multipliedBy(3))
+        .until(() -> held.state() == LeaseState.UNCERTAIN);
+    assertThat(majority.mutex("held").tryAcquire()).isEmpty();
+    await()
+        .pollInterval(Duration.ofMillis(50))
+        .atMost(HEARTBEAT.multipliedBy(3))
+        .until(() -> held.state() == LeaseState.LOST);
+    assertThat(Duration.ofNanos(System.nanoTime() - start))
+        .isLessThan(HEARTBEAT.multipliedBy(3).plusSeconds(1));
+
+    await()
+        .during(Duration.ofSeconds(10))
+        .atMost(Duration.ofSeconds(12))
+        .until(() -> majority.mutex("held").tryAcquire().isEmpty());
+    assertThat(theirs.verify()).isEqualTo(LeaseState.HELD);
+
+    cluster.heal();
+
+    acquired(majority.mutex("held")).close();
+    acquiredAfterOperator(majority.mutex("asked"), other, queue("asked")).close();
+    assertThat(held.state()).isEqualTo(LeaseState.LOST);
+    assertThat(theirs.verify()).isEqualTo(LeaseState.HELD);
+  }
+
+  @Test
+  void whatAKilledNodeHeldIsKeptUntilItIsBackOrAnOperatorFreesIt() throws Exception {
+    ClusterNode dead = cluster.leader();
+    ClusterNode other = cluster.others(dead).get(0);
+    AmqpLocks theirs = on(dead);
+    AmqpLocks locks = on(other);
+    Lease lost = theirs.mutex("lost").tryAcquire().orElseThrow();
+    Lease freed = theirs.mutex("freed").tryAcquire().orElseThrow();
+    Lease elsewhere = locks.mutex("elsewhere").tryAcquire().orElseThrow();
+    Fences.token(theirs.mutex("fenced"));
+    // Who has drawn before knows the counter; to find it takes the node of the queue that tells it.
+    FencingToken before = Fences.token(locks.mutex("fenced"));
+
+    dead.faults().kill();
+
+    await().until(() -> lost.state() == LeaseState.LOST && freed.state() == LeaseState.LOST);
+    FencingToken between = Fences.token(locks.mutex("fenced"));
+    assertThat(between.isAfter(before)).isTrue();
+    assertThat(elsewhere.verify()).isEqualTo(LeaseState.HELD);
+    assertThat(locks.mutex("lost").tryAcquire()).isEmpty();
+    assertThat(locks.mutex("freed").tryAcquire()).isEmpty();
+    other.faults().deleteQueue(queue("freed"));
+    Lease next = locks.mutex("freed").tryAcquire().orElseThrow();
+
+    dead.faults().start();
+    cluster.awaitTogether();
+
+    acquired(locks.mutex("lost")).close();
+    // The node that is back deletes what it owned, and not what is another's by now.
+    await()
+        .during(Duration.ofSeconds(3))
+        .atMost(Duration.ofSeconds(5))
+        .until(() -> next.verify() == LeaseState.HELD);
+    assertThat(elsewhere.verify()).isEqualTo(LeaseState.HELD);
+    assertThat(Fences.token(locks.mutex("fenced")).isAfter(between)).isTrue();
+  }
+
+  @Tag("trap-2")
+  @Tag("trap-7")
+  @Test
+  void queuesOfADeadNodeAreNeitherThereNorAbsent() throws Exception {
+    ClusterNode dead = cluster.others(cluster.leader()).get(0);
+    ClusterNode other = cluster.others(dead).get(0);
+    AmqpLocks theirs = on(dead);
+    AmqpLocks locks = on(other);
+    fixture.create(locks, "s", 2);
+    fixture.willExist("s", 4);
+    theirs.admin().semaphore("s").resize(4);
+    fixture.enable(theirs, "p");
+    Lease first = locks.semaphore("s").tryAcquire().orElseThrow();
+    Lease second = theirs.semaphore("s").tryAcquire().orElseThrow();
+    Lease third = locks.semaphore("s").tryAcquire().orElseThrow();
+    assertThat(List.of(first.slot(), second.slot(), third.slot())).containsExactly(1, 2, 3);
+    Lease consumed = locks.persistentMutex("p").tryAcquire().orElseThrow();
+
+    dead.faults().kill();
+
+    await().until(() -> second.state() == LeaseState.LOST && consumed.state() == LeaseState.LOST);
+    assertThat(consumed.lossReason().orElseThrow().cause()).isEqualTo(LossReason.Cause.REVOKED);
+    // Slot 2 is there, but whether it is held cannot be told; of 3 and 4 not even that they are.
+    assertEndsInTime(
+        () -> locks.semaphore("s").tryAcquire(),
+        "semaphore 's'",
+        "a node of the broker may be down");
+    assertEndsInTime(
+        () -> locks.admin().semaphore("s").count(), "semaphore 's'", "its node is down");
+    assertEndsInTime(() -> locks.admin().semaphore("s").resize(1), "semaphore 's'");
+    assertEndsInTime(() -> locks.persistentMutex("p").tryAcquire(), "persistent mutex 'p'");
+    // A durable queue is declared on the node where it is.
+    assertEndsInTime(() -> locks.admin().persistentMutex("p").enable(), "persistent mutex 'p'");
+    // Held slots stay held, also one whose own queue cannot be asked.
+    assertThat(first.verify()).isEqualTo(LeaseState.HELD);
+    assertThat(third.verify()).isEqualTo(LeaseState.HELD);
+    first.close();
+    Optional<Lease> again = locks.semaphore("s").tryAcquire();
+    assertThat(again).hasValueSatisfying(lease -> assertThat(lease.slot()).isEqualTo(1));
+
+    dead.faults().start();
+    cluster.awaitTogether();
+
+    assertThat(locks.admin().semaphore("s").count()).isEqualTo(4);
+    assertThat(third.verify()).isEqualTo(LeaseState.HELD);
+    assertThat(acquired(locks.semaphore("s")).slot()).isEqualTo(2);
+    assertThat(acquired(locks.semaphore("s")).slot()).isEqualTo(4);
+    assertThat(locks.semaphore("s").tryAcquire()).isEmpty();
+    acquired(locks.persistentMutex("p")).close();
+    locks.admin().persistentMutex("p").enable();
+  }
+}
