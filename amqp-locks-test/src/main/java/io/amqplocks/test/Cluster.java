@@ -104,7 +104,8 @@ public final class Cluster implements AutoCloseable {
 
   /**
    * The node that leads the metadata store, where all queues are registered. When it fails, the others
-   * choose another: within a second if it was killed, in about ten if it was cut off.
+   * choose another: at once if it was killed; if it was cut off, after about ten seconds, seldom a
+   * minute.
    *
    * @throws IllegalStateException if none of the nodes leads now
    */
