@@ -33,7 +33,7 @@ abstract class PublishingProbe implements ExistenceProbe {
    * Enough for 512 slots in one round trip, and little enough for the sockets' buffers: under an alarm
    * the broker reads no further, and a write that does not fit would wait without a bound.
    */
-  private static final int MOST_AT_ONCE = 1024;
+  private static final int MOST_AT_ONCE = 2048;
 
   private final IdleChannels<PublishingChannel> channels;
 

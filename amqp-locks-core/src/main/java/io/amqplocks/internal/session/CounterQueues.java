@@ -6,7 +6,6 @@ import com.rabbitmq.client.AMQP.BasicProperties;
 import com.rabbitmq.client.AMQP.Queue.DeclareOk;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Command;
-import com.rabbitmq.client.Connection;
 import io.amqplocks.internal.session.CounterReading.Outcome;
 import io.amqplocks.internal.session.Rpc.LateAnswer;
 import io.amqplocks.internal.topology.QueueArguments;
@@ -18,7 +17,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -26,10 +24,6 @@ import java.util.concurrent.atomic.AtomicReference;
 /**
  * The counters of fences: quorum queues of one message each, whose returns the broker counts. To read
  * is to take the message and put it back at once, so each reading is higher than all before it.
- *
- * <p>They have a connection of their own, opened at first use. It never publishes, so no alarm stops
- * it; and it holds nothing, because a quorum queue without a majority answers a get by closing the
- * whole connection (541), which must not cost anybody a lease.
  *
  * <p>Concurrency: whoever reads has the channel to itself until the message is on its way back, also
  * when the answer comes after the reader left. If the channel breaks in between, the broker puts the
@@ -40,21 +34,14 @@ public final class CounterQueues {
   /** Nobody leaves more than a few; a stranger may. */
   private static final int MOST_COPIES = 20;
 
+  private final SideConnection side;
   private final Connector connector;
-  private final Executor background;
   private final Duration callTimeout;
-  private final Ticker ticker;
-  private final SingleFlight<Life> current;
-  private volatile boolean closed;
 
-  private record Life(Connection connection, HolderConnection channels) {}
-
-  CounterQueues(Connector connector, Executor background, Duration callTimeout, Ticker ticker) {
+  CounterQueues(SideConnection side, Connector connector, Duration callTimeout) {
+    this.side = side;
     this.connector = connector;
-    this.background = background;
     this.callTimeout = callTimeout;
-    this.ticker = ticker;
-    current = new SingleFlight<>(life -> life.connection.isOpen(), connector::failure);
   }
 
   /** Reads the counter, which then counts one more. */
@@ -62,8 +49,8 @@ public final class CounterQueues {
     String step = "read counter " + queue;
     AtomicReference<CounterReading> reading = new AtomicReference<>(CounterReading.EMPTY);
     Answer answer =
-        open(call)
-            .channels()
+        side.open(call)
+            .questions()
             .ask(
                 call,
                 step,
@@ -99,7 +86,9 @@ public final class CounterQueues {
   public boolean exists(Call call, String queue) {
     String step = "look for queue " + queue;
     Answer answer =
-        open(call).channels().ask(call, step, QueueArguments.passive(queue), LateAnswer.IGNORED);
+        side.open(call)
+            .questions()
+            .ask(call, step, QueueArguments.passive(queue), LateAnswer.IGNORED);
     if (answer == Answer.NONE) {
       throw call.unanswered(step);
     }
@@ -111,8 +100,8 @@ public final class CounterQueues {
     String step = "look for queue " + queue;
     AtomicInteger ready = new AtomicInteger();
     Answer answer =
-        open(call)
-            .channels()
+        side.open(call)
+            .questions()
             .ask(
                 call,
                 step,
@@ -127,7 +116,7 @@ public final class CounterQueues {
 
   /** The first number of the broker's version, which tells how it counts. */
   public int brokerMajor(Call call) {
-    return CounterKeeper.major(call, Server.of(open(call).connection().getServerProperties()));
+    return CounterKeeper.major(call, Server.of(side.open(call).connection().getServerProperties()));
   }
 
   /** A connection to make counters by; the caller closes it. */
@@ -158,8 +147,8 @@ public final class CounterQueues {
     List<String> texts = new CopyOnWriteArrayList<>();
     Get get = new Get.Builder().queue(queue).build();
     Answer answer =
-        open(call)
-            .channels()
+        side.open(call)
+            .questions()
             .ask(
                 call,
                 step,
@@ -192,28 +181,5 @@ public final class CounterQueues {
     if (last > 0) {
       channel.basicNack(last, true, true);
     }
-  }
-
-  private Life open(Call call) {
-    Life life =
-        current.get(
-            call,
-            () -> {
-              Connection connection = connector.open("counter");
-              return new Life(connection, new HolderConnection(connection, background, ticker));
-            });
-    if (closed) {
-      close();
-      throw new LockException.Unreachable(
-          "The session ended while drawing a fencing token of " + call.lock(), null);
-    }
-    return life;
-  }
-
-  void close() {
-    closed = true;
-    current
-        .ifOpen()
-        .ifPresent(life -> life.connection.abort(Math.toIntExact(callTimeout.toMillis())));
   }
 }

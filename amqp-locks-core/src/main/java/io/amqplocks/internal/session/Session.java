@@ -38,6 +38,7 @@ public final class Session {
   private final WakeQueues wakes;
   private final RevocationWatch revocations;
   private final ProberConnection prober;
+  private final SideConnection side;
   private final CounterQueues counters;
   private final Set<Member> members = ConcurrentHashMap.newKeySet();
   private final AtomicReference<@Nullable LossReason> ended = new AtomicReference<>();
@@ -68,8 +69,9 @@ public final class Session {
     tokens = new TokenQueues(holder, channels, background, callTimeout);
     revocations = new RevocationWatch(connection, watchThread);
     prober = new ProberConnection(connector, callTimeout);
-    wakes = new WakeQueues(holder, channels, prober, background, callTimeout);
-    counters = new CounterQueues(connector, background, callTimeout, ticker);
+    side = new SideConnection(connector, background, callTimeout, ticker);
+    wakes = new WakeQueues(side, prober, background, callTimeout);
+    counters = new CounterQueues(side, connector, callTimeout);
     connection.addShutdownListener(
         cause -> end(new LossReason(Cause.SESSION_ENDED, BrokerErrors.text(cause))));
   }
@@ -188,6 +190,6 @@ public final class Session {
     watchThread.shutdown();
     connection.abort(Math.toIntExact(callTimeout.toMillis()));
     prober.close();
-    counters.close();
+    side.close();
   }
 }

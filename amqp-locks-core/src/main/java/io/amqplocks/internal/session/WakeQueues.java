@@ -34,8 +34,7 @@ public final class WakeQueues {
   private static final BasicProperties NOW_OR_NEVER =
       new BasicProperties.Builder().expiration("0").deliveryMode(1).build();
 
-  private final HolderConnection holder;
-  private final DeliveryChannels channels;
+  private final SideConnection side;
   private final ProberConnection prober;
   private final Executor background;
   private final Duration callTimeout;
@@ -43,13 +42,8 @@ public final class WakeQueues {
   private volatile @Nullable Channel publishing;
 
   WakeQueues(
-      HolderConnection holder,
-      DeliveryChannels channels,
-      ProberConnection prober,
-      Executor background,
-      Duration callTimeout) {
-    this.holder = holder;
-    this.channels = channels;
+      SideConnection side, ProberConnection prober, Executor background, Duration callTimeout) {
+    this.side = side;
     this.prober = prober;
     this.background = background;
     this.callTimeout = callTimeout;
@@ -61,11 +55,14 @@ public final class WakeQueues {
    * @param wake is called when it comes, or when no more will; must not block
    */
   public Wakeup listen(Call call, String queue, Runnable wake) {
-    declare(call, queue);
+    SideConnection.Life life = side.open(call);
+    declare(call, life.questions(), queue);
     String step = "consume from queue " + queue;
+    DeliveryChannels channels = life.deliveries();
     DeliveryChannel channel = channels.lend(call, step);
     Wakeup wakeup =
-        new Wakeup(call.lock(), queue, "wake-" + lastTag.incrementAndGet(), channel, wake, this);
+        new Wakeup(
+            call.lock(), queue, "wake-" + lastTag.incrementAndGet(), channel, channels, wake, this);
     channel.carry(wakeup);
     Method consume = new Basic.Consume.Builder().queue(queue).consumerTag(wakeup.tag()).build();
     Answer answer =
@@ -84,28 +81,11 @@ public final class WakeQueues {
         null);
   }
 
-  private void declare(Call call, String queue) {
+  private static void declare(Call call, HolderConnection questions, String queue) {
     String step = "declare queue " + queue;
-    Answer answer = holder.ask(call, step, QueueArguments.wake(queue), LateAnswer.IGNORED);
+    Answer answer = questions.ask(call, step, QueueArguments.wake(queue), LateAnswer.IGNORED);
     if (answer == Answer.NONE) {
       throw call.unanswered(step);
-    }
-  }
-
-  /** Cancels; the channel is the next one's after that. */
-  void leave(Wakeup wakeup) {
-    try {
-      wakeup
-          .channel()
-          .getChannel()
-          .asyncRpc(new Basic.Cancel.Builder().consumerTag(wakeup.tag()).nowait().build());
-    } catch (IOException | ShutdownSignalException e) {
-      log.debug("A consumer ended with its channel: {}", BrokerErrors.text(e));
-    }
-    if (wakeup.isGone()) {
-      channels.discard(wakeup.channel());
-    } else {
-      channels.giveBack(wakeup.channel());
     }
   }
 
@@ -125,7 +105,7 @@ public final class WakeQueues {
       if (present != null && present.isOpen()) {
         return present;
       }
-      Channel opened = prober.open(Call.on(lock, callTimeout, holder::nanos));
+      Channel opened = prober.open(Call.on(lock, callTimeout, Ticker.SYSTEM));
       publishing = opened;
       return opened;
     } catch (LockException e) {

@@ -1,9 +1,12 @@
 package io.amqplocks.internal.session;
 
+import com.rabbitmq.client.AMQP.Basic;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.lock.LockId;
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Somebody of this session who wants to be told when a slot comes free. Each word goes to one of all who
@@ -14,10 +17,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 public final class Wakeup implements Carried {
 
+  private static final Logger log = LoggerFactory.getLogger(Wakeup.class);
+
   private final LockId lock;
   private final String queue;
   private final String tag;
   private final DeliveryChannel channel;
+  private final DeliveryChannels channels;
   private final Runnable wake;
   private final WakeQueues queues;
   private final AtomicBoolean called = new AtomicBoolean();
@@ -29,12 +35,14 @@ public final class Wakeup implements Carried {
       String queue,
       String tag,
       DeliveryChannel channel,
+      DeliveryChannels channels,
       Runnable wake,
       WakeQueues queues) {
     this.lock = lock;
     this.queue = queue;
     this.tag = tag;
     this.channel = channel;
+    this.channels = channels;
     this.wake = wake;
     this.queues = queues;
   }
@@ -42,10 +50,6 @@ public final class Wakeup implements Carried {
   @Override
   public String tag() {
     return tag;
-  }
-
-  DeliveryChannel channel() {
-    return channel;
   }
 
   @Override
@@ -88,7 +92,16 @@ public final class Wakeup implements Carried {
   /** Wants no word any more. Waits for nothing; never throws. */
   public void close() {
     left = true;
-    queues.leave(this);
+    try {
+      channel.getChannel().asyncRpc(new Basic.Cancel.Builder().consumerTag(tag).nowait().build());
+    } catch (IOException | ShutdownSignalException e) {
+      log.debug("A consumer ended with its channel: {}", BrokerErrors.text(e));
+    }
+    if (gone) {
+      channels.discard(channel);
+    } else {
+      channels.giveBack(channel);
+    }
     passOn();
   }
 

@@ -14,6 +14,7 @@ import io.amqplocks.test.BrokerTest;
 import io.amqplocks.test.Direction;
 import io.amqplocks.test.TcpProxy;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -33,6 +34,7 @@ class CounterQueuesTest {
   private TcpProxy proxy;
   private CounterQueues direct;
   private CounterQueues proxied;
+  private final List<SideConnection> sides = new ArrayList<>();
   private String queue;
 
   @BeforeEach
@@ -56,7 +58,9 @@ class CounterQueuesTest {
             Duration.ofSeconds(10),
             BOUND,
             Executors.defaultThreadFactory());
-    return new CounterQueues(connector, background, BOUND, Ticker.SYSTEM);
+    SideConnection side = new SideConnection(connector, background, BOUND, Ticker.SYSTEM);
+    sides.add(side);
+    return new CounterQueues(side, connector, BOUND);
   }
 
   private static Call call(Duration bound) {
@@ -66,8 +70,7 @@ class CounterQueuesTest {
   @AfterEach
   void close() throws Exception {
     fixture.delete(queue);
-    direct.close();
-    proxied.close();
+    sides.forEach(SideConnection::close);
     proxy.close();
     background.shutdownNow();
     fixture.close();
