@@ -11,7 +11,7 @@ import java.time.Duration;
 
 /**
  * A process that holds a lock and does what it is told on its standard input. Arguments: broker URI,
- * prefix, mutex, persistent or semaphore, name, heartbeat in seconds.
+ * prefix, mutex, persistent, tokens or semaphore, name, heartbeat in seconds.
  */
 public final class HolderMain {
 
@@ -32,6 +32,7 @@ public final class HolderMain {
           switch (args[2]) {
             case "mutex" -> locks.mutex(args[3]);
             case "persistent" -> locks.persistentMutex(args[3]);
+            case "tokens" -> locks.tokenSemaphore(args[3]);
             default -> locks.semaphore(args[3]);
           };
       Lease lease = lock.acquire(Duration.ofSeconds(20));

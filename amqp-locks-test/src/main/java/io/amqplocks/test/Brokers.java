@@ -35,6 +35,11 @@ public final class Brokers {
     return BrokerOffers.find(System.getenv()).wanted();
   }
 
+  /** Whether a broker of that line can be started. */
+  public static boolean has(String line) {
+    return BrokerOffers.find(System.getenv()).offer(line).isPresent();
+  }
+
   /**
    * Starts a broker of the preferred line and returns when it accepts connections, within seconds.
    *

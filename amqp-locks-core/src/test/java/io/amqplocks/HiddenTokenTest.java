@@ -1,0 +1,145 @@
+package io.amqplocks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.rabbitmq.client.ConnectionFactory;
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.TokenQueueType;
+import io.amqplocks.support.Fixture;
+import io.amqplocks.support.Tokens;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import io.amqplocks.test.Direction;
+import io.amqplocks.test.TcpProxy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A free token is not kept from those who want it by one who stopped waiting for it. */
+@BrokerTest(everyLine = true)
+class HiddenTokenTest {
+
+  private static final int IMPATIENT = 6;
+  private static final Duration FOR = Duration.ofSeconds(3);
+
+  /**
+   * A token that comes to one who has left costs a round trip, and at worst each of six has just left. The
+   * rest is for a busy machine. One that stayed hidden would be so until its connection ends.
+   */
+  private static final Duration LONGEST = Duration.ofSeconds(1);
+
+  private final ExecutorService threads = Executors.newCachedThreadPool();
+  private final AtomicInteger timeouts = new AtomicInteger();
+  private final AtomicInteger leases = new AtomicInteger();
+  private final AtomicLong freeSince = new AtomicLong();
+  private final AtomicLong wantedSince = new AtomicLong();
+  private final AtomicLong longest = new AtomicLong();
+  private Broker broker;
+  private Fixture fixture;
+
+  @BeforeEach
+  void open(Broker broker) {
+    this.broker = broker;
+    fixture = new Fixture(broker);
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    threads.shutdownNow();
+    fixture.close();
+    Tokens.clear(broker, fixture.prefix());
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void timeoutsRacingWithReleasesHideNoToken(TokenQueueType type) throws Exception {
+    fixture.open().admin().tokenSemaphore("s").create(1, type);
+    long end = System.nanoTime() + FOR.toNanos();
+    freeSince.set(System.nanoTime());
+    List<Future<?>> all = new ArrayList<>();
+    for (int i = 0; i < IMPATIENT; i++) {
+      AmqpLock lock = fixture.open().tokenSemaphore("s");
+      all.add(threads.submit(() -> impatient(lock, end)));
+    }
+    AmqpLock lock = fixture.open().tokenSemaphore("s");
+    int served = 0;
+    while (end - System.nanoTime() > 0) {
+      wantedSince.set(System.nanoTime());
+      try (Lease lease = lock.acquire(Duration.ofSeconds(20))) {
+        use();
+        served++;
+      }
+    }
+    for (Future<?> each : all) {
+      each.get(20, TimeUnit.SECONDS);
+    }
+    System.out.printf(
+        "MEASURED %s on RabbitMQ %s: %d leases, %d of them the patient one's, %d timeouts; longest that a"
+            + " free token was not to be had: %.1f ms%n",
+        type, broker.version(), leases.get(), served, timeouts.get(), longest.get() / 1e6);
+    assertThat(timeouts.get()).isGreaterThan(100);
+    assertThat(served).isPositive();
+    assertThat(Duration.ofNanos(longest.get())).isLessThan(LONGEST);
+  }
+
+  private Void impatient(AmqpLock lock, long end) throws InterruptedException {
+    while (end - System.nanoTime() > 0) {
+      long nanos = ThreadLocalRandom.current().nextLong(8_000_000);
+      try (Lease lease = lock.acquire(Duration.ofNanos(nanos))) {
+        use();
+      } catch (LockException.AcquireTimeout e) {
+        timeouts.incrementAndGet();
+      }
+    }
+    return null;
+  }
+
+  /** By the only holder there is: how long was it free, while the patient one wanted it? */
+  private void use() {
+    long since = freeSince.get();
+    long wanted = wantedSince.get();
+    long nanos = System.nanoTime() - (wanted - since > 0 ? wanted : since);
+    longest.accumulateAndGet(nanos, Math::max);
+    leases.incrementAndGet();
+    // The lease is closed after this.
+    freeSince.set(System.nanoTime());
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aTokenThatComesTooLateGoesBackAtOnce(TokenQueueType type) throws Exception {
+    fixture.open().admin().tokenSemaphore("s").create(1, type);
+    AmqpLock other = fixture.open().tokenSemaphore("s");
+    other.tryAcquire().orElseThrow().close();
+    Duration delay = Duration.ofMillis(800);
+    try (TcpProxy proxy = TcpProxy.to(broker)) {
+      ConnectionFactory factory = broker.connectionFactory();
+      factory.setHost(proxy.host());
+      factory.setPort(proxy.port());
+      AmqpLock late =
+          fixture
+              .open(fixture.builder(factory).callTimeout(Duration.ofMillis(400)))
+              .tokenSemaphore("s");
+      late.tryAcquire().orElseThrow().close();
+      proxy.delay(Direction.BROKER_TO_CLIENT, delay);
+      long start = System.nanoTime();
+      assertThatThrownBy(late::tryAcquire).isInstanceOf(LockException.Unanswered.class);
+      other.acquire(Duration.ofSeconds(10)).close();
+      assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(delay.plus(LONGEST));
+    }
+  }
+}
