@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class TokenStressTest {
 
   private static final int CLIENTS = 16;
-  private static final int LEASES = Integer.getInteger("amqp-locks.stress", 1600);
+  private static final int LEASES = Integer.getInteger("amqp-locks.stress", 800);
 
   private Broker broker;
   private Fixture fixture;

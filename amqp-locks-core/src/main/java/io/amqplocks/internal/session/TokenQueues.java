@@ -7,18 +7,13 @@ import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Command;
 import com.rabbitmq.client.Method;
 import com.rabbitmq.client.ShutdownSignalException;
-import io.amqplocks.internal.session.Rpc.LateAnswer;
 import io.amqplocks.internal.session.Rpc.Reading;
 import io.amqplocks.internal.topology.QueueArguments;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
-import io.amqplocks.lock.LossReason;
-import io.amqplocks.lock.LossReason.Cause;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -36,21 +31,13 @@ public final class TokenQueues {
 
   private static final Logger log = LoggerFactory.getLogger(TokenQueues.class);
 
-  private final HolderConnection holder;
   private final DeliveryChannels channels;
-  private final Executor background;
-  private final Duration callTimeout;
+  private final TokenFate fate;
   private final AtomicLong lastTag = new AtomicLong();
 
-  TokenQueues(
-      HolderConnection holder,
-      DeliveryChannels channels,
-      Executor background,
-      Duration callTimeout) {
-    this.holder = holder;
+  TokenQueues(DeliveryChannels channels, TokenFate fate) {
     this.channels = channels;
-    this.background = background;
-    this.callTimeout = callTimeout;
+    this.fate = fate;
   }
 
   /**
@@ -144,7 +131,7 @@ public final class TokenQueues {
     DeliveryChannel channel = channels.lend(call, step);
     LockId lock = call.lock();
     HeldToken token =
-        new HeldToken(queue, tag, channel, arrived, ended -> explainLater(lock, ended));
+        new HeldToken(queue, tag, channel, arrived, ended -> fate.tellLater(lock, ended));
     channel.carry(token);
     return token;
   }
@@ -273,31 +260,6 @@ public final class TokenQueues {
 
   /** Whether the queue is there, asked on the side; as good as any other sign of life. */
   public boolean exists(Call call, String queue) {
-    String step = "look for token queue " + queue;
-    Answer answer = holder.ask(call, step, QueueArguments.passive(queue), LateAnswer.IGNORED);
-    if (answer == Answer.NONE) {
-      throw call.unanswered(step);
-    }
-    return answer != Answer.ABSENT;
-  }
-
-  /** The broker ends a consumer when its queue goes, and from 4.3 on when it holds for too long. */
-  private void explainLater(LockId lock, HeldToken ended) {
-    background.execute(() -> ended.gone(explain(lock, ended)));
-  }
-
-  private LossReason explain(LockId lock, HeldToken ended) {
-    try {
-      if (ended.isHere() && exists(Call.on(lock, callTimeout, holder::nanos), ended.queue())) {
-        return new LossReason(
-            Cause.HELD_TOO_LONG,
-            "RabbitMQ took a token of queue %s back that was held for longer than consumer_timeout"
-                .formatted(ended.queue()));
-      }
-    } catch (LockException e) {
-      log.debug("Why a consumer of queue {} ended cannot be told", ended.queue(), e);
-    }
-    return new LossReason(
-        Cause.REVOKED, "queue " + ended.queue() + " was deleted, or its node went down");
+    return fate.exists(call, queue);
   }
 }

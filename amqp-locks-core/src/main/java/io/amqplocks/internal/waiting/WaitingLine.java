@@ -151,7 +151,10 @@ final class WaitingLine {
     @Nullable HeldSlot leave() {
       guard.lock();
       try {
+        boolean led = isFirst();
         places.remove(rank);
+        // If that was the only one of its priority, the broker must not go by it any more.
+        due |= led && !places.isEmpty() && places.firstKey().priority() < rank.priority;
         signalFirst();
         HeldSlot left = handed;
         handed = null;
@@ -174,6 +177,8 @@ final class WaitingLine {
     try {
       Place place = new Place(new Rank(priority, joined++), takesOver, signal);
       places.put(place.rank, place);
+      // If it comes before others, the broker must hear of its priority.
+      due |= place.isFirst();
       return place;
     } finally {
       guard.unlock();

@@ -66,6 +66,35 @@ class WaitingLineTest {
   }
 
   @Test
+  void theBrokerHearsOfAHigherPriorityAtOnce() {
+    Place first = join(0);
+    assertThat(next(first)).isEqualTo(Kind.TRY);
+    // Also of one that comes while it is asked.
+    Place higher = join(5);
+    first.tried(false, 50);
+    assertThat(next(first)).isEqualTo(Kind.SLEEP);
+    assertThat(next(higher)).isEqualTo(Kind.TRY);
+    higher.tried(false, 50);
+    assertThat(next(join(5))).isEqualTo(Kind.SLEEP);
+    assertThat(next(higher)).isEqualTo(Kind.SLEEP);
+    assertThat(next(join(9))).isEqualTo(Kind.TRY);
+  }
+
+  @Test
+  void andOfALowerOneWhenTheHigherHasLeft() {
+    Place higher = join(5);
+    Place lower = join(0);
+    assertThat(next(higher)).isEqualTo(Kind.TRY);
+    higher.tried(false, 50);
+    higher.leave();
+    assertThat(next(lower)).isEqualTo(Kind.TRY);
+    lower.tried(false, 50);
+    Place last = join(-1);
+    last.leave();
+    assertThat(next(lower)).isEqualTo(Kind.SLEEP);
+  }
+
+  @Test
   void anotherThatComesFirstDoesNotAskTheBrokerAgain() {
     Place first = join(0);
     Place second = join(0);
