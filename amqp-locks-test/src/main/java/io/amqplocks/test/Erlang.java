@@ -22,7 +22,8 @@ final class Erlang {
       Names = fun() ->
         [begin
            Properties = proplists:get_value(client_properties, Info, []),
-           Name = case lists:keyfind(<<"connection_name">>, 1, Properties) of
+           Name = case is_list(Properties) %% none in the middle of a handshake
+             andalso lists:keyfind(<<"connection_name">>, 1, Properties) of
              {_, _, Text} -> Text;
              false -> <<>>
            end,
