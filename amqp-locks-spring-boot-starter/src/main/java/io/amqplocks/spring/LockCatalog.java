@@ -2,103 +2,148 @@ package io.amqplocks.spring;
 
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockKind;
+import io.amqplocks.lock.TokenQueueType;
+import io.amqplocks.spring.NamedLock.Said;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * The locks that this application names in its configuration or its annotations, and what they say
- * of them. A closed set of names, so they may become metric tags; a {@link LockTemplate} may use
- * others.
+ * The locks that this application names in its configuration or its annotations, what they say of
+ * them, and so which lock stands for the semaphore or the mutex of a name. A closed set of names,
+ * so they may become metric tags; a {@link LockTemplate} may use others.
+ *
+ * <p>Which algorithm a name has is decided when all annotations have been read at startup, or when
+ * it is used first, and for good; what contradicts that is an error.
+ *
+ * <p>Concurrency: what is said of a name is immutable, read without the lock and replaced under it.
+ * Watchers are called without it.
  */
 public final class LockCatalog {
 
-  private static final Logger log = LoggerFactory.getLogger(LockCatalog.class);
-
   private static final Pattern PLAIN = Pattern.compile("[a-z0-9][a-z0-9-]*");
 
-  private final Duration defaultWait;
-  private final Map<LockId, Duration> waits = new ConcurrentHashMap<>();
-  private final Map<LockId, Slots> slots = new ConcurrentHashMap<>();
+  private final Defaults defaults;
+  private final Map<LockId, NamedLock> named = new ConcurrentHashMap<>();
   private final Set<LockId> known = new LinkedHashSet<>();
   private final List<Consumer<LockId>> watchers = new ArrayList<>();
   private final ReentrantLock lock = new ReentrantLock();
+  private volatile boolean complete;
 
-  private record Slots(int number, boolean configured, String source) {
-    @Override
-    public String toString() {
-      return "%d slots by %s".formatted(number, source);
-    }
-  }
+  /**
+   * What counts where nothing is said of a lock itself.
+   *
+   * @param maxWait how long to wait
+   * @param semaphores the algorithm of semaphores; {@link SemaphoreAlgorithm#DEFAULT} is tokens
+   * @param queueType what keeps the tokens of semaphores
+   */
+  public record Defaults(
+      Duration maxWait, SemaphoreAlgorithm semaphores, TokenQueueType queueType) {}
 
   /** A catalog without locks. */
+  public LockCatalog(Defaults defaults) {
+    this.defaults = defaults;
+  }
+
+  /** A catalog without locks, in which semaphores are tokens on quorum queues. */
   public LockCatalog(Duration defaultWait) {
-    this.defaultWait = defaultWait;
+    this(new Defaults(defaultWait, SemaphoreAlgorithm.DEFAULT, TokenQueueType.QUORUM));
   }
 
   /**
-   * Adds what a property says of a lock; wins over what annotations say.
+   * Adds what somebody says of a lock. A number of slots by a property, if it was added first, wins
+   * over those by annotations.
    *
-   * @param slots 0 if it says nothing of slots
-   * @param wait null if it says nothing of waiting
-   * @param source the name of the property
+   * @throws IllegalStateException if it contradicts what was said before
    */
-  public void configure(LockId id, int slots, @Nullable Duration wait, String source) {
-    if (wait != null) {
-      waits.put(id, wait);
-    }
-    add(id, slots, true, source);
-  }
-
-  /**
-   * Adds what an annotation says of a lock.
-   *
-   * @param slots 0 if it says nothing of slots
-   * @param source the annotated method
-   * @throws IllegalStateException if another annotation gives it another number of slots
-   */
-  public void declare(LockId id, int slots, String source) {
-    add(id, slots, false, source);
-  }
-
-  private void add(LockId id, int number, boolean configured, String source) {
-    if (number > 0) {
-      slots.merge(
-          id, new Slots(number, configured, source), (before, now) -> agreed(id, before, now));
-    }
+  public void add(LockTerms terms) {
+    LockId name = family(terms.lock());
     List<Consumer<LockId>> tell = List.of();
+    NamedLock now;
     lock.lock();
     try {
-      if (known.add(id)) {
+      now = named.getOrDefault(name, NamedLock.of(name)).and(terms);
+      named.put(name, now);
+      if (known.add(name) && now.settled()) {
         tell = List.copyOf(watchers);
       }
     } finally {
       lock.unlock();
     }
-    tell.forEach(watcher -> watcher.accept(id));
+    tell.forEach(watcher -> watcher.accept(now.id()));
   }
 
-  private static Slots agreed(LockId id, Slots before, Slots now) {
-    if (before.number == now.number) {
-      return before;
+  /**
+   * The lock that stands for the semaphore of that name: of slots, or of tokens.
+   *
+   * @throws io.amqplocks.lock.LockException.Invalid if the name is not allowed
+   * @throws IllegalStateException if something is said of it that its algorithm does not have
+   */
+  public LockId semaphore(String name) {
+    return standsFor(LockId.semaphore(name));
+  }
+
+  /**
+   * The lock that stands for the mutex of that name: an exclusive queue, or a token.
+   *
+   * @throws io.amqplocks.lock.LockException.Invalid if the name is not allowed
+   * @throws IllegalStateException if something is said of it that its algorithm does not have
+   */
+  public LockId mutex(String name) {
+    return standsFor(LockId.mutex(name));
+  }
+
+  private LockId standsFor(LockId name) {
+    NamedLock found = named.get(name);
+    if (found == null && complete) {
+      // Not remembered: names that are made up at run time have no end.
+      return new LockId(otherwise(name.kind()).what(), name.name());
     }
-    if (before.configured) {
-      log.info("{}: {} overrides {}", id, before, now);
-      return before;
+    return (found != null && found.settled() ? found : settle(name)).id();
+  }
+
+  private NamedLock settle(LockId name) {
+    List<Consumer<LockId>> tell = List.of();
+    NamedLock now;
+    lock.lock();
+    try {
+      NamedLock before = named.getOrDefault(name, NamedLock.of(name));
+      now = before.settle(otherwise(name.kind()));
+      named.put(name, now);
+      if (!before.settled() && known.contains(name)) {
+        tell = List.copyOf(watchers);
+      }
+    } finally {
+      lock.unlock();
     }
-    throw new IllegalStateException(
-        "The %s is given %s and %s: make them equal, or decide by %s.slots"
-            .formatted(id, before, now, property(id)));
+    tell.forEach(watcher -> watcher.accept(now.id()));
+    return now;
+  }
+
+  private Said<LockKind> otherwise(LockKind family) {
+    if (family == LockKind.MUTEX) {
+      return new Said<>(LockKind.MUTEX, true, "default");
+    }
+    LockKind kind = defaults.semaphores.kind();
+    return new Said<>(
+        kind == null ? LockKind.TOKEN_SEMAPHORE : kind, true, "amqp-locks.semaphore-algorithm");
+  }
+
+  /** The name in its family: a semaphore or a mutex, whatever its algorithm. */
+  private static LockId family(LockId id) {
+    return switch (id.kind()) {
+      case SEMAPHORE, MUTEX -> id;
+      case TOKEN_SEMAPHORE -> new LockId(LockKind.SEMAPHORE, id.name());
+      case FENCED_MUTEX, PERSISTENT_MUTEX -> new LockId(LockKind.MUTEX, id.name());
+    };
   }
 
   /**
@@ -107,38 +152,62 @@ public final class LockCatalog {
    */
   public static String property(LockId id) {
     String name = id.name().value();
-    return (id.kind() == LockKind.MUTEX ? "amqp-locks.mutexes" : "amqp-locks.semaphores")
+    return (family(id).kind() == LockKind.MUTEX ? "amqp-locks.mutexes" : "amqp-locks.semaphores")
         + (PLAIN.matcher(name).matches() ? "." + name : "[" + name + "]");
   }
 
   /** How long to wait for a lock where the caller does not say. */
   public Duration waitFor(LockId id) {
-    return waits.getOrDefault(id, defaultWait);
+    NamedLock found = named.get(family(id));
+    return found == null || found.maxWait() == null ? defaults.maxWait : found.maxWait();
   }
 
-  /** How many slots the lock is to be created with; 0 if nothing says so. */
+  /** How many slots that very lock is to be created with; 0 if nothing says so. */
   public int slots(LockId id) {
-    Slots found = slots.get(id);
-    return found == null ? 0 : found.number;
+    LockId name = family(id);
+    NamedLock found = named.get(name);
+    Said<Integer> slots = found == null ? null : found.slots();
+    return slots != null && standsFor(name).equals(id) ? slots.what() : 0;
   }
 
-  /** The locks known so far, in the order that they became known. */
+  /** What is to keep the lock's tokens when it is created. */
+  public TokenQueueType queueType(LockId id) {
+    NamedLock found = named.get(family(id));
+    Said<TokenQueueType> type = found == null ? null : found.queueType();
+    return type == null ? defaults.queueType : type.what();
+  }
+
+  /**
+   * The locks that stand for the names known so far, in the order that those became known; decides
+   * their algorithms.
+   *
+   * @throws IllegalStateException if something is said of one that its algorithm does not have
+   */
   public List<LockId> locks() {
+    List<LockId> names;
     lock.lock();
     try {
-      return List.copyOf(known);
+      names = List.copyOf(known);
+      complete = true;
     } finally {
       lock.unlock();
     }
+    return names.stream().map(this::standsFor).toList();
   }
 
-  /** Calls back for each lock that is known, and for each that becomes known. */
+  /** Calls back for each known lock whose algorithm is decided, and for each as it becomes so. */
   public void watch(Consumer<LockId> watcher) {
     List<LockId> now;
     lock.lock();
     try {
       watchers.add(watcher);
-      now = List.copyOf(known);
+      now =
+          known.stream()
+              .map(named::get)
+              .filter(Objects::nonNull)
+              .filter(NamedLock::settled)
+              .map(NamedLock::id)
+              .toList();
     } finally {
       lock.unlock();
     }

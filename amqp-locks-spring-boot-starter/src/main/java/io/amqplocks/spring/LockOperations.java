@@ -33,6 +33,24 @@ public final class LockOperations {
   }
 
   /**
+   * The same lock with a fencing token in each lease: see {@link AmqpLock#fenced()}.
+   */
+  public LockOperations fenced() {
+    return new LockOperations(lock.fenced(), setup, wait);
+  }
+
+  /**
+   * The same lock for calls that are served before all that wait with a lower priority, in any
+   * process. Without, the priority is 0.
+   *
+   * @throws io.amqplocks.lock.LockException.Invalid if the lock's algorithm has no priorities; that
+   *     of tokens has
+   */
+  public LockOperations withPriority(int priority) {
+    return new LockOperations(lock.withPriority(priority), setup, wait);
+  }
+
+  /**
    * Waits for the lock, does the work and gives the lock back.
    *
    * @throws io.amqplocks.lock.LockException.AcquireTimeout if the lock was busy for too long

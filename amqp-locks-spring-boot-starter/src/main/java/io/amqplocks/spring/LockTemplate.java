@@ -29,21 +29,24 @@ public final class LockTemplate {
   }
 
   /**
-   * The semaphore of that name. It must exist, or its slots be configured or annotated.
+   * The semaphore of that name, of the algorithm that properties or annotations say, or else of
+   * {@code amqp-locks.semaphore-algorithm}: tokens unless set otherwise. It must exist, or its slots
+   * be configured or annotated.
    *
    * @throws io.amqplocks.lock.LockException.Invalid if the name is not allowed
    */
   public LockOperations semaphore(String name) {
-    return on(LockId.semaphore(name));
+    return on(catalog.semaphore(name));
   }
 
   /**
-   * The mutex of that name.
+   * The mutex of that name, of the algorithm that properties or annotations say, or else an
+   * exclusive queue.
    *
    * @throws io.amqplocks.lock.LockException.Invalid if the name is not allowed
    */
   public LockOperations mutex(String name) {
-    return on(LockId.mutex(name));
+    return on(catalog.mutex(name));
   }
 
   /**
@@ -56,7 +59,8 @@ public final class LockTemplate {
   }
 
   /**
-   * The token semaphore of that name. It must have been created by an administrator.
+   * The token semaphore of that name, whatever algorithm {@link #semaphore} has for it. It must
+   * exist, or be that one.
    *
    * @throws io.amqplocks.lock.LockException.Invalid if the name is not allowed
    */
@@ -65,7 +69,8 @@ public final class LockTemplate {
   }
 
   /**
-   * The fenced mutex of that name, which needs no creating.
+   * The fenced mutex of that name, which needs no creating, whatever algorithm {@link #mutex} has
+   * for it.
    *
    * @throws io.amqplocks.lock.LockException.Invalid if the name is not allowed
    */
@@ -73,7 +78,7 @@ public final class LockTemplate {
     return on(LockId.fencedMutex(name));
   }
 
-  /** The lock of that family and name. */
+  /** The lock of that kind and name, whatever algorithm properties or annotations say. */
   public LockOperations on(LockId id) {
     String name = id.name().value();
     AmqpLock lock =

@@ -31,4 +31,18 @@ public @interface MutexGuarded {
    * amqp-locks.mutexes.<name>.wait} or else {@code amqp-locks.default-wait} says.
    */
   String maxWait() default "";
+
+  /**
+   * Of the calls that wait in all processes, those with the highest priority get the mutex first;
+   * within a priority, processes take turns. For {@link MutexAlgorithm#TOKENS} only.
+   */
+  int priority() default 0;
+
+  /**
+   * How the broker keeps the mutex, the same in all processes. The default is what {@code
+   * amqp-locks.mutexes.<name>.algorithm} or another annotation of that name says, or else {@link
+   * MutexAlgorithm#EXCLUSIVE_QUEUE}. Places that say different things of one mutex are an error at
+   * startup, a property among them.
+   */
+  MutexAlgorithm algorithm() default MutexAlgorithm.DEFAULT;
 }

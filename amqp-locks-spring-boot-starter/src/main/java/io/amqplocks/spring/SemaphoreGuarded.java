@@ -49,4 +49,18 @@ public @interface SemaphoreGuarded {
    * amqp-locks.semaphores.<name>.wait} or else {@code amqp-locks.default-wait} says.
    */
   String maxWait() default "";
+
+  /**
+   * Of the calls that wait in all processes, those with the highest priority get a slot first;
+   * within a priority, processes take turns. For tokens only.
+   */
+  int priority() default 0;
+
+  /**
+   * How the broker keeps the semaphore, the same in all processes. The default is what {@code
+   * amqp-locks.semaphores.<name>.algorithm} or another annotation of that name says, or else {@code
+   * amqp-locks.semaphore-algorithm}: tokens, unless that is set. Places that say different things of
+   * one semaphore are an error at startup, a property among them.
+   */
+  SemaphoreAlgorithm algorithm() default SemaphoreAlgorithm.DEFAULT;
 }

@@ -61,7 +61,7 @@ public final class SemaphoreSetup {
    * @throws io.amqplocks.lock.LockException.Interrupted if the thread is interrupted while another one creates it
    */
   public void ensure(LockId id) {
-    boolean done = id.kind() != LockKind.SEMAPHORE;
+    boolean done = id.kind() != LockKind.SEMAPHORE && id.kind() != LockKind.TOKEN_SEMAPHORE;
     while (!done) {
       done = attempt(id);
     }
@@ -119,7 +119,11 @@ public final class SemaphoreSetup {
 
   private int create(LockId id) {
     int wanted = catalog.slots(id);
-    int actual = admin.semaphore(id.name().value()).createIfAbsent(wanted);
+    String name = id.name().value();
+    int actual =
+        id.kind() == LockKind.TOKEN_SEMAPHORE
+            ? admin.tokenSemaphore(name).createIfAbsent(wanted, catalog.queueType(id))
+            : admin.semaphore(name).createIfAbsent(wanted);
     if (actual != wanted) {
       log.warn("{} exists with {} slots, which count; configured are {}", id, actual, wanted);
     }

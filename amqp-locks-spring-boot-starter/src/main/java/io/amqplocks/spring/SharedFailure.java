@@ -44,6 +44,9 @@ final class SharedFailure {
     if (failure instanceof LockException.AcquireTimeout) {
       return after(failure, new LockException.AcquireTimeout(message));
     }
+    if (failure instanceof LockException.FenceUnavailable) {
+      return after(failure, new LockException.FenceUnavailable(message));
+    }
     if (failure instanceof LockException.Closed) {
       return after(failure, new LockException.Closed(message));
     }

@@ -2,15 +2,17 @@ package io.amqplocks.spring;
 
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
-import io.amqplocks.lock.SemaphoreAdmin;
+import io.amqplocks.lock.LockAdmin;
 import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerQueue;
+import java.util.List;
 import java.util.UUID;
 import java.util.function.Function;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /**
- * Applications of one test on a broker, all under a queue prefix of the test's own, and the
- * semaphore of the test's name taken away at the end.
+ * Applications of one test on a broker, all under a queue prefix of the test's own, and whatever
+ * they leave under that prefix taken away at the end.
  */
 public final class LocksOnBroker implements AutoCloseable {
 
@@ -32,9 +34,12 @@ public final class LocksOnBroker implements AutoCloseable {
     return prefix + "mutex." + name;
   }
 
-  /** What the names of all queues of the semaphore of the test's name begin with. */
-  public String semaphoreQueues() {
-    return prefix + "semaphore." + name + ".";
+  /** The names of the queues under the prefix of the test's own. */
+  public List<String> queues() {
+    return broker.faults().queues().stream()
+        .map(BrokerQueue::name)
+        .filter(queue -> queue.startsWith(prefix))
+        .toList();
   }
 
   /** An application on the broker. */
@@ -52,21 +57,32 @@ public final class LocksOnBroker implements AutoCloseable {
             "test.lock=" + name);
   }
 
-  /** Does something, as a stranger, to the semaphore of the test's name. */
-  public <T> T administer(Function<SemaphoreAdmin, T> action) {
+  /** Administers locks as a stranger. */
+  public <T> T administer(Function<LockAdmin, T> action) {
     try (AmqpLocks stranger =
         AmqpLocks.builder(broker.connectionFactory()).queuePrefix(prefix).build()) {
-      return action.apply(stranger.admin().semaphore(name));
+      return action.apply(stranger.admin());
     }
   }
 
-  /** How many slots the semaphore of the test's name has. */
+  /** How many slots the token semaphore of the test's name has. */
+  public int tokens() {
+    return administer(admin -> admin.tokenSemaphore(name).count());
+  }
+
+  /** How many slots the semaphore of slots of the test's name has. */
   public int slots() {
-    return administer(SemaphoreAdmin::count);
+    return administer(admin -> admin.semaphore(name).count());
+  }
+
+  /** How many slots are in use of all semaphores of the test's name. */
+  public int inUse() {
+    return administer(
+        admin -> admin.tokenSemaphore(name).inUse() + admin.semaphore(name).holders().size());
   }
 
   @Override
   public void close() {
-    administer(SemaphoreAdmin::destroy);
+    queues().forEach(broker.faults()::deleteQueue);
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.TokenQueueType;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import io.amqplocks.test.TcpProxy;
@@ -44,7 +45,7 @@ class SemaphoreSetupTest {
 
   @Test
   void anAnnotationsSlotsAreCreatedAtStartup() {
-    application.withBean(Uploads.class).run(context -> assertThat(onBroker.slots()).isEqualTo(4));
+    application.withBean(Uploads.class).run(context -> assertThat(onBroker.tokens()).isEqualTo(4));
   }
 
   @Test
@@ -54,7 +55,7 @@ class SemaphoreSetupTest {
             "uploads", Uploads.class, Uploads::new, definition -> definition.setLazyInit(true))
         .run(
             context -> {
-              assertThat(onBroker.slots()).isEqualTo(4);
+              assertThat(onBroker.tokens()).isEqualTo(4);
               assertThat(context.getSourceApplicationContext().getBeanFactory())
                   .satisfies(beans -> assertThat(beans.containsSingleton("uploads")).isFalse());
             });
@@ -65,21 +66,24 @@ class SemaphoreSetupTest {
     application
         .withPropertyValues("amqp-locks.semaphores." + name + ".slots=2")
         .withBean(Uploads.class)
-        .run(context -> assertThat(onBroker.slots()).isEqualTo(2));
+        .run(context -> assertThat(onBroker.tokens()).isEqualTo(2));
   }
 
   @Test
   void anExistingSemaphoreIsAdoptedWithAWarning(CapturedOutput output) {
-    assertThat(onBroker.<Integer>administer(semaphore -> semaphore.createIfAbsent(7))).isEqualTo(7);
+    assertThat(
+            onBroker.<Integer>administer(
+                admin -> admin.tokenSemaphore(name).createIfAbsent(7, TokenQueueType.CLASSIC)))
+        .isEqualTo(7);
     application
         .withBean(Uploads.class)
         .run(
             context -> {
-              assertThat(onBroker.slots()).isEqualTo(7);
-              assertThat(context.getBean(SemaphoreSetup.class).slots(LockId.semaphore(name)))
+              assertThat(onBroker.tokens()).isEqualTo(7);
+              assertThat(context.getBean(SemaphoreSetup.class).slots(LockId.tokenSemaphore(name)))
                   .hasValue(7);
               assertThat(output)
-                  .contains("semaphore '" + name + "' exists with 7 slots, which count");
+                  .contains("token semaphore '" + name + "' exists with 7 slots, which count");
             });
   }
 
@@ -100,7 +104,7 @@ class SemaphoreSetupTest {
                     .isThrownBy(uploads::upload);
                 proxy.refuse(false);
                 uploads.upload();
-                assertThat(onBroker.slots()).isEqualTo(4);
+                assertThat(onBroker.tokens()).isEqualTo(4);
               });
     }
   }
@@ -125,9 +129,9 @@ class SemaphoreSetupTest {
         .withBean("late", Late.class)
         .run(
             context -> {
-              assertThat(onBroker.slots()).isZero();
+              assertThat(onBroker.tokens()).isZero();
               context.getBean(Uploading.class).upload();
-              assertThat(onBroker.slots()).isEqualTo(4);
+              assertThat(onBroker.tokens()).isEqualTo(4);
             });
   }
 

@@ -7,7 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.amqplocks.lock.LockAdmin;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
-import io.amqplocks.lock.SemaphoreAdmin;
+import io.amqplocks.lock.TokenSemaphoreAdmin;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 /** Two threads want the same semaphore, and the first of them fails. */
 class SharedSetupTest {
 
-  private static final LockId IMAGES = LockId.semaphore("images");
+  private static final LockId IMAGES = LockId.tokenSemaphore("images");
 
   private final CountDownLatch fail = new CountDownLatch(1);
   private final AtomicInteger attempts = new AtomicInteger();
@@ -34,8 +34,8 @@ class SharedSetupTest {
   private final List<Thread> threads = new ArrayList<>();
 
   private static LockAdmin creating(Callable<Integer> slots) {
-    SemaphoreAdmin semaphore =
-        answering(SemaphoreAdmin.class, (proxy, method, arguments) -> slots.call());
+    TokenSemaphoreAdmin semaphore =
+        answering(TokenSemaphoreAdmin.class, (proxy, method, arguments) -> slots.call());
     return answering(LockAdmin.class, (proxy, method, arguments) -> semaphore);
   }
 
@@ -69,7 +69,7 @@ class SharedSetupTest {
 
   private SemaphoreSetup start(LockException failure) {
     LockCatalog catalog = new LockCatalog(Duration.ofSeconds(1));
-    catalog.configure(IMAGES, 4, null, "a property");
+    catalog.add(LockTerms.configured(IMAGES).slots(4));
     SemaphoreSetup setup = new SemaphoreSetup(creating(() -> firstFails(failure)), catalog);
     threads.add(ensuring(setup, toFirst));
     threads.add(ensuring(setup, toSecond));

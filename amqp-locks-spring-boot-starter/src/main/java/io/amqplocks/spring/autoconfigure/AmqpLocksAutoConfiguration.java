@@ -2,7 +2,6 @@ package io.amqplocks.spring.autoconfigure;
 
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.AmqpLocksBuilder;
-import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockListener;
 import io.amqplocks.spring.AmqpLocksCustomizer;
 import io.amqplocks.spring.BrokerSettings;
@@ -48,24 +47,7 @@ public final class AmqpLocksAutoConfiguration {
   @Bean
   @ConditionalOnMissingBean
   LockCatalog amqpLocksCatalog(AmqpLocksProperties properties) {
-    LockCatalog catalog = new LockCatalog(properties.defaultWait());
-    properties
-        .semaphores()
-        .forEach(
-            (name, semaphore) -> {
-              int slots = semaphore.slots() == null ? 0 : semaphore.slots();
-              LockId id = LockId.semaphore(name);
-              String source = LockCatalog.property(id) + ".slots";
-              catalog.configure(id, slots, semaphore.maxWait(), source);
-            });
-    properties
-        .mutexes()
-        .forEach(
-            (name, mutex) -> {
-              LockId id = LockId.mutex(name);
-              catalog.configure(id, 0, mutex.maxWait(), LockCatalog.property(id));
-            });
-    return catalog;
+    return properties.catalog();
   }
 
   @Bean

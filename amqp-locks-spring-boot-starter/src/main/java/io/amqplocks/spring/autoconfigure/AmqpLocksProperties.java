@@ -3,7 +3,11 @@ package io.amqplocks.spring.autoconfigure;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.SemaphoreAdmin;
+import io.amqplocks.lock.TokenQueueType;
 import io.amqplocks.spring.LockCatalog;
+import io.amqplocks.spring.LockTerms;
+import io.amqplocks.spring.MutexAlgorithm;
+import io.amqplocks.spring.SemaphoreAlgorithm;
 import java.time.Duration;
 import java.util.Map;
 import java.util.function.Function;
@@ -27,6 +31,9 @@ import org.springframework.boot.context.properties.bind.Name;
  * @param queuePrefix Prefix of all queues that the locks use, for broker permissions.
  * @param defaultWait How long to wait for a busy lock where neither the lock's own setting nor the
  *     caller says.
+ * @param semaphoreAlgorithm How the broker keeps semaphores of which neither a property of their own
+ *     nor an annotation says it. By default tokens.
+ * @param semaphoreQueueType What keeps the tokens of semaphores that have no queue type of their own.
  * @param semaphores Semaphores by name. Those with slots are created when the application starts,
  *     or when they are first used if the broker cannot be reached then.
  * @param mutexes Mutexes by name.
@@ -41,6 +48,8 @@ public record AmqpLocksProperties(
     @Nullable Duration verifyEvery,
     @DefaultValue("amqp-locks.") String queuePrefix,
     @DefaultValue("30s") Duration defaultWait,
+    @DefaultValue("tokens") SemaphoreAlgorithm semaphoreAlgorithm,
+    @DefaultValue("quorum") TokenQueueType semaphoreQueueType,
     @DefaultValue Map<String, Semaphore> semaphores,
     @DefaultValue Map<String, Mutex> mutexes,
     @DefaultValue Annotations annotations) {
@@ -56,15 +65,26 @@ public record AmqpLocksProperties(
    * @param slots Number of slots to create the semaphore with if it does not exist. Overrides the
    *     number in annotations.
    * @param maxWait How long to wait for a slot where the caller does not say.
+   * @param algorithm How the broker keeps the semaphore, the same in all processes. Must not contradict
+   *     an annotation.
+   * @param queueType What keeps the tokens, if it has tokens, when it is created.
    */
-  public record Semaphore(@Nullable Integer slots, @Name("wait") @Nullable Duration maxWait) {}
+  public record Semaphore(
+      @Nullable Integer slots,
+      @Name("wait") @Nullable Duration maxWait,
+      @DefaultValue("default") SemaphoreAlgorithm algorithm,
+      @Nullable TokenQueueType queueType) {}
 
   /**
    * One mutex.
    *
    * @param maxWait How long to wait for the mutex where the caller does not say.
+   * @param algorithm How the broker keeps the mutex, the same in all processes. Must not contradict an
+   *     annotation.
    */
-  public record Mutex(@Name("wait") @Nullable Duration maxWait) {}
+  public record Mutex(
+      @Name("wait") @Nullable Duration maxWait,
+      @DefaultValue("default") MutexAlgorithm algorithm) {}
 
   /**
    * Annotated methods.
@@ -101,6 +121,28 @@ public record AmqpLocksProperties(
     mutexes.forEach(
         (name, mutex) ->
             checkWait(property("mutexes", name, LockId::mutex) + ".wait", mutex.maxWait));
+  }
+
+  /** What they say of the locks. */
+  LockCatalog catalog() {
+    LockCatalog catalog =
+        new LockCatalog(
+            new LockCatalog.Defaults(defaultWait, semaphoreAlgorithm, semaphoreQueueType));
+    semaphores.forEach(
+        (name, semaphore) ->
+            catalog.add(
+                LockTerms.configured(LockId.semaphore(name))
+                    .slots(semaphore.slots == null ? 0 : semaphore.slots)
+                    .maxWait(semaphore.maxWait)
+                    .algorithm(semaphore.algorithm)
+                    .queueType(semaphore.queueType)));
+    mutexes.forEach(
+        (name, mutex) ->
+            catalog.add(
+                LockTerms.configured(LockId.mutex(name))
+                    .maxWait(mutex.maxWait)
+                    .algorithm(mutex.algorithm)));
+    return catalog;
   }
 
   private static void check(String name, Semaphore semaphore) {

@@ -52,7 +52,7 @@ public final class GuardAspect implements Ordered {
     Deque<Lease> leases = new ArrayDeque<>(guards.size());
     try {
       for (Guard guard : guards) {
-        leases.push(locks.get().on(guard.lock()).waiting(guard.maxWait()).acquire());
+        leases.push(guard.in(locks.get()).acquire());
       }
       Object result = call.proceed();
       if (result != null && LaterWork.is(result.getClass())) {

@@ -46,6 +46,7 @@ public final class GuardScanner implements SmartInitializingSingleton {
         scan(name, type);
       }
     }
+    methods.complete();
   }
 
   private void scan(String name, Class<?> type) {

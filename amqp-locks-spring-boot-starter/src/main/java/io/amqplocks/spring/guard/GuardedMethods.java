@@ -4,6 +4,7 @@ import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.SemaphoreAdmin;
 import io.amqplocks.spring.LockCatalog;
+import io.amqplocks.spring.LockTerms;
 import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.SemaphoreGuarded;
 import java.lang.reflect.Method;
@@ -12,6 +13,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.MethodClassKey;
@@ -24,6 +27,8 @@ import org.springframework.util.StringValueResolver;
  * startup for the beans whose class is known then, else at the first call.
  */
 public final class GuardedMethods {
+
+  private static final Logger log = LoggerFactory.getLogger(GuardedMethods.class);
 
   private final LockCatalog catalog;
   private final StringValueResolver placeholders;
@@ -58,6 +63,16 @@ public final class GuardedMethods {
     return found;
   }
 
+  /**
+   * All annotations that can be read at startup have been.
+   *
+   * @throws IllegalStateException if what they say of a lock does not fit its algorithm
+   */
+  void complete() {
+    List<LockId> locks = catalog.locks();
+    log.debug("Annotations and properties name {}", locks);
+  }
+
   private List<Guard> read(Method method, Class<?> targetClass) {
     String where = targetClass.getName() + "." + method.getName() + "()";
     UnguardableMethod.reasonFor(method)
@@ -69,13 +84,23 @@ public final class GuardedMethods {
     try {
       MutexGuarded mutex = AnnotatedElementUtils.findMergedAnnotation(method, MutexGuarded.class);
       if (mutex != null) {
-        result.add(guard(LockId.mutex(resolve(mutex.name())), 0, mutex.maxWait(), where));
+        result.add(
+            guard(
+                LockTerms.annotated(LockId.mutex(resolve(mutex.name())), where)
+                    .algorithm(mutex.algorithm())
+                    .priority(mutex.priority()),
+                mutex.maxWait()));
       }
       SemaphoreGuarded semaphore =
           AnnotatedElementUtils.findMergedAnnotation(method, SemaphoreGuarded.class);
       if (semaphore != null) {
-        LockId id = LockId.semaphore(resolve(semaphore.name()));
-        result.add(guard(id, semaphore.slots(), semaphore.maxWait(), where));
+        result.add(
+            guard(
+                LockTerms.annotated(LockId.semaphore(resolve(semaphore.name())), where)
+                    .slots(semaphore.slots())
+                    .algorithm(semaphore.algorithm())
+                    .priority(semaphore.priority()),
+                semaphore.maxWait()));
       }
     } catch (LockException.Invalid | IllegalArgumentException e) {
       throw new IllegalStateException(where + " has a wrong lock annotation: " + e.getMessage(), e);
@@ -87,15 +112,17 @@ public final class GuardedMethods {
     return new IllegalStateException(where + " cannot be guarded by a lock: " + reason);
   }
 
-  private Guard guard(LockId id, int slots, String maxWait, String where) {
+  private Guard guard(LockTerms terms, String maxWait) {
+    LockId id = terms.lock();
+    int slots = terms.slots();
     if (slots < 0 || slots > SemaphoreAdmin.MAX_SLOTS) {
       throw new IllegalArgumentException(
           "slots of %s must be 1 to %d, or 0 for as configured, and not %d"
               .formatted(id, SemaphoreAdmin.MAX_SLOTS, slots));
     }
-    catalog.declare(id, slots, where);
+    catalog.add(terms);
     String wait = resolve(maxWait);
-    return new Guard(id, wait.isBlank() ? catalog.waitFor(id) : parse(wait));
+    return new Guard(id, wait.isBlank() ? catalog.waitFor(id) : parse(wait), terms.priority());
   }
 
   private static Duration parse(String maxWait) {

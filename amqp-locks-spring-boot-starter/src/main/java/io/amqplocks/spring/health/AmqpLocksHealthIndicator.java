@@ -15,7 +15,7 @@ import org.springframework.boot.health.contributor.Health;
  * would stay DOWN for ever.
  *
  * <p>While an alarm of the broker holds up publishers, it says UP with the detail {@code blocked}:
- * leases are held and can be released, but new ones have to wait.
+ * leases are held and can be released, tokens and mutexes acquired, but slots have to wait.
  *
  * <p>An open session is not tried out: with a broker that has stopped without a word it says UP for
  * up to three heartbeats more, until the leases are lost too.

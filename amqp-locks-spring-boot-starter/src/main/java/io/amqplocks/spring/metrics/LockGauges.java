@@ -34,7 +34,7 @@ public final class LockGauges implements MeterBinder {
 
   /** Only where this application created or adopted it: a scrape must not ask the broker. */
   private void registerSlots(MeterRegistry registry, LockId id) {
-    if (id.kind() == LockKind.SEMAPHORE) {
+    if (id.kind() == LockKind.SEMAPHORE || id.kind() == LockKind.TOKEN_SEMAPHORE) {
       Gauge.builder("amqp.locks.slots", setup, s -> toDouble(s.slots(id)))
           .description("Slots of the semaphore when this application created or adopted it")
           .tags(MetersOfLock.tags(id.kind(), id.name().value()))

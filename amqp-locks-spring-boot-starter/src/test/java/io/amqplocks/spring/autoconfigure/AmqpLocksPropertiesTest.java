@@ -109,7 +109,11 @@ class AmqpLocksPropertiesTest {
     LockId id = LockId.semaphore(name);
     application
         .withPropertyValues(LockCatalog.property(id) + ".slots=3")
-        .run(context -> assertThat(context.getBean(LockCatalog.class).slots(id)).isEqualTo(3));
+        .run(
+            context -> {
+              LockCatalog catalog = context.getBean(LockCatalog.class);
+              assertThat(catalog.slots(catalog.semaphore(name))).isEqualTo(3);
+            });
   }
 
   @ParameterizedTest
@@ -122,6 +126,8 @@ class AmqpLocksPropertiesTest {
         "amqp-locks.verify-every",
         "amqp-locks.queue-prefix",
         "amqp-locks.default-wait",
+        "amqp-locks.semaphore-algorithm",
+        "amqp-locks.semaphore-queue-type",
         "amqp-locks.semaphores",
         "amqp-locks.mutexes",
         "amqp-locks.annotations.order",

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.LockCatalog;
+import io.amqplocks.spring.LockTerms;
 import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.SemaphoreGuarded;
 import java.time.Duration;
@@ -19,6 +20,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class GuardedMethodsTest {
+
+  private static final LockId IMAGES = LockId.semaphore("images");
 
   private final LockCatalog catalog = new LockCatalog(Duration.ofSeconds(9));
   private final GuardedMethods methods =
@@ -97,14 +100,14 @@ class GuardedMethodsTest {
   @Test
   void placeholdersAndWait() {
     assertThat(of(Right.class, "semaphore"))
-        .containsExactly(new Guard(LockId.semaphore("images"), Duration.ofMinutes(1)));
-    assertThat(catalog.slots(LockId.semaphore("images"))).isEqualTo(5);
+        .containsExactly(new Guard(IMAGES, Duration.ofMinutes(1), 0));
+    assertThat(catalog.slots(catalog.semaphore("images"))).isEqualTo(5);
   }
 
   @Test
   void theConfiguredWaitIsTheDefault() {
     assertThat(of(Right.class, "mutex"))
-        .containsExactly(new Guard(LockId.mutex("report"), Duration.ofSeconds(9)));
+        .containsExactly(new Guard(LockId.mutex("report"), Duration.ofSeconds(9), 0));
   }
 
   @Test
@@ -127,18 +130,18 @@ class GuardedMethodsTest {
   @Test
   void theRemedyIsAPropertyThatWorks() {
     LockId id = LockId.semaphore("my_images");
-    catalog.declare(id, 5, "one method");
+    catalog.add(LockTerms.annotated(id, "one method").slots(5));
     assertThatIllegalStateException()
-        .isThrownBy(() -> catalog.declare(id, 3, "another"))
+        .isThrownBy(() -> catalog.add(LockTerms.annotated(id, "another").slots(3)))
         .withMessageContaining("decide by amqp-locks.semaphores[my_images].slots");
   }
 
   @Test
   void thePropertyOverridesAnnotations() {
-    catalog.configure(LockId.semaphore("images"), 8, null, "a property");
+    catalog.add(LockTerms.configured(IMAGES).slots(8));
     of(Right.class, "semaphore");
     of(Wrong.class, "otherSlots");
-    assertThat(catalog.slots(LockId.semaphore("images"))).isEqualTo(8);
+    assertThat(catalog.slots(catalog.semaphore("images"))).isEqualTo(8);
   }
 
   @ParameterizedTest

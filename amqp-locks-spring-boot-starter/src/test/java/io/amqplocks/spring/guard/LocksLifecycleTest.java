@@ -75,7 +75,10 @@ class LocksLifecycleTest {
               locks.set(context.getBean(LockTemplate.class));
               lease.set(locks.get().semaphore(name).acquire());
               assertThat(openConnections())
-                  .containsExactlyInAnyOrder(connections + " holder", connections + " prober");
+                  .containsExactlyInAnyOrder(
+                      connections + " holder",
+                      connections + " quorum holder",
+                      connections + " counter");
             });
     assertThat(lease.get().state()).isEqualTo(LeaseState.RELEASED);
     assertThat(notices).isNotEmpty().first().isEqualTo("released");

@@ -9,6 +9,8 @@ import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LossReason;
 import io.amqplocks.spring.LockCatalog;
+import io.amqplocks.spring.LockTerms;
+import io.amqplocks.spring.SemaphoreAlgorithm;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
@@ -75,6 +77,11 @@ class HeldGaugeTest {
     }
   }
 
+  private void declare(String method) {
+    catalog.add(LockTerms.annotated(IMAGES, method).algorithm(SemaphoreAlgorithm.SLOTS));
+    assertThat(catalog.semaphore("images")).isEqualTo(IMAGES);
+  }
+
   private double held(String name) {
     return registry
         .get("amqp.locks.held")
@@ -85,7 +92,7 @@ class HeldGaugeTest {
 
   @Test
   void aReleaseThatWasNotToldStillCounts() {
-    catalog.declare(IMAGES, 2, "a method");
+    declare("a method");
     Images one = new Images();
     Images two = new Images();
     meters.acquired(one, SOME);
@@ -99,7 +106,7 @@ class HeldGaugeTest {
 
   @Test
   void anAcquireThatWasNotToldMakesNothingNegative() {
-    catalog.declare(IMAGES, 2, "a method");
+    declare("a method");
     Images lease = new Images();
     lease.close();
     meters.released(lease, SOME);
@@ -110,7 +117,7 @@ class HeldGaugeTest {
   void aLockThatIsDeclaredWhileItIsHeld() {
     try (Images lease = new Images()) {
       meters.acquired(lease, SOME);
-      catalog.declare(IMAGES, 2, "a method of a late bean");
+      declare("a method of a late bean");
       assertThat(held(LockMeters.OTHER)).isEqualTo(1);
       assertThat(held("images")).isZero();
       meters.released(lease, SOME);

@@ -52,7 +52,7 @@ class LockMetersTest {
           MeterRegistry registry = context.getBean(MeterRegistry.class);
           for (String outcome : List.of("acquired", "busy", "timeout", "interrupted", "error")) {
             assertThat(
-                    meter(registry, "amqp.locks.acquire", "semaphore")
+                    meter(registry, "amqp.locks.acquire", "token semaphore")
                         .tag("amqp.locks.outcome", outcome)
                         .timer()
                         .count())
@@ -60,15 +60,19 @@ class LockMetersTest {
                 .isZero();
           }
           context.getBean(Uploads.class).upload();
-          await().until(() -> meter(registry, "amqp.locks.hold", "semaphore").timer().count() == 1);
+          await()
+              .until(
+                  () -> meter(registry, "amqp.locks.hold", "token semaphore").timer().count() == 1);
           assertThat(
-                  meter(registry, "amqp.locks.acquire", "semaphore")
+                  meter(registry, "amqp.locks.acquire", "token semaphore")
                       .tag("amqp.locks.outcome", "acquired")
                       .timer()
                       .count())
               .isEqualTo(1);
-          assertThat(meter(registry, "amqp.locks.held", "semaphore").gauge().value()).isZero();
-          assertThat(meter(registry, "amqp.locks.slots", "semaphore").gauge().value()).isEqualTo(2);
+          assertThat(meter(registry, "amqp.locks.held", "token semaphore").gauge().value())
+              .isZero();
+          assertThat(meter(registry, "amqp.locks.slots", "token semaphore").gauge().value())
+              .isEqualTo(2);
           assertThat(registry.get("amqp.locks.waiting").gauge().value()).isZero();
         });
   }

@@ -1,0 +1,297 @@
+package io.amqplocks.spring.guard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.TokenQueueType;
+import io.amqplocks.spring.Contexts;
+import io.amqplocks.spring.LockCatalog;
+import io.amqplocks.spring.LockTemplate;
+import io.amqplocks.spring.MutexAlgorithm;
+import io.amqplocks.spring.MutexGuarded;
+import io.amqplocks.spring.SemaphoreAlgorithm;
+import io.amqplocks.spring.SemaphoreGuarded;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+/** Which lock stands for a name, as annotations and properties say. */
+class AlgorithmTest {
+
+  private static final LockId TOKENS = LockId.tokenSemaphore("images");
+  private static final LockId SLOTS = LockId.semaphore("images");
+  private static final LockId QUEUE = LockId.mutex("report");
+  private static final LockId FENCED = LockId.fencedMutex("report");
+
+  private final ApplicationContextRunner application = Contexts.withoutBroker();
+
+  static class Plain {
+    @SemaphoreGuarded(name = "images")
+    void upload() {}
+
+    @MutexGuarded(name = "report")
+    void report() {}
+  }
+
+  static class Slots {
+    @SemaphoreGuarded(name = "images", algorithm = SemaphoreAlgorithm.SLOTS)
+    void upload() {}
+  }
+
+  static class Tokens {
+    @SemaphoreGuarded(name = "images", algorithm = SemaphoreAlgorithm.TOKENS, priority = 3)
+    void upload() {}
+  }
+
+  static class Queue {
+    @MutexGuarded(name = "report", algorithm = MutexAlgorithm.EXCLUSIVE_QUEUE)
+    void report() {}
+  }
+
+  static class Fenced {
+    @MutexGuarded(name = "report", algorithm = MutexAlgorithm.TOKENS, priority = -3)
+    void report() {}
+  }
+
+  static class Urgent {
+    @SemaphoreGuarded(name = "images", priority = 3)
+    void upload() {}
+  }
+
+  static class UrgentReport {
+    @MutexGuarded(name = "report", priority = 3)
+    void report() {}
+  }
+
+  /** Uses a lock before anything is known of it. */
+  static class Early {
+    Early(LockTemplate locks) {
+      assertThat(locks.semaphore("images").withPriority(1)).isNotNull();
+    }
+  }
+
+  private static void assertLocks(ApplicationContextRunner application, LockId... expected) {
+    application.run(
+        context -> {
+          assertThat(context).hasNotFailed();
+          LockCatalog catalog = context.getBean(LockCatalog.class);
+          assertThat(catalog.locks()).containsExactlyInAnyOrder(expected);
+          for (LockId id : expected) {
+            String name = id.name().value();
+            assertThat(name.equals("report") ? catalog.mutex(name) : catalog.semaphore(name))
+                .isEqualTo(id);
+          }
+        });
+  }
+
+  @Test
+  void semaphoresAreTokensAndMutexesExclusiveQueues() {
+    assertLocks(application.withBean(Plain.class), TOKENS, QUEUE);
+  }
+
+  @Test
+  void anAnnotationDecides() {
+    assertLocks(application.withBean(Slots.class).withBean(Fenced.class), SLOTS, FENCED);
+    assertLocks(
+        application
+            .withPropertyValues("amqp-locks.semaphore-algorithm=slots")
+            .withBean(Tokens.class)
+            .withBean(Queue.class),
+        TOKENS,
+        QUEUE);
+  }
+
+  @Test
+  void aPropertyDecides() {
+    assertLocks(
+        application
+            .withPropertyValues(
+                "amqp-locks.semaphores.images.algorithm=slots",
+                "amqp-locks.mutexes.report.algorithm=tokens")
+            .withBean(Plain.class),
+        SLOTS,
+        FENCED);
+    assertLocks(
+        application.withPropertyValues(
+            "amqp-locks.semaphore-algorithm=slots",
+            "amqp-locks.semaphores.images.algorithm=tokens",
+            "amqp-locks.mutexes.report.algorithm=exclusive-queue"),
+        TOKENS,
+        QUEUE);
+  }
+
+  @Test
+  void aPropertyDecidesForAllSemaphoresThatSayNothing() {
+    assertLocks(
+        application
+            .withPropertyValues(
+                "amqp-locks.semaphore-algorithm=slots",
+                "amqp-locks.semaphores.images.algorithm=default")
+            .withBean(Plain.class),
+        SLOTS,
+        QUEUE);
+  }
+
+  @Test
+  void aPropertyMaySayTheSameAsAnAnnotation() {
+    assertLocks(
+        application
+            .withPropertyValues("amqp-locks.semaphores.images.algorithm=slots")
+            .withBean(Slots.class),
+        SLOTS);
+  }
+
+  @Test
+  void oneAnnotationDecidesForTheOthersInWhateverOrderTheyAreRead() {
+    assertLocks(application.withBean(Plain.class).withBean(Slots.class), SLOTS, QUEUE);
+    assertLocks(application.withBean(Slots.class).withBean(Plain.class), SLOTS, QUEUE);
+    assertLocks(application.withBean(UrgentReport.class).withBean(Fenced.class), FENCED);
+  }
+
+  @Test
+  void aPropertyMakesRoomForAPriority() {
+    assertLocks(
+        application
+            .withPropertyValues("amqp-locks.mutexes.report.algorithm=tokens")
+            .withBean(UrgentReport.class)
+            .withBean(Urgent.class),
+        FENCED,
+        TOKENS);
+  }
+
+  @Test
+  void theTemplateAndTheWaitFollow() {
+    application
+        .withPropertyValues(
+            "amqp-locks.semaphores.images.wait=2s",
+            "amqp-locks.semaphores.images.slots=3",
+            "amqp-locks.semaphores.images.queue-type=classic",
+            "amqp-locks.mutexes.report.wait=3s")
+        .withBean(Fenced.class)
+        .run(
+            context -> {
+              LockCatalog catalog = context.getBean(LockCatalog.class);
+              assertThat(catalog.waitFor(TOKENS)).isEqualTo(Duration.ofSeconds(2));
+              assertThat(catalog.waitFor(FENCED)).isEqualTo(Duration.ofSeconds(3));
+              assertThat(catalog.slots(TOKENS)).isEqualTo(3);
+              assertThat(catalog.slots(SLOTS)).as("of another lock").isZero();
+              assertThat(catalog.queueType(TOKENS)).isEqualTo(TokenQueueType.CLASSIC);
+              assertThat(catalog.queueType(LockId.tokenSemaphore("others")))
+                  .isEqualTo(TokenQueueType.QUORUM);
+              LockTemplate locks = context.getBean(LockTemplate.class);
+              assertThat(locks.mutex("report").withPriority(1)).isNotNull();
+              assertThat(locks.semaphore("made up").withPriority(1)).isNotNull();
+              assertThat(catalog.locks()).as("no made-up names").hasSize(2);
+            });
+  }
+
+  @Test
+  void theQueueTypeOfAllSemaphores() {
+    application
+        .withPropertyValues(
+            "amqp-locks.semaphore-queue-type=classic",
+            "amqp-locks.semaphores.images.queue-type=quorum")
+        .run(
+            context -> {
+              LockCatalog catalog = context.getBean(LockCatalog.class);
+              assertThat(catalog.queueType(TOKENS)).isEqualTo(TokenQueueType.QUORUM);
+              assertThat(catalog.queueType(LockId.tokenSemaphore("others")))
+                  .isEqualTo(TokenQueueType.CLASSIC);
+            });
+  }
+
+  private static void assertFails(ApplicationContextRunner application, String... messages) {
+    application.run(
+        context -> {
+          assertThat(context).hasFailed();
+          assertThat(context.getStartupFailure())
+              .isInstanceOf(IllegalStateException.class)
+              .message()
+              .contains(messages);
+        });
+  }
+
+  @Test
+  void twoAnnotationsThatContradictEachOther() {
+    assertFails(
+        application.withBean(Slots.class).withBean(Tokens.class),
+        "The semaphore 'images' is given the algorithm ",
+        "SLOTS by " + Slots.class.getName() + ".upload()",
+        "TOKENS by " + Tokens.class.getName() + ".upload()",
+        "by amqp-locks.semaphores.images.algorithm");
+    assertFails(
+        application.withBean(Queue.class).withBean(Fenced.class),
+        "The mutex 'report' is given the algorithm ",
+        "EXCLUSIVE_QUEUE by " + Queue.class.getName() + ".report()",
+        "TOKENS by " + Fenced.class.getName() + ".report()",
+        "by amqp-locks.mutexes.report.algorithm");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "amqp-locks.semaphores.images.algorithm, slots, SLOTS by",
+    "amqp-locks.mutexes.report.algorithm, exclusive-queue, EXCLUSIVE_QUEUE by"
+  })
+  void aPropertyThatContradictsAnAnnotation(String property, String value, String said) {
+    assertFails(
+        application
+            .withPropertyValues(property + "=" + value)
+            .withBean(Tokens.class)
+            .withBean(Fenced.class),
+        said + " " + property,
+        "TOKENS by " + AlgorithmTest.class.getName());
+  }
+
+  @Test
+  void aPriorityOfALockThatHasNone() {
+    assertFails(
+        application.withBean(UrgentReport.class),
+        UrgentReport.class.getName() + ".report() waits for the mutex 'report' with priority 3",
+        "EXCLUSIVE_QUEUE, by default, has no priorities",
+        "choose TOKENS there or by amqp-locks.mutexes.report.algorithm=tokens");
+    assertFails(
+        application.withBean(Slots.class).withBean(Urgent.class),
+        Urgent.class.getName() + ".upload() waits for the semaphore 'images' with priority 3",
+        "SLOTS, by " + Slots.class.getName() + ".upload(), has no priorities");
+    assertFails(
+        application
+            .withPropertyValues("amqp-locks.semaphore-algorithm=slots")
+            .withBean(Urgent.class),
+        "SLOTS, by amqp-locks.semaphore-algorithm, has no priorities");
+  }
+
+  @Test
+  void aQueueTypeForSlots() {
+    assertFails(
+        application
+            .withPropertyValues("amqp-locks.semaphores.images.queue-type=quorum")
+            .withBean(Slots.class),
+        "amqp-locks.semaphores.images.queue-type is for tokens, and the semaphore 'images' has the"
+            + " algorithm SLOTS by "
+            + Slots.class.getName()
+            + ".upload()");
+  }
+
+  @Test
+  void aLockThatWasInUseBeforeAnAnnotationSaidOtherwise() {
+    assertFails(
+        application.withBean(Early.class).withBean(Slots.class),
+        "TOKENS by amqp-locks.semaphore-algorithm at its first use and SLOTS by",
+        "by amqp-locks.semaphores.images.algorithm");
+    assertLocks(application.withBean(Early.class).withBean(Urgent.class), TOKENS);
+  }
+
+  @Test
+  void anUnknownAlgorithmIsToldByItsProperty() {
+    application
+        .withPropertyValues("amqp-locks.semaphores.images.algorithm=tickets")
+        .run(
+            context ->
+                assertThat(context)
+                    .hasFailed()
+                    .getFailure()
+                    .hasStackTraceContaining("amqp-locks.semaphores.images.algorithm"));
+  }
+}
