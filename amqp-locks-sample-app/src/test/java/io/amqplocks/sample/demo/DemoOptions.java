@@ -1,7 +1,9 @@
 package io.amqplocks.sample.demo;
 
+import io.amqplocks.spring.SemaphoreAlgorithm;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,10 +13,16 @@ import org.jspecify.annotations.Nullable;
  * @param kill whether to kill a worker process in mid-upload
  * @param processes how many worker processes
  * @param slots how many uploads at once
+ * @param algorithm how the broker keeps the slots
  * @param brokerLine the RabbitMQ release line, or null for the preferred one
  */
 record DemoOptions(
-    boolean once, boolean kill, int processes, int slots, @Nullable String brokerLine) {
+    boolean once,
+    boolean kill,
+    int processes,
+    int slots,
+    SemaphoreAlgorithm algorithm,
+    @Nullable String brokerLine) {
 
   /** As many as application.yml gives each worker. */
   static final int THREADS = 4;
@@ -43,6 +51,7 @@ record DemoOptions(
     boolean kill = false;
     int processes = 3;
     int slots = 5;
+    SemaphoreAlgorithm algorithm = SemaphoreAlgorithm.TOKENS;
     String brokerLine = null;
     for (Iterator<String> rest = args.iterator(); rest.hasNext(); ) {
       String option = rest.next();
@@ -51,11 +60,17 @@ record DemoOptions(
         case "--kill" -> kill = true;
         case "--processes" -> processes = number(option, rest);
         case "--slots" -> slots = number(option, rest);
+        case "--algorithm" -> algorithm = algorithm(value(option, rest));
         case "--broker" -> brokerLine = value(option, rest);
         default -> throw new IllegalArgumentException("Unknown option " + option);
       }
     }
-    return new DemoOptions(once, kill, processes, slots, brokerLine);
+    return new DemoOptions(once, kill, processes, slots, algorithm, brokerLine);
+  }
+
+  private static SemaphoreAlgorithm algorithm(String value) {
+    require(value.matches("slots|tokens"), "--algorithm must be slots or tokens, not " + value);
+    return SemaphoreAlgorithm.valueOf(value.toUpperCase(Locale.ROOT));
   }
 
   private static int number(String option, Iterator<String> rest) {

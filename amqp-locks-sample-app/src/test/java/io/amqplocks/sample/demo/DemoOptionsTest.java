@@ -3,6 +3,7 @@ package io.amqplocks.sample.demo;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.amqplocks.spring.SemaphoreAlgorithm;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -12,13 +13,14 @@ class DemoOptionsTest {
 
   @Test
   void hasDefaults() {
-    assertThat(parse("")).isEqualTo(new DemoOptions(false, false, 3, 5, null));
+    assertThat(parse(""))
+        .isEqualTo(new DemoOptions(false, false, 3, 5, SemaphoreAlgorithm.TOKENS, null));
   }
 
   @Test
   void readsAll() {
-    assertThat(parse("--kill --slots 7 --processes 4 --broker 3.10 --once"))
-        .isEqualTo(new DemoOptions(true, true, 4, 7, "3.10"));
+    assertThat(parse("--kill --slots 7 --processes 4 --broker 3.10 --algorithm slots --once"))
+        .isEqualTo(new DemoOptions(true, true, 4, 7, SemaphoreAlgorithm.SLOTS, "3.10"));
   }
 
   @ParameterizedTest
@@ -30,6 +32,8 @@ class DemoOptionsTest {
         "--slots many",
         "--processes 0",
         "--broker",
+        "--algorithm",
+        "--algorithm default",
         "--kill --processes 1",
         "--kill --slots 9",
         "--frobnicate"

@@ -4,6 +4,8 @@ import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.MessageProperties;
 import com.rabbitmq.client.ShutdownSignalException;
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.LockException;
 import io.amqplocks.test.Broker;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -12,7 +14,7 @@ import java.util.UUID;
 import java.util.concurrent.TimeoutException;
 
 /**
- * The demo's durable queues: the one with the work, and the slots. Their names are this run's own,
+ * The demo's durable queues: the one with the work, and those of the semaphore. Their names are this run's own,
  * so that demos that share a broker do not take each other's work, and a broker that was lent, by
  * {@code AMQP_LOCKS_BROKER_URI}, gets back with its own queues and without these.
  */
@@ -22,13 +24,13 @@ final class DemoQueues implements AutoCloseable {
   private final String prefix =
       "amqp-locks.demo-" + UUID.randomUUID().toString().substring(0, 8) + ".";
 
-  private final int slots;
+  private final Broker broker;
   private final Connection connection;
   private final Channel channel;
 
   /** Connects. Nothing is left behind yet. */
-  DemoQueues(Broker broker, int slots) throws IOException, TimeoutException {
-    this.slots = slots;
+  DemoQueues(Broker broker) throws IOException, TimeoutException {
+    this.broker = broker;
     this.connection = broker.connectionFactory().newConnection("demo");
     this.channel = connection.createChannel();
     channel.confirmSelect();
@@ -64,12 +66,17 @@ final class DemoQueues implements AutoCloseable {
   /** Deletes them, once nobody uses them any more. */
   @Override
   public void close() {
-    try (connection) {
-      for (int slot = 1; slot <= slots; slot++) {
-        channel.queueDelete(prefix + "semaphore.images.slot." + slot);
+    try (connection;
+        AmqpLocks locks =
+            AmqpLocks.builder(broker.connectionFactory()).queuePrefix(prefix).build()) {
+      locks.admin().semaphore("images").destroy();
+      locks.admin().tokenSemaphore("images").destroy();
+      // What is remembered of a token semaphore for good, in case that it is created again.
+      for (String memory : List.of("record", "ledger")) {
+        channel.queueDelete(prefix + "token-semaphore.images." + memory);
       }
       channel.queueDelete(work());
-    } catch (IOException | ShutdownSignalException gone) {
+    } catch (IOException | ShutdownSignalException | LockException gone) {
       // With a broker that has ended, which was not lent.
     }
   }

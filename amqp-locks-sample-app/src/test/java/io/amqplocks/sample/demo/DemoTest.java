@@ -36,6 +36,18 @@ class DemoTest {
     }
 
     @Test
+    void withAQueueForEachSlotToo(Broker broker) {
+      ChildJvmBuilder program = demo(broker).args("--once", "--kill", "--algorithm", "slots");
+      try (ChildJvm demo = program.start()) {
+        List<String> said = success(demo);
+        assertThat(said).last().isEqualTo("images: 60 uploaded, at most 5 at once, 0 leases lost");
+        assertThat(said).anyMatch(line -> line.endsWith("share 5 upload slots, a queue each"));
+        assertThat(said)
+            .anyMatch(line -> line.matches("slot \\d taken by worker \\d after \\d+ ms"));
+      }
+    }
+
+    @Test
     void theSlotsAreThoseAskedForAndAllInUse(Broker broker) {
       ChildJvmBuilder program = demo(broker).args("--once", "--slots", "3", "--processes", "2");
       try (ChildJvm demo = program.start()) {

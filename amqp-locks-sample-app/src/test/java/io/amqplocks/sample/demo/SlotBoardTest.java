@@ -107,7 +107,7 @@ class SlotBoardTest {
   }
 
   private void read(int worker, String event, long atMillis) {
-    board.read(worker, "INFO SlotLog : semaphore 'images': " + event, millis(atMillis));
+    board.read(worker, "INFO SlotLog : token semaphore 'images': " + event, millis(atMillis));
   }
 
   private static long millis(long millis) {

@@ -3,6 +3,7 @@ package io.amqplocks.sample.demo;
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.sample.SampleApplication;
 import io.amqplocks.sample.images.ImageFolder;
+import io.amqplocks.spring.SemaphoreAlgorithm;
 import io.amqplocks.test.Brokers;
 import io.amqplocks.test.ChildJvm;
 import io.amqplocks.test.ChildJvmBuilder;
@@ -35,7 +36,7 @@ final class Stage {
     String line = options.brokerLine();
     this.broker = line == null ? Brokers.start() : Brokers.start(line);
     belongings.add(broker::close);
-    this.queues = new DemoQueues(broker, options.slots());
+    this.queues = new DemoQueues(broker);
     belongings.add(queues::close);
     queues.declare();
     this.receiver = Receiver.await(receiving);
@@ -50,8 +51,14 @@ final class Stage {
     }
     workers.forEach(WorkerProcess::awaitStarted);
     screen.say(
-        "%d workers of %d threads share %d upload slots"
-            .formatted(workers.size(), DemoOptions.THREADS, options.slots()));
+        "%d workers of %d threads share %d upload slots, %s"
+            .formatted(workers.size(), DemoOptions.THREADS, options.slots(), how(options)));
+  }
+
+  private static String how(DemoOptions options) {
+    return options.algorithm() == SemaphoreAlgorithm.TOKENS
+        ? "tokens on a quorum queue"
+        : "a queue each";
   }
 
   DemoQueues queues() {
@@ -96,6 +103,7 @@ final class Stage {
             "--sample.worker.folder=" + images.path(),
             "--amqp-locks.queue-prefix=" + queues.prefix(),
             "--amqp-locks.semaphores.images.slots=" + options.slots(),
+            "--amqp-locks.semaphores.images.algorithm=" + options.algorithm(),
             "--amqp-locks.connection-name=worker " + number);
   }
 

@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
-import com.rabbitmq.client.Channel;
-import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import com.sun.net.httpserver.HttpServer;
 import io.amqplocks.sample.SampleApplication;
@@ -13,6 +11,8 @@ import io.amqplocks.sample.images.ImageFolder;
 import io.amqplocks.sample.images.Thumbnail;
 import io.amqplocks.sample.receiver.UploadCount;
 import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerFaults;
+import io.amqplocks.test.BrokerQueue;
 import io.amqplocks.test.BrokerTest;
 import java.awt.image.BufferedImage;
 import java.io.IOException;
@@ -22,7 +22,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -44,10 +43,12 @@ class GuardedUploadTest {
   private final String workQueue = prefix + "todo";
 
   private final ConnectionFactory broker;
+  private final BrokerFaults faults;
   private final List<ConfigurableApplicationContext> applications = new ArrayList<>();
 
   GuardedUploadTest(Broker broker) {
     this.broker = broker.connectionFactory();
+    this.faults = broker.faults();
   }
 
   @Test
@@ -85,15 +86,12 @@ class GuardedUploadTest {
   }
 
   @AfterEach
-  void leaveNothingBehind() throws IOException, TimeoutException {
+  void leaveNothingBehind() {
     applications.forEach(ConfigurableApplicationContext::close);
-    try (Connection connection = broker.newConnection();
-        Channel channel = connection.createChannel()) {
-      channel.queueDelete(workQueue);
-      for (int slot = 1; slot <= SLOTS; slot++) {
-        channel.queueDelete(prefix + "semaphore.images.slot." + slot);
-      }
-    }
+    faults.queues().stream()
+        .map(BrokerQueue::name)
+        .filter(queue -> queue.startsWith(prefix))
+        .forEach(faults::deleteQueue);
   }
 
   private ConfigurableApplicationContext startWorker(String receiver, int slots) {
