@@ -78,7 +78,7 @@ class LocksLifecycleTest {
                   .containsExactlyInAnyOrder(
                       connections + " holder",
                       connections + " quorum holder",
-                      connections + " counter");
+                      connections + " side");
             });
     assertThat(lease.get().state()).isEqualTo(LeaseState.RELEASED);
     assertThat(notices).isNotEmpty().first().isEqualTo("released");

@@ -10,6 +10,7 @@ import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LocksStatus.Session;
 import io.amqplocks.lock.LossReason;
+import io.amqplocks.lock.TokenQueueType;
 import io.amqplocks.spring.LeaseLostEvent;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.LocksOnBroker;
@@ -148,6 +149,29 @@ class LossAndHealthTest {
             context -> {
               AmqpLocksHealthIndicator indicator = context.getBean(AmqpLocksHealthIndicator.class);
               duringAnAlarm(() -> assertBlockedAndUp(health(indicator)));
+            });
+  }
+
+  @Test
+  void tokensAndMutexesAreHadDuringAnAlarm() {
+    assertThat(
+            onBroker.<Integer>administer(
+                admin -> admin.tokenSemaphore(name).createIfAbsent(1, TokenQueueType.QUORUM)))
+        .isEqualTo(1);
+    application
+        .withPropertyValues(
+            "amqp-locks.semaphores." + name + ".slots=1",
+            "amqp-locks.mutexes." + name + ".algorithm=tokens")
+        .run(
+            context -> {
+              LockTemplate locks = context.getBean(LockTemplate.class);
+              locks.mutex(name).execute(() -> {}); // the first one ever publishes
+              duringAnAlarm(
+                  () -> {
+                    assertThat(locks.semaphore(name).tryExecute(() -> {})).isTrue();
+                    assertThat(locks.mutex(name).tryExecute(() -> {})).isTrue();
+                    assertThat(locks.mutex("plain").tryExecute(() -> {})).isTrue();
+                  });
             });
   }
 
