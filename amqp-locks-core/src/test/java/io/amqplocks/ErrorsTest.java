@@ -9,7 +9,9 @@ import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockName;
 import io.amqplocks.lock.LocksStatus;
+import io.amqplocks.lock.TokenQueueType;
 import io.amqplocks.support.Fixture;
+import io.amqplocks.support.Tokens;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.net.ServerSocket;
@@ -109,8 +111,16 @@ class ErrorsTest {
         assertThat(mutex.verify()).isEqualTo(LeaseState.HELD);
       }
       locks.admin().semaphore("s").resize(1);
+      locks.admin().tokenSemaphore("t").create(2, TokenQueueType.QUORUM);
+      try (Lease token = locks.tokenSemaphore("t").tryAcquire().orElseThrow();
+          Lease mutex = locks.fencedMutex("f").tryAcquire().orElseThrow()) {
+        assertThat(token.verify()).isEqualTo(LeaseState.HELD);
+        assertThat(mutex.verify()).isEqualTo(LeaseState.HELD);
+      }
+      assertThat(locks.admin().tokenSemaphore("t").resize(1).tokens()).isEqualTo(1);
     } finally {
       broker.faults().deleteUser(USER);
+      Tokens.clear(broker, fixture.prefix());
     }
   }
 
