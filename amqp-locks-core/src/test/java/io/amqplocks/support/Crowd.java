@@ -76,7 +76,7 @@ public final class Crowd implements AutoCloseable {
     try (Crowd crowd = new Crowd(factory, args[1], Integer.parseInt(args[2]))) {
       System.out.println("READY");
       for (String order = orders.readLine(); order != null; order = orders.readLine()) {
-        String[] words = order.split(" ");
+        String[] words = order.split(" ", -1);
         SlotBoard board =
             new SlotBoard(Path.of(args[3]).resolve(words[0]), Integer.parseInt(words[1]));
         crowd.acquire(words[0], Boolean.parseBoolean(words[2]), Integer.parseInt(words[3]), board);
