@@ -21,7 +21,7 @@ import org.springframework.boot.context.properties.bind.Name;
  *
  * @param enabled Whether to set up the locks. Without, annotated methods just run.
  * @param connectionName Name of the locks' connections as the broker shows them, which is followed
- *     by "holder" or "prober". By default the application's name.
+ *     by what each is for, as in "holder". By default the application's name.
  * @param heartbeat Interval of AMQP heartbeats in whole seconds, which bounds how long the loss of
  *     a connection goes unnoticed.
  * @param callTimeout Bound on the broker's part of each call, at most the heartbeat. By default
