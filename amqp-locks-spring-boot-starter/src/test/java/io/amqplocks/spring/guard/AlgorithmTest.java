@@ -13,8 +13,6 @@ import io.amqplocks.spring.SemaphoreAlgorithm;
 import io.amqplocks.spring.SemaphoreGuarded;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /** Which lock stands for a name, as annotations and properties say. */
@@ -63,13 +61,6 @@ class AlgorithmTest {
   static class UrgentReport {
     @MutexGuarded(name = "report", priority = 3)
     void report() {}
-  }
-
-  /** Uses a lock before anything is known of it. */
-  static class Early {
-    Early(LockTemplate locks) {
-      assertThat(locks.semaphore("images").withPriority(1)).isNotNull();
-    }
   }
 
   private static void assertLocks(ApplicationContextRunner application, LockId... expected) {
@@ -151,6 +142,12 @@ class AlgorithmTest {
   }
 
   @Test
+  void anEarlyUseDecides() {
+    assertLocks(
+        application.withBean(AlgorithmConflictTest.Early.class).withBean(Urgent.class), TOKENS);
+  }
+
+  @Test
   void aPropertyMakesRoomForAPriority() {
     assertLocks(
         application
@@ -200,98 +197,5 @@ class AlgorithmTest {
               assertThat(catalog.queueType(LockId.tokenSemaphore("others")))
                   .isEqualTo(TokenQueueType.CLASSIC);
             });
-  }
-
-  private static void assertFails(ApplicationContextRunner application, String... messages) {
-    application.run(
-        context -> {
-          assertThat(context).hasFailed();
-          assertThat(context.getStartupFailure())
-              .isInstanceOf(IllegalStateException.class)
-              .message()
-              .contains(messages);
-        });
-  }
-
-  @Test
-  void twoAnnotationsThatContradictEachOther() {
-    assertFails(
-        application.withBean(Slots.class).withBean(Tokens.class),
-        "The semaphore 'images' is given the algorithm ",
-        "SLOTS by " + Slots.class.getName() + ".upload()",
-        "TOKENS by " + Tokens.class.getName() + ".upload()",
-        "by amqp-locks.semaphores.images.algorithm");
-    assertFails(
-        application.withBean(Queue.class).withBean(Fenced.class),
-        "The mutex 'report' is given the algorithm ",
-        "EXCLUSIVE_QUEUE by " + Queue.class.getName() + ".report()",
-        "TOKENS by " + Fenced.class.getName() + ".report()",
-        "by amqp-locks.mutexes.report.algorithm");
-  }
-
-  @ParameterizedTest
-  @CsvSource({
-    "amqp-locks.semaphores.images.algorithm, slots, SLOTS by",
-    "amqp-locks.mutexes.report.algorithm, exclusive-queue, EXCLUSIVE_QUEUE by"
-  })
-  void aPropertyThatContradictsAnAnnotation(String property, String value, String said) {
-    assertFails(
-        application
-            .withPropertyValues(property + "=" + value)
-            .withBean(Tokens.class)
-            .withBean(Fenced.class),
-        said + " " + property,
-        "TOKENS by " + AlgorithmTest.class.getName());
-  }
-
-  @Test
-  void aPriorityOfALockThatHasNone() {
-    assertFails(
-        application.withBean(UrgentReport.class),
-        UrgentReport.class.getName() + ".report() waits for the mutex 'report' with priority 3",
-        "EXCLUSIVE_QUEUE, by default, has no priorities",
-        "choose TOKENS there or by amqp-locks.mutexes.report.algorithm=tokens");
-    assertFails(
-        application.withBean(Slots.class).withBean(Urgent.class),
-        Urgent.class.getName() + ".upload() waits for the semaphore 'images' with priority 3",
-        "SLOTS, by " + Slots.class.getName() + ".upload(), has no priorities");
-    assertFails(
-        application
-            .withPropertyValues("amqp-locks.semaphore-algorithm=slots")
-            .withBean(Urgent.class),
-        "SLOTS, by amqp-locks.semaphore-algorithm, has no priorities");
-  }
-
-  @Test
-  void aQueueTypeForSlots() {
-    assertFails(
-        application
-            .withPropertyValues("amqp-locks.semaphores.images.queue-type=quorum")
-            .withBean(Slots.class),
-        "amqp-locks.semaphores.images.queue-type is for tokens, and the semaphore 'images' has the"
-            + " algorithm SLOTS by "
-            + Slots.class.getName()
-            + ".upload()");
-  }
-
-  @Test
-  void aLockThatWasInUseBeforeAnAnnotationSaidOtherwise() {
-    assertFails(
-        application.withBean(Early.class).withBean(Slots.class),
-        "TOKENS by amqp-locks.semaphore-algorithm at its first use and SLOTS by",
-        "by amqp-locks.semaphores.images.algorithm");
-    assertLocks(application.withBean(Early.class).withBean(Urgent.class), TOKENS);
-  }
-
-  @Test
-  void anUnknownAlgorithmIsToldByItsProperty() {
-    application
-        .withPropertyValues("amqp-locks.semaphores.images.algorithm=tickets")
-        .run(
-            context ->
-                assertThat(context)
-                    .hasFailed()
-                    .getFailure()
-                    .hasStackTraceContaining("amqp-locks.semaphores.images.algorithm"));
   }
 }
