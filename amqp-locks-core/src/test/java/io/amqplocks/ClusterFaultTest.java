@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What holders and others see when nodes of a cluster fail, on Khepri. */
+@Tag("one-jdk")
 class ClusterFaultTest {
 
   private static final Duration HEARTBEAT = Duration.ofSeconds(2);

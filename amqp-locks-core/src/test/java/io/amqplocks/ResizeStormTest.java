@@ -38,6 +38,7 @@ import org.junit.jupiter.api.Test;
 /** Two administrators, one of them killed again and again, and sixteen contenders, for 20 seconds. */
 @Tag("trap-15")
 @BrokerTest
+@Tag("one-jdk")
 class ResizeStormTest {
 
   private static final int MOST = 20;

@@ -33,6 +33,7 @@ import org.junit.jupiter.api.Test;
  * amqp-locks.disconnected-seconds} says otherwise.
  */
 @Tag("trap-10")
+@Tag("one-jdk")
 class TokenClusterTest {
 
   private static final Duration HEARTBEAT = Duration.ofSeconds(2);

@@ -32,6 +32,7 @@ import org.junit.jupiter.api.Test;
  * same minute, on brokers of their own.
  */
 @Tag("trap-9")
+@Tag("one-jdk")
 class TokenHeldTooLongTest {
 
   private static final Duration TIMEOUT = Duration.ofMinutes(1);

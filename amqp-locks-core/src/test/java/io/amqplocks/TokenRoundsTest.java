@@ -37,6 +37,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 @Tag("trap-8")
 @BrokerTest(everyLine = true)
+@Tag("one-jdk")
 class TokenRoundsTest {
 
   private static final LockId ID = LockId.tokenSemaphore("s");

@@ -24,6 +24,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** An administrator whose connections are cut at any moment never makes a token too many. */
 @BrokerTest(everyLine = true)
+@Tag("one-jdk")
 class TokenStormTest {
 
   private static final LockId ID = LockId.tokenSemaphore("s");

@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -27,6 +28,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * run; 100000 is what was promised, and takes most of an hour.
  */
 @BrokerTest(everyLine = true)
+@Tag("one-jdk")
 class TokenStressTest {
 
   private static final int CLIENTS = 16;
