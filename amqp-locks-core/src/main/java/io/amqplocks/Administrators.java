@@ -50,7 +50,7 @@ record Administrators(Parts parts) implements LockAdmin {
         .ifPresent(
             session -> {
               for (int i = 0; i < Math.min(added, MOST_TOLD); i++) {
-                session.wakes().call(id, parts.names.wake(id));
+                boolean unused = session.wakes().tell(id, parts.names.wake(id));
               }
             });
   }

@@ -54,6 +54,7 @@ final class Parts {
   private final ThreadPoolExecutor background;
   private final ScheduledExecutorService scheduler;
   private final ScheduledExecutorService timer;
+  private final ThreadPoolExecutor waitingWork;
   private final Notices notices;
   private final Notices silence;
 
@@ -65,6 +66,7 @@ final class Parts {
     background = threads.background();
     scheduler = threads.scheduler();
     timer = threads.timer();
+    waitingWork = threads.waitingWork();
     notices = new Notices(settings.listeners, recorder, threads);
     silence = new Notices(List.of(), LockListener.NO_OP, threads);
     leases =
@@ -96,9 +98,9 @@ final class Parts {
     quorumSessions = sessions(connector, "quorum holder", threads, verification::begin);
     tokens = new TokenDirectory(names, new TokenRecords(names));
     withdrawals = new TokenWithdrawals(threads);
-    users = new Context(sessions, lines, notices, callTimeout, Ticker.SYSTEM, background, timer);
+    users = new Context(sessions, lines, notices, callTimeout, Ticker.SYSTEM, waitingWork, timer);
     administrators =
-        new Context(sessions, lines, silence, callTimeout, Ticker.SYSTEM, background, timer);
+        new Context(sessions, lines, silence, callTimeout, Ticker.SYSTEM, waitingWork, timer);
   }
 
   private Sessions sessions(
@@ -120,12 +122,13 @@ final class Parts {
     sessions.refuse();
     withdrawals.close();
     quorumSessions.refuse();
-    lines.releaseAll();
+    lines.close();
     scheduler.shutdown();
     leases.releaseAll();
     administration.releaseAll();
     quorumSessions.close();
     sessions.close();
+    waitingWork.shutdown();
     timer.shutdownNow();
     background.shutdown();
     notices.close();

@@ -43,6 +43,17 @@ final class Threads implements ThreadFactory {
     return pool;
   }
 
+  /**
+   * For calls that nobody waits for in a thread of his own. A pool of their own, since they wait for the
+   * broker. After a shutdown it refuses.
+   */
+  ThreadPoolExecutor waitingWork() {
+    ThreadPoolExecutor pool =
+        new ThreadPoolExecutor(8, 8, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), this);
+    pool.allowCoreThreadTimeOut(true);
+    return pool;
+  }
+
   /** For signals, which take no time; most are cancelled before they are due. */
   ScheduledExecutorService timer() {
     ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, this);

@@ -101,11 +101,17 @@ class AsyncAcquireTest {
     Lease lease = mutex.tryAcquire().orElseThrow();
     assertThatThrownBy(() -> mutex.acquireAsync(Duration.ofMillis(50)).get(5, TimeUnit.SECONDS))
         .hasCauseInstanceOf(LockException.AcquireTimeout.class);
-    CompletableFuture<Lease> waiting = mutex.acquireAsync(LONG);
-    await().until(() -> locks.status().waiting() == 1);
+    List<CompletableFuture<Lease>> waiting = new ArrayList<>();
+    for (int i = 0; i < 50; i++) {
+      waiting.add(mutex.acquireAsync(LONG));
+    }
+    await().until(() -> locks.status().waiting() == 50);
     locks.close();
-    assertThatThrownBy(() -> waiting.get(5, TimeUnit.SECONDS))
-        .hasCauseInstanceOf(LockException.Closed.class);
+    for (CompletableFuture<Lease> each : waiting) {
+      assertThatThrownBy(() -> each.get(5, TimeUnit.SECONDS))
+          .hasCauseInstanceOf(LockException.Closed.class);
+    }
+    await().until(() -> locks.status().waiting() == 0);
     assertThatThrownBy(() -> mutex.acquireAsync(LONG).get(5, TimeUnit.SECONDS))
         .hasCauseInstanceOf(LockException.Closed.class);
     assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);

@@ -19,6 +19,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -124,5 +125,38 @@ class HandOverTest {
       each.get(60, TimeUnit.SECONDS);
     }
     assertThat(both.get(0).status().waiting()).isZero();
+  }
+
+  /** Who gives a lock back and takes it again at once does not keep it from one who waits. */
+  @ParameterizedTest
+  @EnumSource
+  void oneThreadDoesNotStarveAnotherProcess(LockKind kind) throws Exception {
+    LockId id = new LockId(kind, LockId.mutex("m").name());
+    AmqpLocks one = fixture.open();
+    AmqpLocks two = fixture.open();
+    make(one, id);
+    AtomicBoolean over = new AtomicBoolean();
+    AtomicInteger selfish = new AtomicInteger();
+    Future<?> loop =
+        threads.submit(
+            () -> {
+              while (!over.get()) {
+                lock(one, id).acquire(LONG).close();
+                selfish.incrementAndGet();
+              }
+              return null;
+            });
+    await().until(() -> selfish.get() > 5);
+    List<Duration> waited = new ArrayList<>();
+    for (int i = 0; i < 10; i++) {
+      long start = System.nanoTime();
+      try (Lease lease = lock(two, id).acquire(LONG)) {
+        waited.add(Duration.ofNanos(System.nanoTime() - start));
+      }
+    }
+    over.set(true);
+    loop.get(10, TimeUnit.SECONDS);
+    waited.sort(null);
+    assertThat(waited.get(5)).as("median of %s", waited).isLessThan(SOON);
   }
 }

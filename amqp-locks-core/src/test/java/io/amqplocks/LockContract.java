@@ -172,10 +172,10 @@ abstract class LockContract {
     AmqpLocks locks = fixture.open();
     Lease lease = lock(locks, "m").tryAcquire().orElseThrow();
     List<Future<?>> waiting = new ArrayList<>();
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 20; i++) {
       waiting.add(threads.submit(() -> lock(locks, "m").acquire(LONG)));
     }
-    await().until(() -> locks.status().waiting() == 3);
+    await().until(() -> locks.status().waiting() == 20);
     locks.close();
     assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
     for (Future<?> each : waiting) {

@@ -226,6 +226,11 @@ public final class HeldLease implements Lease, Session.Member {
     slot.giveBack();
   }
 
+  /** Whether the broker has answered nothing for that long, on the connection that holds this. */
+  boolean isSessionSilent(Duration patience) {
+    return session.silentNanos() >= patience.toNanos();
+  }
+
   /** Whether it is held by that session's connection. */
   boolean isOf(Session other) {
     return session.equals(other);

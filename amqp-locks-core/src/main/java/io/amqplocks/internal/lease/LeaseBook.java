@@ -96,19 +96,21 @@ public final class LeaseBook implements Taking {
   void verify(Session session) {
     Queue<HeldLease> left = new ConcurrentLinkedQueue<>(leases);
     left.removeIf(lease -> !lease.isOf(session));
-    Runnable worker = () -> verify(left);
+    Runnable worker = () -> verify(left, callTimeout);
     for (int i = 1; i < MOST_AT_ONCE && i < left.size(); i++) {
       background.execute(worker);
     }
     worker.run();
   }
 
-  private static void verify(Queue<HeldLease> left) {
+  private static void verify(Queue<HeldLease> left, Duration patience) {
     for (HeldLease lease = left.poll(); lease != null; lease = left.poll()) {
       try {
         if (lease.state() != LeaseState.LOST && !lease.check()) {
           log.warn("{} could not be verified: RabbitMQ did not answer", lease);
-          left.clear();
+          if (lease.isSessionSilent(patience)) {
+            left.clear();
+          }
         }
       } catch (LockException e) {
         log.warn("{} could not be verified: {}", lease, e.getMessage());

@@ -1,11 +1,13 @@
 package io.amqplocks.internal.session;
 
+import com.rabbitmq.client.AMQP.Basic;
 import com.rabbitmq.client.AMQP.BasicProperties;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.DefaultConsumer;
 import com.rabbitmq.client.Envelope;
 import com.rabbitmq.client.ShutdownSignalException;
 import java.io.IOException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -26,6 +28,7 @@ final class DeliveryChannel extends DefaultConsumer {
   private static final Logger log = LoggerFactory.getLogger(DeliveryChannel.class);
 
   private final AtomicInteger users = new AtomicInteger();
+  private final AtomicBoolean asking = new AtomicBoolean();
   private volatile @Nullable Carried carried;
   private volatile boolean wornOut;
 
@@ -52,6 +55,23 @@ final class DeliveryChannel extends DefaultConsumer {
     return users.decrementAndGet() == 0;
   }
 
+  /** Whether nobody asks about what it carries just now; whoever is told so may, and must {@link #asked}. */
+  boolean ask() {
+    return asking.compareAndSet(false, true);
+  }
+
+  /** The question was answered. */
+  void asked() {
+    asking.set(false);
+  }
+
+  /** Ends its consumer, if there is one, without waiting for the broker to say so. */
+  void cancel(String tag) throws IOException {
+    if (!tag.isEmpty()) {
+      getChannel().asyncRpc(new Basic.Cancel.Builder().consumerTag(tag).nowait().build());
+    }
+  }
+
   /** Must not be used again. */
   void wearOut() {
     wornOut = true;
@@ -65,8 +85,8 @@ final class DeliveryChannel extends DefaultConsumer {
     return getChannel().isOpen();
   }
 
-  /** Whom to tell from now on. */
-  void carry(@Nullable Carried next) {
+  /** Whom to tell from now on; the last one is told what still comes for it until then. */
+  void carry(Carried next) {
     carried = next;
   }
 

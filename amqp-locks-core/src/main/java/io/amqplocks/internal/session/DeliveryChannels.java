@@ -119,7 +119,6 @@ final class DeliveryChannels {
     if (!channel.leave()) {
       return;
     }
-    channel.carry(null);
     if (channel.isWornOut()) {
       close(channel);
       return;

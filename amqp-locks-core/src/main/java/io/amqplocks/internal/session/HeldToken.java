@@ -32,6 +32,7 @@ public final class HeldToken implements Carried {
   private final Runnable cancelled;
   private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.WAITING);
   private volatile @Nullable Delivery delivery;
+  private volatile boolean ended;
   private final CompletableFuture<LossReason> gone = new CompletableFuture<>();
 
   /**
@@ -78,8 +79,10 @@ public final class HeldToken implements Carried {
     }
   }
 
+  /** Over at once, whatever the reason was. */
   @Override
   public void cancelled() {
+    ended = true;
     cancelled.run();
   }
 
@@ -135,7 +138,7 @@ public final class HeldToken implements Carried {
 
   /** Whether the broker ended it, as far as this process was told. */
   public boolean isGone() {
-    return gone.isDone();
+    return ended || gone.isDone();
   }
 
   /** Calls when the broker ends it, or now if it has, on any thread; must not block. */

@@ -8,7 +8,6 @@ import io.amqplocks.lock.LockException;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -47,6 +46,10 @@ public final class RevocationWatch {
   private long lastTag;
 
   private record Watched(String queue, Runnable revoked, @Nullable Channel on) {
+    boolean isAstray(@Nullable Channel open) {
+      return on == null || !on.equals(open);
+    }
+
     Watched on(Channel other) {
       return new Watched(queue, revoked, other);
     }
@@ -177,7 +180,7 @@ public final class RevocationWatch {
 
   private List<String> astray() {
     return watched.entrySet().stream()
-        .filter(entry -> !Objects.equals(entry.getValue().on(), channel))
+        .filter(entry -> entry.getValue().isAstray(channel))
         .map(Map.Entry::getKey)
         .toList();
   }

@@ -66,7 +66,7 @@ public final class Session {
     slots = new SlotQueues(holder);
     DeliveryChannels channels = new DeliveryChannels(connection, holder, background);
     consumers = new HolderConsumers(holder, channels);
-    tokens = new TokenQueues(channels, new TokenFate(holder, background, callTimeout));
+    tokens = new TokenQueues(channels, new TokenFate(holder, background));
     revocations = new RevocationWatch(connection, watchThread);
     prober = new ProberConnection(connector, callTimeout);
     side = new SideConnection(connector, background, callTimeout, ticker);

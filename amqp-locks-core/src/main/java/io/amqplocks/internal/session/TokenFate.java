@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
  *
  * @param background where that is asked
  */
-record TokenFate(HolderConnection holder, Executor background, Duration callTimeout) {
+record TokenFate(HolderConnection holder, Executor background) {
 
   private static final Logger log = LoggerFactory.getLogger(TokenFate.class);
 
@@ -25,6 +25,9 @@ record TokenFate(HolderConnection holder, Executor background, Duration callTime
   private static final int LOOKS = 6;
 
   private static final long PAUSE_NANOS = 20_000_000;
+
+  /** The holder must not wait for the reason: whoever has the token now, does not. */
+  private static final Duration LONGEST = Duration.ofMillis(500);
 
   void tellLater(LockId lock, HeldToken ended) {
     background.execute(() -> ended.gone(of(lock, ended)));
@@ -46,11 +49,12 @@ record TokenFate(HolderConnection holder, Executor background, Duration callTime
   }
 
   private boolean outlived(LockId lock, String queue) {
+    Call call = Call.on(lock, LONGEST, holder::nanos);
     for (int i = 0; i < LOOKS; i++) {
       if (i > 0) {
         Futures.pause(PAUSE_NANOS);
       }
-      if (!exists(Call.on(lock, callTimeout, holder::nanos), queue)) {
+      if (!exists(call, queue)) {
         return false;
       }
     }

@@ -182,7 +182,8 @@ public final class TokenQueues {
   public void release(HeldToken token) {
     boolean came = !token.leave() && token.isHere();
     try {
-      cancel(token);
+      // First, or its message would be sent to the same consumer again.
+      token.channel().cancel(token.tag());
       if (came) {
         token.delivery().putBack();
       }
@@ -196,22 +197,12 @@ public final class TokenQueues {
   /** Takes a message out of the queue that is no token. */
   public void drop(HeldToken stray) {
     try {
-      cancel(stray);
+      stray.channel().cancel(stray.tag());
       stray.delivery().remove();
     } catch (IOException | ShutdownSignalException e) {
       log.debug("A stray message stays in queue {}", stray.queue());
     }
     giveBack(stray);
-  }
-
-  /** Before its message goes back, or it would be sent to the same consumer again. */
-  private static void cancel(HeldToken token) throws IOException {
-    if (!token.tag().isEmpty()) {
-      token
-          .channel()
-          .getChannel()
-          .asyncRpc(new Basic.Cancel.Builder().consumerTag(token.tag()).nowait().build());
-    }
   }
 
   private void giveBack(HeldToken token) {
@@ -228,27 +219,43 @@ public final class TokenQueues {
    *
    * @param byMajority whether it is a quorum queue, of which a minority must not be believed. What asks
    *     all of it is a get; a token that comes of it goes back at once
-   * @return OK, ABSENT if the token is not held any more, or NONE
+   * @return OK, ABSENT if the token is not held any more, or NONE, also while an earlier question is open:
+   *     a second one on the same channel would wait for the first, without a bound
    */
   public Answer look(Call call, HeldToken token, boolean byMajority) {
     DeliveryChannel channel = token.channel();
     if (!channel.share()) {
       return Answer.ABSENT;
     }
-    String step = "look for token queue " + token.queue();
-    Answer answer =
-        channels.ask(
-            call,
-            step,
-            channel,
-            byMajority ? get(token.queue()) : QueueArguments.passive(token.queue()),
-            TokenQueues::putBack,
-            late -> channels.giveBack(channel));
-    if (answer == Answer.NONE) {
-      return answer;
+    if (!channel.ask()) {
+      channels.giveBack(channel);
+      return Answer.NONE;
     }
-    channels.giveBack(channel);
-    return answer == Answer.OK && !token.isGone() ? Answer.OK : Answer.ABSENT;
+    Method question = byMajority ? get(token.queue()) : QueueArguments.passive(token.queue());
+    boolean answered = true;
+    try {
+      Answer answer =
+          channels.ask(
+              call,
+              "look for token queue " + token.queue(),
+              channel,
+              question,
+              TokenQueues::putBack,
+              late -> {
+                channel.asked();
+                channels.giveBack(channel);
+              });
+      answered = answer != Answer.NONE;
+      if (!answered) {
+        return answer;
+      }
+      channels.giveBack(channel);
+      return answer == Answer.OK && !token.isGone() ? Answer.OK : Answer.ABSENT;
+    } finally {
+      if (answered) {
+        channel.asked();
+      }
+    }
   }
 
   private static void putBack(Channel channel, Command reply) throws IOException {

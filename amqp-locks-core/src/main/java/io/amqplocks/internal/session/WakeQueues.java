@@ -14,7 +14,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * and a holder that dies says nothing. So those who wait also look for themselves now and then.
  *
  * <p>Concurrency: all words are published on one channel, which the client library guards; who finds it
- * broken opens another in the background.
+ * broken has another opened in the background.
  */
 public final class WakeQueues {
 
@@ -39,7 +38,11 @@ public final class WakeQueues {
   private final Executor background;
   private final Duration callTimeout;
   private final AtomicLong lastTag = new AtomicLong();
-  private volatile @Nullable Channel publishing;
+  private final LastWords words = new LastWords();
+  private final SingleFlight<Channel> publishing =
+      new SingleFlight<>(
+          Channel::isOpen,
+          (call, failure) -> BrokerErrors.calling(call, "open a channel", failure));
 
   WakeQueues(
       SideConnection side, ProberConnection prober, Executor background, Duration callTimeout) {
@@ -89,39 +92,48 @@ public final class WakeQueues {
     }
   }
 
-  /** Tells one of those who wait there. Does not wait for anything, and never throws. */
-  public void call(LockId lock, String queue) {
-    Channel open = publishing;
-    if (open == null || !open.isOpen()) {
-      background.execute(() -> publish(open(lock, queue), queue));
-    } else if (!prober.blocked().isDone()) {
-      publish(open, queue);
+  /**
+   * Tells one of those who wait there. Does not wait for anything, and never throws.
+   *
+   * @return false if nobody will be told
+   */
+  public boolean tell(LockId lock, String queue) {
+    Channel open = publishing.ifOpen().orElse(null);
+    if (open == null) {
+      background.execute(() -> tellLater(lock, queue));
+      return true;
     }
+    return !prober.blocked().isDone() && publish(open, queue);
   }
 
-  private @Nullable Channel open(LockId lock, String queue) {
+  private void tellLater(LockId lock, String queue) {
+    Call call = Call.on(lock, callTimeout, Ticker.SYSTEM);
     try {
-      Channel present = publishing;
-      if (present != null && present.isOpen()) {
-        return present;
-      }
-      Channel opened = prober.open(Call.on(lock, callTimeout, Ticker.SYSTEM));
-      publishing = opened;
-      return opened;
+      boolean unused = publish(publishing.get(call, () -> open(call)), queue);
     } catch (LockException e) {
       log.debug("Nobody is told by queue {}: {}", queue, e.getMessage());
-      return null;
     }
   }
 
-  private static void publish(@Nullable Channel channel, String queue) {
-    if (channel == null) {
-      return;
-    }
+  private Channel open(Call call) {
+    Channel channel = prober.open(call);
+    channel.addReturnListener(returned -> words.cameBack(returned.getRoutingKey()));
+    return channel;
+  }
+
+  /** Whether somebody waits by that queue, as far as what was said there can tell. */
+  public boolean isHeard(String queue) {
+    return words.wereHeard(queue);
+  }
+
+  private boolean publish(Channel channel, String queue) {
     try {
-      channel.basicPublish("", queue, NOW_OR_NEVER, new byte[0]);
+      words.said(queue);
+      channel.basicPublish("", queue, true, NOW_OR_NEVER, new byte[0]);
+      return true;
     } catch (IOException | ShutdownSignalException e) {
       log.debug("Nobody was told by queue {}: {}", queue, BrokerErrors.text(e));
+      return false;
     }
   }
 }

@@ -1,6 +1,5 @@
 package io.amqplocks.internal.session;
 
-import com.rabbitmq.client.AMQP.Basic;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.lock.LockId;
 import java.io.IOException;
@@ -93,7 +92,7 @@ public final class Wakeup implements Carried {
   public void close() {
     left = true;
     try {
-      channel.getChannel().asyncRpc(new Basic.Cancel.Builder().consumerTag(tag).nowait().build());
+      channel.cancel(tag);
     } catch (IOException | ShutdownSignalException e) {
       log.debug("A consumer ended with its channel: {}", BrokerErrors.text(e));
     }
@@ -107,7 +106,7 @@ public final class Wakeup implements Carried {
 
   private void passOn() {
     if (called.getAndSet(false)) {
-      queues.call(lock, queue);
+      boolean unused = queues.tell(lock, queue);
     }
   }
 }

@@ -35,12 +35,13 @@ public record SlotClaim(Slots slots, SlotChoice choice, Taking leases) implement
       return guessed;
     }
     for (int i = 0; i < LOST_RACES; i++) {
+      long lookedAt = call.ticker().nanos();
       SlotScan scan = slots.scan(call, session.prober());
       if (scan.free().isEmpty()) {
         requireCertain(call, session, scan);
         return Optional.empty();
       }
-      Optional<HeldLease> lease = takeOneOf(call, session, scan.free());
+      Optional<HeldLease> lease = takeOneOf(call, session, scan.free(), lookedAt);
       if (lease.isPresent()) {
         return lease;
       }
@@ -50,20 +51,29 @@ public record SlotClaim(Slots slots, SlotChoice choice, Taking leases) implement
 
   /**
    * Tries the slot that was ours last, without looking: that it exists is seen when it is secured, and
-   * that nobody holds it when it is won. A guess that was wrong is not repeated until a slot was found by
+   * that nobody holds it when it is won. Whether slots before it have gone, so that it does not count, is
+   * looked at once a second. A guess that was wrong is not repeated until a slot was found by
    * looking, so it costs a contender one refusal for each slot that it gets.
    */
   private Optional<HeldLease> guess(Call call, Session session) {
     LockName semaphore = call.lock().name();
-    OptionalInt slot = choice.guess(semaphore);
+    OptionalInt slot = choice.guess(semaphore, call.ticker().nanos());
     if (slot.isEmpty()) {
       return Optional.empty();
     }
-    Optional<HeldLease> lease = take(call, session, slot.getAsInt());
-    if (lease.isEmpty()) {
-      choice.doubt(semaphore);
+    boolean taken = false;
+    try {
+      Optional<HeldLease> lease = take(call, session, slot.getAsInt());
+      taken = lease.isPresent();
+      return lease;
+    } catch (LockException.Unexpected e) {
+      // Its queue's node may be down; there may be others.
+      return Optional.empty();
+    } finally {
+      if (!taken) {
+        choice.doubt(semaphore);
+      }
     }
-    return lease;
   }
 
   private Optional<HeldLease> take(Call call, Session session, int slot) {
@@ -73,13 +83,14 @@ public record SlotClaim(Slots slots, SlotChoice choice, Taking leases) implement
         new QueueHolding(call.lock(), slot, slots.holderQueue(slot), slots.slotQueue(slot)));
   }
 
-  private Optional<HeldLease> takeOneOf(Call call, Session session, List<Integer> free) {
+  private Optional<HeldLease> takeOneOf(
+      Call call, Session session, List<Integer> free, long lookedAt) {
     List<Integer> order = choice.of(call.lock().name(), free);
     // Two tries: when both are lost, others are at work here and the list is old.
     for (int slot : order.subList(0, Math.min(2, order.size()))) {
       Optional<HeldLease> lease = take(call, session, slot);
       if (lease.isPresent()) {
-        choice.took(call.lock().name(), slot);
+        choice.took(call.lock().name(), slot, lookedAt);
         return lease;
       }
     }

@@ -17,11 +17,16 @@ final class HoldRisk {
   /** Two thirds of the broker's default of 30 minutes. */
   private static final long LONG = 20L * 60 * 1_000_000_000;
 
-  private final long since = System.nanoTime();
+  private final long since;
   private final AtomicBoolean warned = new AtomicBoolean();
 
-  void warn(Object holding, Server server, TokenPlace place) {
-    if (isAt(System.nanoTime() - since, server, place) && warned.compareAndSet(false, true)) {
+  /** Of a hold that began then. */
+  HoldRisk(long since) {
+    this.since = since;
+  }
+
+  void warn(long now, Object holding, Server server, TokenPlace place) {
+    if (isAt(now - since, server, place) && warned.compareAndSet(false, true)) {
       log.warn(
           "{} is held for more than 20 minutes, and {} takes it back after consumer_timeout, 30 minutes"
               + " unless set otherwise: hold for less, raise consumer_timeout, or use a semaphore of slots",

@@ -13,7 +13,8 @@ import java.util.Optional;
 /**
  * Acquiring a slot of a token semaphore as seed 000 has it: take a token if one is idle, else wait as a
  * consumer. Leases of quorum queues have a connection of their own: such a queue without a majority
- * answers a get by closing the connection (541), which must cost no other lease.
+ * answers a get by closing the connection (541), which must cost no lease of any
+ * other kind; those of other quorum queues it does cost.
  *
  * @param directory knows where the tokens are
  * @param missing is called when the lock does not exist; returns if it has made it

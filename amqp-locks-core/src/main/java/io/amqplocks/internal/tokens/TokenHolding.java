@@ -33,8 +33,8 @@ final class TokenHolding implements Holding {
   private final LockId lock;
   private final TokenPlace place;
   private final boolean fenced;
-  private final HoldRisk risk = new HoldRisk();
   private volatile @Nullable HeldToken token;
+  private volatile @Nullable HoldRisk risk;
   private volatile @Nullable TokenContent content;
   private volatile boolean pushed;
   private volatile boolean queueIsGone;
@@ -46,9 +46,9 @@ final class TokenHolding implements Holding {
   }
 
   /** Takes a token that the broker sent of itself; false if it is none. */
-  boolean accept(Session session, HeldToken come) {
+  boolean accept(Call call, Session session, HeldToken come) {
     pushed = true;
-    return isToken(session, come);
+    return isToken(call, session, come);
   }
 
   @Override
@@ -75,7 +75,7 @@ final class TokenHolding implements Holding {
         queueIsGone = take.outcome() == Take.Outcome.NO_QUEUE;
         return false;
       }
-      if (isToken(session, taken)) {
+      if (isToken(call, session, taken)) {
         return true;
       }
     }
@@ -86,7 +86,7 @@ final class TokenHolding implements Holding {
         null);
   }
 
-  private boolean isToken(Session session, HeldToken taken) {
+  private boolean isToken(Call call, Session session, HeldToken taken) {
     Optional<TokenContent> read = TokenContent.parse(taken.content());
     if (read.isEmpty() && !place.plain()) {
       log.warn(
@@ -97,6 +97,7 @@ final class TokenHolding implements Holding {
       return false;
     }
     content = read.orElse(null);
+    risk = new HoldRisk(call.ticker().nanos());
     token = taken;
     return true;
   }
@@ -157,7 +158,10 @@ final class TokenHolding implements Holding {
     if (ours == null || ours.isGone()) {
       return Standing.GONE;
     }
-    risk.warn(this, session.server(), place);
+    HoldRisk known = risk;
+    if (known != null) {
+      known.warn(call.ticker().nanos(), this, session.server(), place);
+    }
     Answer answer;
     try {
       answer = session.tokens().look(call, ours, place.isQuorum());

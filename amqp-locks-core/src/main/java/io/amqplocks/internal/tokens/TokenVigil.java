@@ -62,7 +62,9 @@ final class TokenVigil implements Vigil {
     }
     used = true;
     over = true;
-    return holding.accept(session, token) ? leases.take(call, session, holding) : Optional.empty();
+    return holding.accept(call, session, token)
+        ? leases.take(call, session, holding)
+        : Optional.empty();
   }
 
   @Override

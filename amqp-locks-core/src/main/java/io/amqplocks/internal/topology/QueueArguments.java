@@ -19,7 +19,7 @@ public final class QueueArguments {
   private static final long A_YEAR_MILLIS = Duration.ofDays(365).toMillis();
 
   private static final Map<String, Object> FOR_NOW =
-      Map.of("x-queue-type", "classic", "x-message-ttl", 0, "x-expires", 60_000);
+      Map.of("x-queue-type", "classic", "x-message-ttl", 0, "x-expires", 10_000);
 
   private QueueArguments() {}
 
@@ -74,7 +74,7 @@ public final class QueueArguments {
 
   /**
    * A queue by which those are told who wait; nothing stays in it. Durable only because RabbitMQ 4.3
-   * refuses other shared queues (trap 13); it goes when nobody has waited for a minute.
+   * refuses other shared queues (trap 13); it goes when nobody has waited for ten seconds.
    */
   public static Declare wake(String queue) {
     return new Declare.Builder().queue(queue).durable().arguments(FOR_NOW).build();

@@ -24,7 +24,12 @@ public record Announcements(WaitingLines lines, QueueNames names) implements Wai
       return;
     }
     switch (lock.kind()) {
-      case MUTEX, PERSISTENT_MUTEX, SEMAPHORE -> session.wakes().call(lock, names.wake(lock));
+      case MUTEX, PERSISTENT_MUTEX, SEMAPHORE -> {
+        if (!session.wakes().tell(lock, names.wake(lock))) {
+          // An alarm stops those who publish: at least here everybody shall know.
+          lines.released(lock);
+        }
+      }
       case TOKEN_SEMAPHORE, FENCED_MUTEX -> {
         // The broker itself sends a token that came back to whoever waits.
       }

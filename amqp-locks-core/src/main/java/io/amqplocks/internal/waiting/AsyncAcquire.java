@@ -2,7 +2,7 @@ package io.amqplocks.internal.waiting;
 
 import io.amqplocks.internal.lease.HeldLease;
 import io.amqplocks.internal.waiting.QueuedLock.Context;
-import io.amqplocks.internal.waiting.WaitingLine.Kind;
+import io.amqplocks.internal.waiting.WaitingLine.Action;
 import io.amqplocks.internal.waiting.WaitingLine.Step;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
@@ -44,13 +44,8 @@ final class AsyncAcquire {
   }
 
   CompletableFuture<Lease> begin() {
-    var unused =
-        result.whenComplete(
-            (lease, failure) -> {
-              if (result.isCancelled()) {
-                signal();
-              }
-            });
+    // Cancelled, or completed by the user in some other way.
+    var unused = result.whenComplete((lease, failure) -> signal());
     // Nobody works on it before it has its place.
     signals.incrementAndGet();
     ticket =
@@ -66,10 +61,13 @@ final class AsyncAcquire {
   }
 
   private void runLater() {
-    context.executor().execute(this::work);
-    if (context.executor().isShutdown()) {
-      // What is still in its queue is worked on, what came later is dropped.
-      fail(closed());
+    try {
+      context.executor().execute(this::work);
+    } catch (RejectedExecutionException e) {
+      // Closed: what is left to do takes no time. Not here, for the signal may come under a lock.
+      Thread last = new Thread(this::work, "amqp-locks-closing");
+      last.setDaemon(true);
+      last.start();
     }
   }
 
@@ -106,7 +104,7 @@ final class AsyncAcquire {
         end(mine, Outcome.TIMEOUT);
         fail(patience.end());
       } else {
-        sleep(step.kind() == Kind.SLEEP ? step.nanos() : 0);
+        sleep(step.action() == Action.SLEEP ? step.nanos() : 0);
       }
     } catch (LockException e) {
       end(mine, Outcome.ERROR);
@@ -114,6 +112,11 @@ final class AsyncAcquire {
     } catch (RejectedExecutionException e) {
       end(mine, Outcome.ERROR);
       fail(closed());
+    } catch (RuntimeException | Error e) {
+      // The place must be left, whatever happened.
+      end(mine, Outcome.ERROR);
+      fail(e);
+      throw e;
     }
   }
 
@@ -151,7 +154,7 @@ final class AsyncAcquire {
             });
   }
 
-  private void fail(LockException failure) {
+  private void fail(Throwable failure) {
     result.defaultExecutor().execute(() -> result.completeExceptionally(failure));
   }
 }

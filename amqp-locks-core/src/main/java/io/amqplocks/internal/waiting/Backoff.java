@@ -1,6 +1,8 @@
 package io.amqplocks.internal.waiting;
 
 import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /**
@@ -13,18 +15,23 @@ public final class Backoff {
   static final Duration BASE = Duration.ofMillis(5);
   static final Duration CAP = Duration.ofMillis(250);
 
-  private final RandomGenerator random;
+  private final Supplier<RandomGenerator> random;
   private long last = BASE.toNanos();
+
+  /** Pauses drawn by whichever thread asks. */
+  Backoff() {
+    random = ThreadLocalRandom::current;
+  }
 
   /** Pauses drawn from that source. */
   public Backoff(RandomGenerator random) {
-    this.random = random;
+    this.random = () -> random;
   }
 
   /** The next pause in nanoseconds. */
   public long next() {
     long upper = Math.min(CAP.toNanos(), last * 3);
-    last = random.nextLong(BASE.toNanos(), upper + 1);
+    last = random.get().nextLong(BASE.toNanos(), upper + 1);
     return last;
   }
 }

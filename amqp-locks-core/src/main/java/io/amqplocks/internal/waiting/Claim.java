@@ -21,4 +21,12 @@ public interface Claim {
   default Vigil keepVigil(Call call, Session session, Runnable wake) {
     return new PollingVigil(this, session);
   }
+
+  /**
+   * For how long one who is about to try, and would wait, should let others go first, because this process
+   * just gave a slot back and told one of them.
+   */
+  default long courtesyNanos(Session session) {
+    return 0;
+  }
 }

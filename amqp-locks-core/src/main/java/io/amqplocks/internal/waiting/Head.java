@@ -2,11 +2,11 @@ package io.amqplocks.internal.waiting;
 
 import io.amqplocks.internal.lease.HeldLease;
 import io.amqplocks.internal.session.Call;
+import io.amqplocks.internal.session.Futures;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.waiting.QueuedLock.Variant;
 import io.amqplocks.lock.LockException;
 import java.util.Optional;
-import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 final class Head {
 
   private final QueuedLock lock;
-  private final Backoff backoff = new Backoff(ThreadLocalRandom.current());
+  private final Backoff backoff = new Backoff();
   private @Nullable Vigil vigil;
   private Variant variant;
 
@@ -52,6 +52,10 @@ final class Head {
     Call call = lock.call();
     Session session = lock.context().sessions().current(call);
     Claim claim = lock.kind().claim(variant);
+    long courtesy = claim.courtesyNanos(session);
+    if (courtesy > 0 && courtesy < patience.remaining()) {
+      Futures.pause(courtesy);
+    }
     Optional<HeldLease> lease = claim.attempt(call, session);
     if (lease.isPresent() || patience.remaining() <= 0) {
       return lease;

@@ -5,14 +5,13 @@ import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.LockException;
 import java.util.Optional;
-import java.util.concurrent.ThreadLocalRandom;
 
 /** Waiting unknown to the broker: asks again and again, after pauses that grow. */
 final class PollingVigil implements Vigil {
 
   private final Claim claim;
   private final Session session;
-  private final Backoff backoff = new Backoff(ThreadLocalRandom.current());
+  private final Backoff backoff = new Backoff();
   private boolean begun;
 
   PollingVigil(Claim claim, Session session) {

@@ -6,6 +6,7 @@ import io.amqplocks.internal.lease.Notices;
 import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.Sessions;
 import io.amqplocks.internal.session.Ticker;
+import io.amqplocks.internal.waiting.WaitingLine.Action;
 import io.amqplocks.internal.waiting.WaitingLine.Step;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.Lease;
@@ -167,16 +168,20 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object lineKey, 
     if (handed != null) {
       return handed.takeOver();
     }
-    if (step.kind() != WaitingLine.Kind.TRY) {
+    if (step.action() == Action.GO) {
+      context.sessions.requireNotClosed(call());
+    }
+    if (step.action() != Action.TRY) {
       return Optional.empty();
     }
-    boolean had = false;
+    // Who had a slot, or met an error, leaves; the next one may try at once.
+    boolean again = true;
     try {
       Optional<HeldLease> lease = ticket.head().attempt(variant, patience, ticket.line()::released);
-      had = lease.isPresent();
+      again = lease.isPresent();
       return lease;
     } finally {
-      ticket.place().tried(had, had ? 0 : ticket.head().pauseNanos());
+      ticket.place().tried(again, again ? 0 : ticket.head().pauseNanos());
     }
   }
 

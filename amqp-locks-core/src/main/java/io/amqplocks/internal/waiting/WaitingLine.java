@@ -22,13 +22,15 @@ import org.jspecify.annotations.Nullable;
 final class WaitingLine {
 
   /** What one who waits is to do next. */
-  enum Kind {
+  enum Action {
     /** Try at the broker, and say how that went. */
     TRY,
     /** Take over a slot. */
     TAKE_OVER,
     /** Wait to be signalled, but no longer than so. */
-    SLEEP
+    SLEEP,
+    /** Go: there is nothing to wait for any more. */
+    GO
   }
 
   /**
@@ -37,8 +39,9 @@ final class WaitingLine {
    * @param slot the slot to take over
    * @param nanos how long to sleep at most
    */
-  record Step(Kind kind, @Nullable HeldSlot slot, long nanos) {
-    private static final Step TRY = new Step(Kind.TRY, null, 0);
+  record Step(Action action, @Nullable HeldSlot slot, long nanos) {
+    private static final Step TRY = new Step(Action.TRY, null, 0);
+    private static final Step GO = new Step(Action.GO, null, 0);
   }
 
   private record Rank(int priority, long number) implements Comparable<Rank> {
@@ -56,6 +59,7 @@ final class WaitingLine {
   private long joined;
   private boolean asking;
   private boolean due = true;
+  private boolean closed;
   private long askAgainAt;
 
   /** An empty line, in that time. */
@@ -95,7 +99,7 @@ final class WaitingLine {
         while (true) {
           Step step = step();
           long left = end - nanos.getAsLong();
-          if (step.kind != Kind.SLEEP || left <= 0) {
+          if (step.action != Action.SLEEP || left <= 0) {
             return step;
           }
           // Woken early or late, it looks again.
@@ -107,17 +111,20 @@ final class WaitingLine {
     }
 
     private Step step() {
+      if (closed) {
+        return Step.GO;
+      }
       if (handed != null) {
-        Step takeOver = new Step(Kind.TAKE_OVER, handed, 0);
+        Step takeOver = new Step(Action.TAKE_OVER, handed, 0);
         handed = null;
         return takeOver;
       }
       if (asking || !isFirst()) {
-        return new Step(Kind.SLEEP, null, Long.MAX_VALUE);
+        return new Step(Action.SLEEP, null, Long.MAX_VALUE);
       }
       long left = askAgainAt - nanos.getAsLong();
       if (!due && left > 0) {
-        return new Step(Kind.SLEEP, null, left);
+        return new Step(Action.SLEEP, null, left);
       }
       asking = true;
       due = false;
@@ -196,12 +203,23 @@ final class WaitingLine {
     }
   }
 
+  /** Sends everybody away, also who joins later. */
+  void close() {
+    guard.lock();
+    try {
+      closed = true;
+      places.values().forEach(place -> place.signal.run());
+    } finally {
+      guard.unlock();
+    }
+  }
+
   /** Hands the slot to the first who has none yet; false if there is none, or it cannot use it. */
   boolean offer(HeldSlot slot) {
     guard.lock();
     try {
       for (Place place : places.values()) {
-        if (place.handed == null) {
+        if (place.handed == null && !closed) {
           if (place.takesOver) {
             place.handed = slot;
             place.signal.run();

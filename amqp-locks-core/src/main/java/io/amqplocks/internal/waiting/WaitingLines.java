@@ -21,6 +21,7 @@ public final class WaitingLines {
   private final ConcurrentMap<Object, Queue> lines = new ConcurrentHashMap<>();
   private final AtomicInteger waiting = new AtomicInteger();
   private final LongSupplier nanos;
+  private volatile boolean closed;
 
   /** No lines, in that time. */
   public WaitingLines(LongSupplier nanos) {
@@ -53,12 +54,19 @@ public final class WaitingLines {
         lines.compute(
             key,
             (same, found) -> {
-              Queue joined =
-                  found == null ? new Queue(new WaitingLine(nanos), head.get(), 1) : found.longer();
+              Queue joined = found == null ? new Queue(newLine(), head.get(), 1) : found.longer();
               place[0] = joined.line.join(variant.priority(), !variant.fenced(), signal);
               return joined;
             });
     return new Ticket(key, queue.line, place[0], queue.head);
+  }
+
+  private WaitingLine newLine() {
+    WaitingLine line = new WaitingLine(nanos);
+    if (closed) {
+      line.close();
+    }
+    return line;
   }
 
   void leave(Ticket ticket) {
@@ -79,7 +87,7 @@ public final class WaitingLines {
     }
   }
 
-  /** Whether anybody waits for that lock. */
+  /** Whether nobody waits for that lock. */
   boolean isEmpty(Object key) {
     return !lines.containsKey(key);
   }
@@ -98,9 +106,17 @@ public final class WaitingLines {
     }
   }
 
-  /** Wakes the heads of all lines, so that they find that all is closed. */
-  public void releaseAll() {
-    lines.values().forEach(queue -> queue.line.released());
+  /** Sends everybody away, also who comes later; from now on no slot is handed over. */
+  public void close() {
+    closed = true;
+    // A line that is being made now is in the map before this looks, or made by one who saw the
+    // flag.
+    lines.keySet().forEach(key -> lines.computeIfPresent(key, WaitingLines::closed));
+  }
+
+  private static Queue closed(Object key, Queue queue) {
+    queue.line.close();
+    return queue;
   }
 
   /** How many calls wait. */

@@ -3,7 +3,11 @@ package io.amqplocks.internal.waiting;
 import io.amqplocks.internal.lease.HeldLease;
 import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.Session;
+import io.amqplocks.lock.LockException;
+import java.time.Duration;
 import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A claim on a lock whose holders say when they give it back.
@@ -13,6 +17,11 @@ import java.util.Optional;
  */
 public record WokenClaim(Claim claim, String wakeQueue) implements Claim {
 
+  /** For word to get to one who waits, and its request to the broker. */
+  private static final long COURTESY = Duration.ofMillis(3).toNanos();
+
+  private static final Logger log = LoggerFactory.getLogger(WokenClaim.class);
+
   @Override
   public Optional<HeldLease> attempt(Call call, Session session) {
     return claim.attempt(call, session);
@@ -20,6 +29,17 @@ public record WokenClaim(Claim claim, String wakeQueue) implements Claim {
 
   @Override
   public Vigil keepVigil(Call call, Session session, Runnable wake) {
-    return new WakeVigil(claim, session, session.wakes().listen(call, wakeQueue, wake));
+    try {
+      return new WakeVigil(claim, session, session.wakes().listen(call.half(), wakeQueue, wake));
+    } catch (LockException.Unexpected | LockException.Unanswered | LockException.Conflict e) {
+      // Its node may be down, while the lock itself is well; then it is polled as if nobody told.
+      log.warn("{} is waited for without being told: {}", call.lock(), e.getMessage());
+      return new PollingVigil(claim, session);
+    }
+  }
+
+  @Override
+  public long courtesyNanos(Session session) {
+    return session.wakes().isHeard(wakeQueue) ? COURTESY : 0;
   }
 }

@@ -20,14 +20,14 @@ class SlotChoiceTest {
   @Test
   void ascendingTakesTheLowest() {
     SlotChoice choice = new SlotChoice(SlotOrder.ASCENDING);
-    choice.took(NAME, 4);
+    choice.took(NAME, 4, 0);
     assertThat(choice.of(NAME, FREE, random)).containsExactly(1, 2, 3, 4);
   }
 
   @Test
   void randomBeginsWithEachAboutAsOften() {
     SlotChoice choice = new SlotChoice(SlotOrder.RANDOM);
-    choice.took(NAME, 4);
+    choice.took(NAME, 4, 0);
     int[] first = new int[5];
     Set<List<Integer>> orders = new HashSet<>();
     for (int i = 0; i < 4000; i++) {
@@ -45,13 +45,13 @@ class SlotChoiceTest {
   @Test
   void rememberedBeginsWithTheLastOneIfItIsFree() {
     SlotChoice choice = new SlotChoice(SlotOrder.REMEMBERED);
-    choice.took(NAME, 4);
+    choice.took(NAME, 4, 0);
     for (int i = 0; i < 100; i++) {
       assertThat(choice.of(NAME, FREE, random)).startsWith(4).hasSize(4);
     }
-    choice.took(LockName.of("another"), 1);
+    choice.took(LockName.of("another"), 1, 0);
     assertThat(choice.of(NAME, FREE, random)).startsWith(4);
-    choice.took(NAME, 9);
+    choice.took(NAME, 9, 0);
     assertThat(choice.of(NAME, FREE, random)).containsExactlyInAnyOrderElementsOf(FREE);
   }
 
@@ -60,5 +60,22 @@ class SlotChoiceTest {
     for (SlotOrder order : SlotOrder.values()) {
       assertThat(new SlotChoice(order).of(NAME, List.of(), random)).isEmpty();
     }
+  }
+
+  @Test
+  void theLastOneIsGuessedForASecondUnlessSomebodyHasIt() {
+    SlotChoice choice = new SlotChoice(SlotOrder.RANDOM);
+    assertThat(choice.guess(NAME, 0)).isEmpty();
+    choice.took(NAME, 3, 1_000);
+    assertThat(choice.guess(NAME, 1_000)).hasValue(3);
+    assertThat(choice.guess(NAME, 999 + SlotChoice.GOOD_FOR)).hasValue(3);
+    assertThat(choice.guess(NAME, 1_000 + SlotChoice.GOOD_FOR)).isEmpty();
+    choice.doubt(NAME);
+    assertThat(choice.guess(NAME, 1_000)).isEmpty();
+    choice.took(NAME, 2, 1_000);
+    assertThat(choice.guess(NAME, 1_000)).hasValue(2);
+    SlotChoice ascending = new SlotChoice(SlotOrder.ASCENDING);
+    ascending.took(NAME, 3, 0);
+    assertThat(ascending.guess(NAME, 0)).as("the lowest one is wanted").isEmpty();
   }
 }

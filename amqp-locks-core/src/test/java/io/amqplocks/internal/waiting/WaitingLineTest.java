@@ -2,7 +2,7 @@ package io.amqplocks.internal.waiting;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.amqplocks.internal.waiting.WaitingLine.Kind;
+import io.amqplocks.internal.waiting.WaitingLine.Action;
 import io.amqplocks.internal.waiting.WaitingLine.Place;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -35,96 +35,96 @@ class WaitingLineTest {
     return line.join(priority, true, signals::incrementAndGet);
   }
 
-  private static Kind next(Place place) {
-    return place.next().kind();
+  private static Action next(Place place) {
+    return place.next().action();
   }
 
   @Test
   void theFirstTriesAndTheNextOnlyWhenItHasLeft() {
     Place first = join(0);
     Place second = join(0);
-    assertThat(next(second)).isEqualTo(Kind.SLEEP);
-    assertThat(next(first)).isEqualTo(Kind.TRY);
-    assertThat(next(first)).as("it is trying").isEqualTo(Kind.SLEEP);
+    assertThat(next(second)).isEqualTo(Action.SLEEP);
+    assertThat(next(first)).isEqualTo(Action.TRY);
+    assertThat(next(first)).as("it is trying").isEqualTo(Action.SLEEP);
     first.tried(true, 0);
     assertThat(first.leave()).isNull();
     assertThat(signals.get()).isPositive();
-    assertThat(next(second)).isEqualTo(Kind.TRY);
+    assertThat(next(second)).isEqualTo(Action.TRY);
   }
 
   @Test
   void afterABusyAnswerTheBrokerIsLeftAlone() {
     Place first = join(0);
-    assertThat(next(first)).isEqualTo(Kind.TRY);
+    assertThat(next(first)).isEqualTo(Action.TRY);
     first.tried(false, 50);
-    assertThat(next(first)).isEqualTo(Kind.SLEEP);
+    assertThat(next(first)).isEqualTo(Action.SLEEP);
     assertThat(first.next().nanos()).isEqualTo(50);
     now.addAndGet(49);
-    assertThat(next(first)).isEqualTo(Kind.SLEEP);
+    assertThat(next(first)).isEqualTo(Action.SLEEP);
     now.addAndGet(1);
-    assertThat(next(first)).isEqualTo(Kind.TRY);
+    assertThat(next(first)).isEqualTo(Action.TRY);
   }
 
   @Test
   void theBrokerHearsOfAHigherPriorityAtOnce() {
     Place first = join(0);
-    assertThat(next(first)).isEqualTo(Kind.TRY);
+    assertThat(next(first)).isEqualTo(Action.TRY);
     // Also of one that comes while it is asked.
     Place higher = join(5);
     first.tried(false, 50);
-    assertThat(next(first)).isEqualTo(Kind.SLEEP);
-    assertThat(next(higher)).isEqualTo(Kind.TRY);
+    assertThat(next(first)).isEqualTo(Action.SLEEP);
+    assertThat(next(higher)).isEqualTo(Action.TRY);
     higher.tried(false, 50);
-    assertThat(next(join(5))).isEqualTo(Kind.SLEEP);
-    assertThat(next(higher)).isEqualTo(Kind.SLEEP);
-    assertThat(next(join(9))).isEqualTo(Kind.TRY);
+    assertThat(next(join(5))).isEqualTo(Action.SLEEP);
+    assertThat(next(higher)).isEqualTo(Action.SLEEP);
+    assertThat(next(join(9))).isEqualTo(Action.TRY);
   }
 
   @Test
   void andOfALowerOneWhenTheHigherHasLeft() {
     Place higher = join(5);
     Place lower = join(0);
-    assertThat(next(higher)).isEqualTo(Kind.TRY);
+    assertThat(next(higher)).isEqualTo(Action.TRY);
     higher.tried(false, 50);
     higher.leave();
-    assertThat(next(lower)).isEqualTo(Kind.TRY);
+    assertThat(next(lower)).isEqualTo(Action.TRY);
     lower.tried(false, 50);
     Place last = join(-1);
     last.leave();
-    assertThat(next(lower)).isEqualTo(Kind.SLEEP);
+    assertThat(next(lower)).isEqualTo(Action.SLEEP);
   }
 
   @Test
   void anotherThatComesFirstDoesNotAskTheBrokerAgain() {
     Place first = join(0);
     Place second = join(0);
-    assertThat(next(first)).isEqualTo(Kind.TRY);
+    assertThat(next(first)).isEqualTo(Action.TRY);
     first.tried(false, 50);
     first.leave();
-    assertThat(next(second)).as("the first one's answer is good for it").isEqualTo(Kind.SLEEP);
+    assertThat(next(second)).as("the first one's answer is good for it").isEqualTo(Action.SLEEP);
     line.released();
-    assertThat(next(second)).isEqualTo(Kind.TRY);
+    assertThat(next(second)).isEqualTo(Action.TRY);
   }
 
   @Test
   void aReleaseDuringAnAttemptIsNotMissed() {
     Place first = join(0);
-    assertThat(next(first)).isEqualTo(Kind.TRY);
+    assertThat(next(first)).isEqualTo(Action.TRY);
     line.released();
     first.tried(false, LONG);
-    assertThat(next(first)).isEqualTo(Kind.TRY);
+    assertThat(next(first)).isEqualTo(Action.TRY);
   }
 
   @Test
   void aHigherPriorityComesFirstButNotIntoAnAttempt() {
     Place low = join(0);
-    assertThat(next(low)).isEqualTo(Kind.TRY);
+    assertThat(next(low)).isEqualTo(Action.TRY);
     Place high = join(5);
-    assertThat(next(high)).as("one asks at a time").isEqualTo(Kind.SLEEP);
+    assertThat(next(high)).as("one asks at a time").isEqualTo(Action.SLEEP);
     low.tried(false, LONG);
     line.released();
-    assertThat(next(low)).isEqualTo(Kind.SLEEP);
-    assertThat(next(high)).isEqualTo(Kind.TRY);
+    assertThat(next(low)).isEqualTo(Action.SLEEP);
+    assertThat(next(high)).isEqualTo(Action.TRY);
   }
 
   @Test
@@ -134,7 +134,7 @@ class WaitingLineTest {
     Place third = join(0);
     second.leave();
     first.leave();
-    assertThat(next(third)).isEqualTo(Kind.TRY);
+    assertThat(next(third)).isEqualTo(Action.TRY);
   }
 
   /** Many threads come and go; one asks at a time, and nobody is forgotten. */
@@ -151,7 +151,7 @@ class WaitingLineTest {
                 for (int round = 0; round < 2000; round++) {
                   Place place = busy.join(round % 3, true, null);
                   // Every seventh gives up unless it is its turn at once.
-                  if (place.await(round % 7 == 0 ? 0 : LONG).kind() == Kind.TRY) {
+                  if (place.await(round % 7 == 0 ? 0 : LONG).action() == Action.TRY) {
                     assertThat(asking.incrementAndGet()).isEqualTo(1);
                     LockSupport.parkNanos(1_000);
                     assertThat(asking.decrementAndGet()).isZero();
@@ -169,5 +169,19 @@ class WaitingLineTest {
       each.get(60, TimeUnit.SECONDS);
     }
     assertThat(had.get()).isGreaterThan(8 * 2000 * 6 / 7 - 1);
+  }
+
+  @Test
+  void whenItIsClosedEverybodyGoes() {
+    Place first = join(0);
+    Place second = join(0);
+    assertThat(next(first)).isEqualTo(Action.TRY);
+    signals.set(0);
+    line.close();
+    assertThat(signals).hasValue(2);
+    assertThat(next(second)).isEqualTo(Action.GO);
+    first.tried(false, LONG);
+    assertThat(next(first)).isEqualTo(Action.GO);
+    assertThat(next(join(0))).as("one who joins later").isEqualTo(Action.GO);
   }
 }
