@@ -137,13 +137,14 @@ class HandOverBoundTest {
     List<Future<Void>> all = new ArrayList<>();
     for (int i = 0; i < THREADS; i++) {
       // With some in between that could be handed over.
-      AmqpLock mine = i % 4 == 0 && kind == LockKind.MUTEX ? plain : lock;
+      boolean fenced = kind == LockKind.FENCED_MUTEX || i % 4 != 0;
+      AmqpLock mine = fenced ? lock : plain;
       all.add(
           threads.submit(
               () -> {
                 for (int turn = 0; turn < TURNS; turn++) {
                   try (Lease lease = mine.acquire(Duration.ofSeconds(20))) {
-                    if (mine == lock) {
+                    if (fenced) {
                       long number = lease.fencingToken().number();
                       assertThat(number).isGreaterThan(last.getAndSet(number));
                       leases.incrementAndGet();

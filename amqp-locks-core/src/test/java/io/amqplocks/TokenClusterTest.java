@@ -132,10 +132,10 @@ class TokenClusterTest {
     }
     for (Token token : tokens) {
       Lease next = token.wanted.get(LONGEST.toSeconds(), TimeUnit.SECONDS);
-      double seconds = (System.nanoTime() - start) / 1e9;
-      System.out.printf("%s: the others have it %.1f s after the cut%n", token.name, seconds);
+      Duration since = Duration.ofNanos(System.nanoTime() - start);
+      System.out.printf("%s: the others have it %s after the cut%n", token.name, since);
       assertThat(token.then.get(1, TimeUnit.SECONDS)).isEqualTo(LeaseState.LOST);
-      assertThat(seconds).isGreaterThan(DISCONNECTED.toSeconds());
+      assertThat(since).isGreaterThan(DISCONNECTED);
       assertThat(next.fencingToken().isAfter(token.held.fencingToken())).isTrue();
     }
 
