@@ -106,7 +106,11 @@ class TokenClusterTest {
   void theOthersHaveItOnlyWhenItsHolderHasLongLetGo() throws Exception {
     ClusterNode node = cluster.node(1);
     String timeout = "{\"consumer-disconnected-timeout\":%d}".formatted(DISCONNECTED.toMillis());
-    node.faults().setPolicy("disconnected", ".*\\.tokens\\..*", "quorum_queues", timeout);
+    // By a node that can take it back as soon as the cut is over.
+    cluster
+        .node(2)
+        .faults()
+        .setPolicy("disconnected", ".*\\.tokens\\..*", "quorum_queues", timeout);
     AmqpLocks alone = on(node);
     AmqpLocks others = on(cluster.node(2));
     List<Token> tokens = new ArrayList<>();
