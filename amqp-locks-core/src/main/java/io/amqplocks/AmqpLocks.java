@@ -22,8 +22,9 @@ import java.util.function.Function;
 
 /**
  * Distributed locks on one RabbitMQ broker. Make one for a process and share it: it is safe for any
- * number of threads. It opens two connections of its own at first use, one that holds and one that
- * asks, and a new pair when the first breaks; the leases of a broken connection are lost.
+ * number of threads. It opens connections of its own, each at first use: one that holds, and others to hold
+ * quorum tokens, to look for slots, and to wait. When one breaks that holds, its leases are lost, and the
+ * next acquire opens another.
  *
  * <p>What is promised: at most as many holders as slots, as the broker sees it; the slots of a dead
  * holder come back by themselves; a holder is told when its lease is lost. What is not: that a holder

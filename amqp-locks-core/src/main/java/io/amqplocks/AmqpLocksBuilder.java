@@ -43,7 +43,8 @@ public final class AmqpLocksBuilder {
   }
 
   /**
-   * What the connections are called at the broker, with " holder" and " prober" behind it. Default:
+   * What the connections are called at the broker, with what each is for behind it, as
+   * in "amqp-locks holder". Default:
    * {@code amqp-locks}. The name of the application is a good one: an operator sees by it who holds.
    */
   public AmqpLocksBuilder connectionName(String name) {

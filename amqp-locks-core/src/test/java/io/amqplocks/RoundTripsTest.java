@@ -51,7 +51,7 @@ class RoundTripsTest {
       }
 
       assertThat(counting).containsExactly(1, 1, 1);
-      // It also looks 100 slots further; one trip carries 2,048 questions.
+      // It also looks 100 slots further; one trip carries 1,280 questions.
       assertThat(listing).containsExactly(2, 2, 2);
     }
   }

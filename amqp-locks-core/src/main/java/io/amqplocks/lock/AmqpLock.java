@@ -18,7 +18,7 @@ public interface AmqpLock {
    * other as ever and share one line of waiters; a token costs about two more round trips and a write to
    * a quorum queue. The first fenced acquire ever of a slot makes its counter, which takes longer.
    *
-   * A token semaphore on a quorum queue has tokens at no further cost; on a classic queue it has none.
+   * <p>A token semaphore on a quorum queue has tokens at no further cost; on a classic queue it has none.
    *
    * <p>Acquires of it also throw {@link LockException.FenceUnavailable}, at once and whatever the
    * caller would wait.
@@ -53,13 +53,14 @@ public interface AmqpLock {
 
   /**
    * Takes a slot, waiting for one up to a bound. Threads of this process are served in the order of
-   * their calls; between processes there is no order, but that token semaphores are given in turns. A waiter that gives up leaves nothing behind.
+   * their calls; between processes there is no order but the broker's turns. A waiter that gives up
+   * leaves nothing behind.
    *
    * <p>A connection that breaks while waiting is opened again; but if none was ever opened, the first
    * failure is thrown at once.
    *
-   * @param wait how long to wait, zero or more; the last attempt may overrun it by what {@link
-   *     #tryAcquire()} takes
+   * @param wait how long to wait, zero or more; the last attempt may overrun it by twice what
+   *     {@link #tryAcquire()} takes
    * @throws LockException.AcquireTimeout if no slot came free in time
    * @throws InterruptedException if the thread is interrupted while waiting
    * @throws LockException as {@link #tryAcquire()} does, if the last attempt within the bound failed

@@ -61,10 +61,11 @@ public interface Lease extends AutoCloseable {
   Duration age();
 
   /**
-   * Gives the lease back. When this returns, the slot is free at the broker; if the broker did not
-   * answer within the call timeout, it becomes free as soon as the broker works off the request, or
-   * drops the connection. Tokens are given back without waiting for the broker: it frees the slot
-   * as soon as it reads that, and what this process asks for next it reads after that. Closing again, or after a loss, does nothing. Never throws.
+   * Gives the lease back. When this returns, the slot is another's of this process who waited for it, or
+   * it is free at the broker; if the broker did not answer within the call timeout, it becomes free as
+   * soon as the broker works off the request, or drops the connection. Tokens are given back without
+   * waiting for the broker: it frees the slot as soon as it reads that, and what this process asks for
+   * next it reads after that. Closing again, or after a loss, does nothing. Never throws.
    */
   @Override
   void close();

@@ -1,5 +1,6 @@
 package io.amqplocks.internal.lease;
 
+import io.amqplocks.internal.lease.LeaseStatus.Phase;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.Lease;
@@ -76,7 +77,7 @@ public final class HeldLease implements Lease, Session.Member {
   }
 
   private LeaseState stateByClock(LeaseStatus now) {
-    LeaseState state = certainty.after(book.nanos() - now.verifiedAt(), session.silentNanos());
+    LeaseState state = byClock(now);
     if (state != LeaseState.LOST) {
       return state;
     }
@@ -85,9 +86,7 @@ public final class HeldLease implements Lease, Session.Member {
             .formatted(certainty.expired().toSeconds());
     // It may or may not have dropped the connection: now it will, and the slots are free.
     session.end(new LossReason(Cause.EXPIRED, why));
-    return status.get().phase() == LeaseStatus.Phase.RELEASED
-        ? LeaseState.RELEASED
-        : LeaseState.LOST;
+    return status.get().phase() == Phase.RELEASED ? LeaseState.RELEASED : LeaseState.LOST;
   }
 
   @Override
@@ -133,11 +132,6 @@ public final class HeldLease implements Lease, Session.Member {
     session.join(this);
   }
 
-  @Override
-  public void sessionEnded(LossReason reason) {
-    lose(reason);
-  }
-
   /** The last step of an acquisition; false if the lease was lost before it was had. */
   boolean acquired() {
     status.updateAndGet(LeaseStatus::acquired);
@@ -152,14 +146,14 @@ public final class HeldLease implements Lease, Session.Member {
   /** Gives up an acquisition half-way; the user's code never heard of it. */
   void withdraw() {
     if (leave(LeaseStatus::released) && session.isOpen()) {
-      release();
+      slot.giveBack();
     }
   }
 
   /** The same, without waiting for the broker. */
   void withdrawLater() {
     if (leave(LeaseStatus::released)) {
-      releaseLater();
+      slot.giveBackLater();
     }
   }
 
@@ -177,26 +171,24 @@ public final class HeldLease implements Lease, Session.Member {
       return;
     }
     notices.released();
-    if (session.isOpen() && !(isCertain(last) && slot.handOver(last.verifiedAt()))) {
-      release();
+    if (session.isOpen() && !(isHeld(last) && slot.handOver(last.verifiedAt()))) {
+      slot.giveBack();
     }
   }
 
-  private boolean isCertain(LeaseStatus last) {
-    return last.phase() == LeaseStatus.Phase.HELD
-        && certainty.after(book.nanos() - last.verifiedAt(), session.silentNanos())
-            == LeaseState.HELD;
+  @Override
+  public void sessionEnded(LossReason reason) {
+    lose(reason);
   }
 
   private void lose(LossReason reason) {
     if (!leave(was -> was.lost(reason))) {
       return;
     }
-    releaseLater();
+    slot.giveBackLater();
     notices.lost(reason);
   }
 
-  /** Ends the lease; false if it had ended already. */
   private boolean leave(UnaryOperator<LeaseStatus> end) {
     return !end(end).phase().isFinal();
   }
@@ -213,32 +205,22 @@ public final class HeldLease implements Lease, Session.Member {
     return last;
   }
 
-  /** The broker shall say that the queue is not ours before anybody here may take it anew. */
-  private void releaseLater() {
-    if (session.isOpen()) {
-      book.inBackground(this::release);
-    } else {
-      book.freed(lock(), session);
-    }
+  private boolean isHeld(LeaseStatus last) {
+    return last.phase() == Phase.HELD && byClock(last) == LeaseState.HELD;
   }
 
-  private void release() {
-    slot.giveBack();
+  private LeaseState byClock(LeaseStatus now) {
+    return certainty.after(book.nanos() - now.verifiedAt(), session.silentNanos());
   }
 
-  /** Whether the broker has answered nothing for that long, on the connection that holds this. */
-  boolean isSessionSilent(Duration patience) {
-    return session.silentNanos() >= patience.toNanos();
-  }
-
-  /** Whether it is held by that session's connection. */
-  boolean isOf(Session other) {
-    return session.equals(other);
+  /** Whose connection holds it. */
+  Session session() {
+    return session;
   }
 
   /** Whether the holder has it, and not only tries to. */
   boolean isHeld() {
-    return status.get().phase() == LeaseStatus.Phase.HELD;
+    return status.get().phase() == Phase.HELD;
   }
 
   @Override

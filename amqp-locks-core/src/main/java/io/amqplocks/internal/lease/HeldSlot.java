@@ -109,4 +109,16 @@ public final class HeldSlot {
     holding.release(book.call(lock()), session);
     book.freed(lock(), session);
   }
+
+  /**
+   * The same in the background: the broker shall say that the slot is not ours before anybody here may
+   * take it anew.
+   */
+  void giveBackLater() {
+    if (session.isOpen()) {
+      book.inBackground(this::giveBack);
+    } else {
+      book.freed(lock(), session);
+    }
+  }
 }

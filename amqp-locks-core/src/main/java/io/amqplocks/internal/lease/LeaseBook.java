@@ -95,7 +95,7 @@ public final class LeaseBook implements Taking {
    */
   void verify(Session session) {
     Queue<HeldLease> left = new ConcurrentLinkedQueue<>(leases);
-    left.removeIf(lease -> !lease.isOf(session));
+    left.removeIf(lease -> !lease.session().equals(session));
     Runnable worker = () -> verify(left, callTimeout);
     for (int i = 1; i < MOST_AT_ONCE && i < left.size(); i++) {
       background.execute(worker);
@@ -108,7 +108,7 @@ public final class LeaseBook implements Taking {
       try {
         if (lease.state() != LeaseState.LOST && !lease.check()) {
           log.warn("{} could not be verified: RabbitMQ did not answer", lease);
-          if (lease.isSessionSilent(patience)) {
+          if (lease.session().silentNanos() >= patience.toNanos()) {
             left.clear();
           }
         }

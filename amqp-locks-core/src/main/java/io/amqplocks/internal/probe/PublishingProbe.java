@@ -30,10 +30,10 @@ abstract class PublishingProbe implements ExistenceProbe {
       new BasicProperties.Builder().deliveryMode(1).build();
 
   /**
-   * Enough for 512 slots in one round trip, and little enough for the sockets' buffers: under an alarm
+   * Enough for 640 slots and their holders, or 1,280 of either, in one round trip, and little enough for the sockets' buffers: under an alarm
    * the broker reads no further, and a write that does not fit would wait without a bound.
    */
-  private static final int MOST_AT_ONCE = 2048;
+  private static final int MOST_AT_ONCE = 1280;
 
   private final IdleChannels<PublishingChannel> channels;
 

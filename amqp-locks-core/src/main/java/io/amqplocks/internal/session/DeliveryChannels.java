@@ -35,15 +35,15 @@ final class DeliveryChannels {
   private static final int USUAL = 2047;
 
   private final Connection connection;
-  private final HolderConnection holder;
+  private final QuestionChannels questions;
   private final Executor background;
   private final int most;
   private final Semaphore lendable;
   private final Deque<DeliveryChannel> idle = new ConcurrentLinkedDeque<>();
 
-  DeliveryChannels(Connection connection, HolderConnection holder, Executor background) {
+  DeliveryChannels(Connection connection, QuestionChannels questions, Executor background) {
     this.connection = connection;
-    this.holder = holder;
+    this.questions = questions;
     this.background = background;
     int allowed = connection.getChannelMax() == 0 ? USUAL : connection.getChannelMax();
     // The rest is left to all other calls, for releases above all.
@@ -55,7 +55,7 @@ final class DeliveryChannels {
   DeliveryChannel lend(Call call, String step) {
     if (!lendable.tryAcquire()) {
       throw new LockException.Unanswered(
-          "Cannot %s for %s now: %d channels of the connection carry a held lock each, and no more may"
+          "Cannot %s for %s now: %d channels of the connection carry a held lock or a waiter each, and no more may"
                   .formatted(step, call.lock(), most)
               + "; release some, raise the broker's channel_max, or use a second AmqpLocks");
     }
@@ -103,10 +103,10 @@ final class DeliveryChannels {
       LateAnswer late) {
     boolean failed = true;
     try {
-      long sentAt = holder.nanos();
+      long sentAt = questions.nanos();
       Answer answer = Rpc.ask(channel.getChannel(), call, step, method, reading, background, late);
       failed = false;
-      return answer == Answer.NONE ? answer : holder.answered(sentAt, answer);
+      return answer == Answer.NONE ? answer : questions.answered(sentAt, answer);
     } finally {
       if (failed) {
         giveBack(channel);

@@ -31,12 +31,12 @@ public final class HolderConsumers {
 
   private static final Logger log = LoggerFactory.getLogger(HolderConsumers.class);
 
-  private final HolderConnection holder;
+  private final QuestionChannels holder;
   private final DeliveryChannels channels;
   private final AtomicLong lastTag = new AtomicLong();
   private final KnownQueues exclusive = new KnownQueues();
 
-  HolderConsumers(HolderConnection holder, DeliveryChannels channels) {
+  HolderConsumers(QuestionChannels holder, DeliveryChannels channels) {
     this.holder = holder;
     this.channels = channels;
   }

@@ -25,12 +25,12 @@ public final class HolderQueues {
 
   private static final Logger log = LoggerFactory.getLogger(HolderQueues.class);
 
-  private final HolderConnection holder;
+  private final QuestionChannels holder;
   private final Duration callTimeout;
   private final Executor later;
   private final Set<String> claimed = ConcurrentHashMap.newKeySet();
 
-  HolderQueues(HolderConnection holder, Duration callTimeout, Executor background) {
+  HolderQueues(QuestionChannels holder, Duration callTimeout, Executor background) {
     this.holder = holder;
     // No sooner than the broker had its time to come round.
     later =

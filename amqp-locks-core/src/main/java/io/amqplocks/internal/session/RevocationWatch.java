@@ -45,16 +45,6 @@ public final class RevocationWatch {
   private @Nullable Channel channel;
   private long lastTag;
 
-  private record Watched(String queue, Runnable revoked, @Nullable Channel on) {
-    boolean isAstray(@Nullable Channel open) {
-      return on == null || !on.equals(open);
-    }
-
-    Watched on(Channel other) {
-      return new Watched(queue, revoked, other);
-    }
-  }
-
   RevocationWatch(Connection connection, ScheduledExecutorService watchThread) {
     this.connection = connection;
     this.watchThread = watchThread;

@@ -30,7 +30,7 @@ public final class Session {
   private final ThreadFactory threads;
   private final Duration callTimeout;
   private final ScheduledThreadPoolExecutor watchThread;
-  private final HolderConnection holder;
+  private final QuestionChannels holder;
   private final HolderQueues holders;
   private final SlotQueues slots;
   private final HolderConsumers consumers;
@@ -61,7 +61,7 @@ public final class Session {
     this.threads = threads;
     this.callTimeout = callTimeout;
     watchThread = new ScheduledThreadPoolExecutor(1, threads);
-    holder = new HolderConnection(connection, background, ticker);
+    holder = new QuestionChannels(connection, background, ticker);
     holders = new HolderQueues(holder, callTimeout, background);
     slots = new SlotQueues(holder);
     DeliveryChannels channels = new DeliveryChannels(connection, holder, background);

@@ -29,7 +29,7 @@ final class SideConnection {
    * @param questions its channels for one question at a time
    * @param deliveries its channels for consumers
    */
-  record Life(Connection connection, HolderConnection questions, DeliveryChannels deliveries) {}
+  record Life(Connection connection, QuestionChannels questions, DeliveryChannels deliveries) {}
 
   SideConnection(Connector connector, Executor background, Duration callTimeout, Ticker ticker) {
     this.connector = connector;
@@ -50,7 +50,7 @@ final class SideConnection {
 
   private Life open() throws IOException, TimeoutException {
     Connection connection = connector.open("side");
-    HolderConnection questions = new HolderConnection(connection, background, ticker);
+    QuestionChannels questions = new QuestionChannels(connection, background, ticker);
     return new Life(connection, questions, new DeliveryChannels(connection, questions, background));
   }
 

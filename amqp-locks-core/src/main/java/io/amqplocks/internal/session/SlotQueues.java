@@ -12,9 +12,9 @@ import io.amqplocks.lock.LockException;
  */
 public final class SlotQueues {
 
-  private final HolderConnection holder;
+  private final QuestionChannels holder;
 
-  SlotQueues(HolderConnection holder) {
+  SlotQueues(QuestionChannels holder) {
     this.holder = holder;
   }
 

@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
  *
  * @param background where that is asked
  */
-record TokenFate(HolderConnection holder, Executor background) {
+record TokenFate(QuestionChannels questions, Executor background) {
 
   private static final Logger log = LoggerFactory.getLogger(TokenFate.class);
 
@@ -49,7 +49,7 @@ record TokenFate(HolderConnection holder, Executor background) {
   }
 
   private boolean outlived(LockId lock, String queue) {
-    Call call = Call.on(lock, LONGEST, holder::nanos);
+    Call call = Call.on(lock, LONGEST, questions::nanos);
     for (int i = 0; i < LOOKS; i++) {
       if (i > 0) {
         Futures.pause(PAUSE_NANOS);
@@ -64,7 +64,7 @@ record TokenFate(HolderConnection holder, Executor background) {
   /** Whether the queue is there, asked on the side; as good as any other sign of life. */
   boolean exists(Call call, String queue) {
     String step = "look for token queue " + queue;
-    Answer answer = holder.ask(call, step, QueueArguments.passive(queue), LateAnswer.IGNORED);
+    Answer answer = questions.ask(call, step, QueueArguments.passive(queue), LateAnswer.IGNORED);
     if (answer == Answer.NONE) {
       throw call.unanswered(step);
     }

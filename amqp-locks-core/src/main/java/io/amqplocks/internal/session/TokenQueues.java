@@ -1,14 +1,9 @@
 package io.amqplocks.internal.session;
 
 import com.rabbitmq.client.AMQP.Basic;
-import com.rabbitmq.client.AMQP.Basic.GetOk;
-import com.rabbitmq.client.AMQP.BasicProperties;
-import com.rabbitmq.client.Channel;
-import com.rabbitmq.client.Command;
 import com.rabbitmq.client.Method;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.internal.session.Rpc.Reading;
-import io.amqplocks.internal.topology.QueueArguments;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import java.io.IOException;
@@ -33,11 +28,13 @@ public final class TokenQueues {
 
   private final DeliveryChannels channels;
   private final TokenFate fate;
+  private final TokenLook looks;
   private final AtomicLong lastTag = new AtomicLong();
 
   TokenQueues(DeliveryChannels channels, TokenFate fate) {
     this.channels = channels;
     this.fate = fate;
+    looks = new TokenLook(channels);
   }
 
   /**
@@ -71,7 +68,8 @@ public final class TokenQueues {
     String step = "get a token from queue " + queue;
     HeldToken token = prepare(call, step, queue, "", () -> {});
     Answer answer =
-        channels.ask(call, step, token.channel(), get(queue), reading(token), late -> undo(token));
+        channels.ask(
+            call, step, token.channel(), TokenLook.get(queue), reading(token), late -> undo(token));
     switch (answer) {
       case OK -> {
         if (token.isHere()) {
@@ -136,27 +134,13 @@ public final class TokenQueues {
     return token;
   }
 
-  private static Method get(String queue) {
-    return new Basic.Get.Builder().queue(queue).build();
-  }
-
   private static Reading reading(HeldToken token) {
     return (channel, reply) -> {
-      Delivery got = got(channel, reply);
+      Delivery got = TokenLook.got(channel, reply);
       if (got != null) {
         token.delivered(got);
       }
     };
-  }
-
-  private static @Nullable Delivery got(Channel channel, Command reply) {
-    return reply.getMethod() instanceof GetOk got
-        ? Delivery.of(
-            channel,
-            got.getDeliveryTag(),
-            (BasicProperties) reply.getContentHeader(),
-            reply.getContentBody())
-        : null;
   }
 
   /** The get that nobody waits for any more was answered after all. */
@@ -213,56 +197,9 @@ public final class TokenQueues {
     }
   }
 
-  /**
-   * Asks, on the token's own channel, whether its queue is there; so the answer also says that channel
-   * and connection live, and with them the hold.
-   *
-   * @param byMajority whether it is a quorum queue, of which a minority must not be believed. What asks
-   *     all of it is a get; a token that comes of it goes back at once
-   * @return OK, ABSENT if the token is not held any more, or NONE, also while an earlier question is open:
-   *     a second one on the same channel would wait for the first, without a bound
-   */
+  /** As {@link TokenLook#at}. */
   public Answer look(Call call, HeldToken token, boolean byMajority) {
-    DeliveryChannel channel = token.channel();
-    if (!channel.share()) {
-      return Answer.ABSENT;
-    }
-    if (!channel.ask()) {
-      channels.giveBack(channel);
-      return Answer.NONE;
-    }
-    Method question = byMajority ? get(token.queue()) : QueueArguments.passive(token.queue());
-    boolean answered = true;
-    try {
-      Answer answer =
-          channels.ask(
-              call,
-              "look for token queue " + token.queue(),
-              channel,
-              question,
-              TokenQueues::putBack,
-              late -> {
-                channel.asked();
-                channels.giveBack(channel);
-              });
-      answered = answer != Answer.NONE;
-      if (!answered) {
-        return answer;
-      }
-      channels.giveBack(channel);
-      return answer == Answer.OK && !token.isGone() ? Answer.OK : Answer.ABSENT;
-    } finally {
-      if (answered) {
-        channel.asked();
-      }
-    }
-  }
-
-  private static void putBack(Channel channel, Command reply) throws IOException {
-    Delivery got = got(channel, reply);
-    if (got != null) {
-      got.putBack();
-    }
+    return looks.at(call, token, byMajority);
   }
 
   /** Whether the queue is there, asked on the side; as good as any other sign of life. */

@@ -84,7 +84,7 @@ public final class WakeQueues {
         null);
   }
 
-  private static void declare(Call call, HolderConnection questions, String queue) {
+  private static void declare(Call call, QuestionChannels questions, String queue) {
     String step = "declare queue " + queue;
     Answer answer = questions.ask(call, step, QueueArguments.wake(queue), LateAnswer.IGNORED);
     if (answer == Answer.NONE) {

@@ -16,8 +16,8 @@ import java.util.concurrent.CompletableFuture;
 /**
  * Acquiring a slot of a persistent semaphore as seed 001 has it, corrected: look for slots that exist
  * and are not held; take one of them, by an order that makes contenders spread; if others were faster,
- * look again, so many times and no more. Only a certain "absent" of B makes a slot free, and only a certain "absent" of A ends the
- * slots.
+ * look again, so many times and no more. Only a certain "absent" of B makes a slot free, and only a
+ * certain "absent" of A ends the slots.
  *
  * @param slots the semaphore's slots
  * @param choice which free slot to try first

@@ -14,7 +14,7 @@ import java.util.Optional;
  * sent is held from then on, whether the waiter knows it yet or not; so there is nobody to overtake, and
  * one that comes to a waiter who has left goes back at once.
  *
- * <p>For the one thread that waits.
+ * <p>For one thread at a time.
  */
 final class TokenVigil implements Vigil {
 

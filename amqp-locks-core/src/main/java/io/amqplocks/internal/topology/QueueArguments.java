@@ -8,8 +8,8 @@ import java.util.Map;
 
 /**
  * The queues of a lock as they are declared. But for counters, tokens and their records, none ever
- * keeps a message: probes published to them are confirmed and dropped. All three arguments are explicit because a virtual host's default queue type
- * and policies would decide otherwise (trap 3).
+ * keeps a message: probes published to them are confirmed and dropped. All three arguments are explicit
+ * because a virtual host's default queue type and policies would decide otherwise (trap 3).
  */
 public final class QueueArguments {
 

@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
  * {@code PREFIX semaphore.NAME} with {@code .slot.N}, {@code .holder.N} and {@code .admin} behind it;
  * those of fences {@code PREFIX fence.KIND.NAME.SLOT.GENERATION} and {@code PREFIX epoch.} with the same
  * behind it; those of tokens {@code PREFIX token-semaphore.NAME} or {@code PREFIX fenced-mutex.NAME}
- * with {@code .tokens.GENERATION}, {@code .record}, {@code .ledger} and {@code .admin}. What stands behind the name has no room for doubt: read from the end, a queue's name
- * belongs to one lock only, whatever dots the name has.
- * The four of mutexes and semaphores may follow another scheme, that of other clients.
+ * with {@code .tokens.GENERATION}, {@code .record}, {@code .ledger} and {@code .admin}. What stands
+ * behind the name has no room for doubt: read from the end, a queue's name belongs to one lock only,
+ * whatever dots the name has. The four of mutexes and semaphores may follow another scheme, that of other clients.
  *
  * @param prefix what our queue names begin with, so that permissions can be given by one pattern
  * @param scheme how the queues of mutexes and semaphores are called, if not so

@@ -4,7 +4,10 @@ import io.amqplocks.internal.lease.HeldLease;
 import io.amqplocks.internal.session.Call;
 import java.util.Optional;
 
-/** One call that waits for a slot, from the moment that it is known to wait. For one thread. */
+/**
+ * Those of a line who wait for a slot, from the moment that the broker knows that they do. For one thread at
+ * a time.
+ */
 public interface Vigil extends AutoCloseable {
 
   /**

@@ -37,7 +37,7 @@ class HolderConsumersTest {
     ConnectionFactory factory = broker.connectionFactory();
     factory.setRequestedChannelMax(CHANNELS);
     connection = factory.newConnection("consumers");
-    HolderConnection holder = new HolderConnection(connection, background, Ticker.SYSTEM);
+    QuestionChannels holder = new QuestionChannels(connection, background, Ticker.SYSTEM);
     consumers = new HolderConsumers(holder, new DeliveryChannels(connection, holder, background));
   }
 

@@ -15,8 +15,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The connection that owns the exclusive queues. It never publishes: a memory or disk alarm stops a
- * publishing connection whole, and release and verification must not stop (trap 4). {@link CounterQueues} lend channels of a connection of theirs in the same way.
+ * The channels of a connection that serve one question each, and when the broker last answered one. The
+ * connection never publishes: a memory or disk alarm stops a publishing connection whole, and release and
+ * verification must not stop (trap 4).
  *
  * <p>Concurrency: a channel serves one call at a time, and is lent to that call. A refusal (404, 405)
  * closes the channel and costs no more than that. When an answer is overdue, the channel stays lent
@@ -24,7 +25,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * the connection every outstanding answer fails, so none is waited for in vain. A semaphore bounds how
  * many channels are lent; who finds none waits for one within its own bound.
  */
-final class HolderConnection {
+final class QuestionChannels {
 
   /** Far below the 2,047 that a broker allows, far above what keeps one busy. */
   private static final int MOST_CHANNELS = 256;
@@ -36,7 +37,7 @@ final class HolderConnection {
   private final Semaphore lendable = new Semaphore(MOST_CHANNELS);
   private final AtomicLong answeredAt;
 
-  HolderConnection(Connection connection, Executor background, Ticker ticker) {
+  QuestionChannels(Connection connection, Executor background, Ticker ticker) {
     this.connection = connection;
     this.background = background;
     this.ticker = ticker;
