@@ -4,7 +4,7 @@ import com.rabbitmq.client.Address;
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.Connector;
-import io.amqplocks.internal.session.ProberConnection;
+import io.amqplocks.internal.session.PublishingConnection;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.session.Sessions;
 import io.amqplocks.internal.session.Ticker;
@@ -52,7 +52,7 @@ public final class ProberSession implements AutoCloseable {
     return sessions.current(call());
   }
 
-  public ProberConnection prober() {
+  public PublishingConnection prober() {
     return session().prober();
   }
 

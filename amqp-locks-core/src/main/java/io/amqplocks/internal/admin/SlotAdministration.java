@@ -1,7 +1,7 @@
 package io.amqplocks.internal.admin;
 
 import io.amqplocks.internal.session.Call;
-import io.amqplocks.internal.session.ProberConnection;
+import io.amqplocks.internal.session.PublishingConnection;
 import io.amqplocks.internal.slots.Slots;
 import io.amqplocks.internal.waiting.Backoff;
 import io.amqplocks.lock.DeleteOrder;
@@ -95,7 +95,7 @@ public final class SlotAdministration implements SemaphoreAdmin {
 
   private SlotChange change(Lease mutex, IntUnaryOperator target, DeleteOrder order) {
     Call call = changes.call();
-    ProberConnection prober = changes.prober(call);
+    PublishingConnection prober = changes.prober(call);
     int present = slots.count(call, prober);
     int wanted = target.applyAsInt(present);
     int above = wanted > present ? slots.presentFrom(wanted + 1, call, prober) : 0;
@@ -112,7 +112,7 @@ public final class SlotAdministration implements SemaphoreAdmin {
   @Override
   public Set<Integer> holders() {
     Call call = changes.call();
-    ProberConnection prober = changes.prober(call);
+    PublishingConnection prober = changes.prober(call);
     int last = slots.count(call, prober) + OVERSHOOT;
     return slots.held(
         IntStream.rangeClosed(1, last).boxed().collect(Collectors.toCollection(TreeSet::new)),
@@ -156,7 +156,7 @@ public final class SlotAdministration implements SemaphoreAdmin {
     return changes.underMutex(
         mutex -> {
           Call call = changes.call();
-          ProberConnection prober = changes.prober(call);
+          PublishingConnection prober = changes.prober(call);
           int present = slots.count(call, prober);
           Set<Integer> left = slots.present(present + 1, present + overshoot, call, prober);
           changes.carryOut(

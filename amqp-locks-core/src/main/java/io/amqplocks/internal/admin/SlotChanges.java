@@ -1,7 +1,7 @@
 package io.amqplocks.internal.admin;
 
 import io.amqplocks.internal.session.Call;
-import io.amqplocks.internal.session.ProberConnection;
+import io.amqplocks.internal.session.PublishingConnection;
 import io.amqplocks.internal.session.Sessions;
 import io.amqplocks.internal.session.SlotQueues;
 import io.amqplocks.internal.session.Ticker;
@@ -62,7 +62,7 @@ public final class SlotChanges {
   }
 
   /** What to look for slots with. */
-  ProberConnection prober(Call call) {
+  PublishingConnection prober(Call call) {
     return sessions.current(call).prober();
   }
 

@@ -1,7 +1,7 @@
 package io.amqplocks.internal.probe;
 
 import io.amqplocks.internal.session.Call;
-import io.amqplocks.internal.session.ProberConnection;
+import io.amqplocks.internal.session.PublishingConnection;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.ProbeKind;
 import java.util.List;
@@ -19,7 +19,7 @@ public interface ExistenceProbe {
    * @throws LockException.Unreachable if the connection breaks
    * @throws LockException.Refused if the user may not ask in this way
    */
-  List<Presence> probe(Call call, ProberConnection prober, List<String> queues);
+  List<Presence> probe(Call call, PublishingConnection prober, List<String> queues);
 
   /** The probe of that kind. */
   static ExistenceProbe of(ProbeKind kind) {

@@ -4,7 +4,7 @@ import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.internal.session.BrokerErrors;
 import io.amqplocks.internal.session.Call;
-import io.amqplocks.internal.session.ProberConnection;
+import io.amqplocks.internal.session.PublishingConnection;
 import java.io.IOException;
 import java.util.List;
 import java.util.Queue;
@@ -38,7 +38,7 @@ final class IdleChannels<C> {
     this.setup = setup;
   }
 
-  C borrow(Call call, ProberConnection prober) {
+  C borrow(Call call, PublishingConnection prober) {
     idle.removeIf(each -> !channel.apply(each).isOpen());
     for (C each : List.copyOf(idle)) {
       // Of those who find the same one, the one who takes it out has it.
@@ -49,7 +49,7 @@ final class IdleChannels<C> {
     return open(call, prober);
   }
 
-  private C open(Call call, ProberConnection prober) {
+  private C open(Call call, PublishingConnection prober) {
     Channel opened = prober.open(call);
     try {
       return setup.of(opened);

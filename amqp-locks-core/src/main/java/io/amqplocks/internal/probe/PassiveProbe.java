@@ -6,7 +6,7 @@ import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.internal.session.BrokerErrors;
 import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.Futures;
-import io.amqplocks.internal.session.ProberConnection;
+import io.amqplocks.internal.session.PublishingConnection;
 import io.amqplocks.internal.topology.QueueArguments;
 import io.amqplocks.lock.LockException;
 import java.io.IOException;
@@ -39,7 +39,7 @@ public final class PassiveProbe implements ExistenceProbe {
   private final Semaphore free = new Semaphore(MOST_CHANNELS);
 
   @Override
-  public List<Presence> probe(Call call, ProberConnection prober, List<String> queues) {
+  public List<Presence> probe(Call call, PublishingConnection prober, List<String> queues) {
     List<CompletableFuture<Command>> asked = new ArrayList<>(queues.size());
     for (String queue : queues) {
       if (!free(call)) {
@@ -59,7 +59,7 @@ public final class PassiveProbe implements ExistenceProbe {
     return answers;
   }
 
-  private CompletableFuture<Command> ask(Call call, ProberConnection prober, String queue) {
+  private CompletableFuture<Command> ask(Call call, PublishingConnection prober, String queue) {
     boolean asked = false;
     try {
       Channel channel = channels.borrow(call, prober);

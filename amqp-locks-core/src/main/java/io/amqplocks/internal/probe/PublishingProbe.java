@@ -5,7 +5,7 @@ import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.internal.session.BrokerErrors;
 import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.Futures;
-import io.amqplocks.internal.session.ProberConnection;
+import io.amqplocks.internal.session.PublishingConnection;
 import io.amqplocks.lock.LockException;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -42,7 +42,7 @@ abstract class PublishingProbe implements ExistenceProbe {
   }
 
   @Override
-  public final List<Presence> probe(Call call, ProberConnection prober, List<String> queues) {
+  public final List<Presence> probe(Call call, PublishingConnection prober, List<String> queues) {
     List<Presence> answers = new ArrayList<>(queues.size());
     for (int from = 0; from < queues.size(); from += MOST_AT_ONCE) {
       List<String> batch = queues.subList(from, Math.min(from + MOST_AT_ONCE, queues.size()));
@@ -54,7 +54,7 @@ abstract class PublishingProbe implements ExistenceProbe {
     return answers;
   }
 
-  private List<Presence> publish(Call call, ProberConnection prober, List<String> queues) {
+  private List<Presence> publish(Call call, PublishingConnection prober, List<String> queues) {
     try {
       PublishingChannel channel = channels.borrow(call, prober);
       ProbeBatch batch = channel.begin(queues);
@@ -73,7 +73,7 @@ abstract class PublishingProbe implements ExistenceProbe {
     }
   }
 
-  private static List<Presence> await(Call call, ProberConnection prober, ProbeBatch batch) {
+  private static List<Presence> await(Call call, PublishingConnection prober, ProbeBatch batch) {
     CompletableFuture<Object> end = CompletableFuture.anyOf(batch.answered(), prober.blocked());
     try {
       Futures.await(end, call.remainingNanos());

@@ -37,7 +37,8 @@ public final class Session {
   private final TokenQueues tokens;
   private final WakeQueues wakes;
   private final RevocationWatch revocations;
-  private final ProberConnection prober;
+  private final PublishingConnection prober;
+  private final PublishingConnection announcer;
   private final SideConnection side;
   private final CounterQueues counters;
   private final Set<Member> members = ConcurrentHashMap.newKeySet();
@@ -68,9 +69,10 @@ public final class Session {
     consumers = new HolderConsumers(holder, channels);
     tokens = new TokenQueues(channels, new TokenFate(holder, background));
     revocations = new RevocationWatch(connection, watchThread);
-    prober = new ProberConnection(connector, callTimeout);
+    prober = new PublishingConnection(connector, "prober", callTimeout);
+    announcer = new PublishingConnection(connector, "announcer", callTimeout);
     side = new SideConnection(connector, background, callTimeout, ticker);
-    wakes = new WakeQueues(side, prober, background, callTimeout);
+    wakes = new WakeQueues(side, announcer, background, callTimeout);
     counters = new CounterQueues(side, connector, callTimeout);
     connection.addShutdownListener(
         cause -> end(new LossReason(Cause.SESSION_ENDED, BrokerErrors.text(cause))));
@@ -107,7 +109,7 @@ public final class Session {
   }
 
   /** The connection for publishing. */
-  public ProberConnection prober() {
+  public PublishingConnection prober() {
     return prober;
   }
 
@@ -190,6 +192,7 @@ public final class Session {
     watchThread.shutdown();
     connection.abort(Math.toIntExact(callTimeout.toMillis()));
     prober.close();
+    announcer.close();
     side.close();
   }
 }

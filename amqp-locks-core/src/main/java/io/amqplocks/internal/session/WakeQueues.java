@@ -34,7 +34,7 @@ public final class WakeQueues {
       new BasicProperties.Builder().expiration("0").deliveryMode(1).build();
 
   private final SideConnection side;
-  private final ProberConnection prober;
+  private final PublishingConnection announcer;
   private final Executor background;
   private final Duration callTimeout;
   private final AtomicLong lastTag = new AtomicLong();
@@ -45,9 +45,12 @@ public final class WakeQueues {
           (call, failure) -> BrokerErrors.calling(call, "open a channel", failure));
 
   WakeQueues(
-      SideConnection side, ProberConnection prober, Executor background, Duration callTimeout) {
+      SideConnection side,
+      PublishingConnection announcer,
+      Executor background,
+      Duration callTimeout) {
     this.side = side;
-    this.prober = prober;
+    this.announcer = announcer;
     this.background = background;
     this.callTimeout = callTimeout;
   }
@@ -103,7 +106,7 @@ public final class WakeQueues {
       background.execute(() -> tellLater(lock, queue));
       return true;
     }
-    return !prober.blocked().isDone() && publish(open, queue);
+    return !announcer.blocked().isDone() && publish(open, queue);
   }
 
   private void tellLater(LockId lock, String queue) {
@@ -116,7 +119,7 @@ public final class WakeQueues {
   }
 
   private Channel open(Call call) {
-    Channel channel = prober.open(call);
+    Channel channel = announcer.open(call);
     channel.addReturnListener(returned -> words.cameBack(returned.getRoutingKey()));
     return channel;
   }

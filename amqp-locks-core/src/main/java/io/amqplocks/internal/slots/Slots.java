@@ -3,7 +3,7 @@ package io.amqplocks.internal.slots;
 import io.amqplocks.internal.probe.ExistenceProbe;
 import io.amqplocks.internal.probe.Presence;
 import io.amqplocks.internal.session.Call;
-import io.amqplocks.internal.session.ProberConnection;
+import io.amqplocks.internal.session.PublishingConnection;
 import io.amqplocks.internal.topology.QueueNames;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockName;
@@ -38,7 +38,7 @@ public final class Slots {
   }
 
   /** Looks at slots and holders until the end of the slots. */
-  SlotScan scan(Call call, ProberConnection prober) {
+  SlotScan scan(Call call, PublishingConnection prober) {
     SlotScan scan = SlotScan.NOTHING;
     int look = counts.guess(name) + 1;
     while (!scan.complete() && scan.count() < SemaphoreAdmin.MAX_SLOTS) {
@@ -64,14 +64,14 @@ public final class Slots {
    *
    * @throws LockException.Unanswered if a slot gave no certain answer
    */
-  public int count(Call call, ProberConnection prober) {
+  public int count(Call call, PublishingConnection prober) {
     int present = presentFrom(1, call, prober);
     counts.saw(name, present);
     return present;
   }
 
   /** How many slots there are in an unbroken run from that one on. */
-  public int presentFrom(int first, Call call, ProberConnection prober) {
+  public int presentFrom(int first, Call call, PublishingConnection prober) {
     for (int from = first; ; from += LARGE_LOOK) {
       Set<Integer> present = present(from, from + LARGE_LOOK - 1, call, prober);
       int end = from;
@@ -85,18 +85,18 @@ public final class Slots {
   }
 
   /** Which of the slots from the one to the other are there, holes or not. */
-  public Set<Integer> present(int from, int to, Call call, ProberConnection prober) {
+  public Set<Integer> present(int from, int to, Call call, PublishingConnection prober) {
     List<Integer> asked = IntStream.rangeClosed(from, to).boxed().toList();
     return present(asked, this::slotQueue, call, prober);
   }
 
   /** Which of these slots are held, whether they are there or not. */
-  public Set<Integer> held(Set<Integer> slots, Call call, ProberConnection prober) {
+  public Set<Integer> held(Set<Integer> slots, Call call, PublishingConnection prober) {
     return present(List.copyOf(slots), this::holderQueue, call, prober);
   }
 
   private Set<Integer> present(
-      List<Integer> asked, IntFunction<String> queue, Call call, ProberConnection prober) {
+      List<Integer> asked, IntFunction<String> queue, Call call, PublishingConnection prober) {
     List<Presence> answers = probe.probe(call, prober, asked.stream().map(queue::apply).toList());
     Set<Integer> present = new TreeSet<>();
     for (int i = 0; i < asked.size(); i++) {

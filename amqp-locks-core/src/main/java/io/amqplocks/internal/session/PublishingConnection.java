@@ -10,29 +10,31 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * The connection that probes, and publishes if the probes do. It holds nothing, so it may break or be
- * blocked by an alarm without harm to any lease. Opened at first use, and again when it broke.
+ * A connection that may publish: to look for slots, if the probes do it so, or to tell those who wait. It
+ * holds nothing, so it may break or be blocked by an alarm without harm to any lease. Opened at first use, and again when it broke.
  */
-public final class ProberConnection {
+public final class PublishingConnection {
 
   private final Connector connector;
+  private final String role;
   private final Duration closeTimeout;
-  private final SingleFlight<Prober> current;
+  private final SingleFlight<Life> current;
   private final CompletableFuture<Boolean> opened = new CompletableFuture<>();
   private volatile boolean closed;
 
-  ProberConnection(Connector connector, Duration closeTimeout) {
+  PublishingConnection(Connector connector, String role, Duration closeTimeout) {
     this.connector = connector;
+    this.role = role;
     this.closeTimeout = closeTimeout;
-    current = new SingleFlight<>(prober -> prober.connection.isOpen(), connector::failure);
+    current = new SingleFlight<>(life -> life.connection.isOpen(), connector::failure);
   }
 
   /** One life of the connection, with what the broker said about it last. */
-  private static final class Prober implements BlockedListener {
+  private static final class Life implements BlockedListener {
     final Connection connection;
     volatile CompletableFuture<String> blocked = new CompletableFuture<>();
 
-    Prober(Connection connection) {
+    Life(Connection connection) {
       this.connection = connection;
       connection.addBlockedListener(this);
     }
@@ -50,14 +52,14 @@ public final class ProberConnection {
 
   /** A new channel. */
   public Channel open(Call call) {
-    Prober prober = current.get(call, () -> new Prober(connector.open("prober")));
+    Life life = current.get(call, () -> new Life(connector.open(role)));
     if (closed) {
       close();
       throw new LockException.Unreachable(
           "The session ended while looking for slots of " + call.lock(), null);
     }
     try {
-      Channel channel = prober.connection.createChannel();
+      Channel channel = life.connection.createChannel();
       if (channel == null) {
         throw call.noChannel("look for slots");
       }
@@ -77,13 +79,13 @@ public final class ProberConnection {
   public boolean carries(Channel channel) {
     return current
         .ifOpen()
-        .filter(prober -> prober.connection.equals(channel.getConnection()))
+        .filter(life -> life.connection.equals(channel.getConnection()))
         .isPresent();
   }
 
   /** Completed while an alarm of the broker keeps this connection from publishing; with the reason. */
   public CompletableFuture<String> blocked() {
-    return current.ifOpen().map(prober -> prober.blocked).orElseGet(CompletableFuture::new);
+    return current.ifOpen().map(life -> life.blocked).orElseGet(CompletableFuture::new);
   }
 
   /** Bounded even under an alarm, when the broker does not read what this connection sends. */
@@ -91,6 +93,6 @@ public final class ProberConnection {
     closed = true;
     current
         .ifOpen()
-        .ifPresent(prober -> prober.connection.abort(Math.toIntExact(closeTimeout.toMillis())));
+        .ifPresent(life -> life.connection.abort(Math.toIntExact(closeTimeout.toMillis())));
   }
 }
