@@ -41,7 +41,9 @@ public record TokenRecord(
       new TokenRecord(
           1, 0, 0, TokenQueueType.CLASSIC, 0, 0, 0, TokenSet.NONE, TokenSet.NONE, TokenSet.NONE);
 
-  private static final String TOKENS = "((?:[-@\\d ]|none)+)";
+  /** Without alternatives inside a repetition: the matcher would recurse for each character. */
+  private static final String TOKENS = "([-@\\d ]+|none)";
+
   private static final Pattern FORM =
       Pattern.compile(
           "version (\\d{1,18}) generation (\\d{1,9}) of (\\d{1,9}) (classic|quorum) slots (\\d{1,5})"

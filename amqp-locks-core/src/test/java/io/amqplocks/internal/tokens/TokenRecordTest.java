@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.amqplocks.lock.TokenQueueType;
 import java.util.List;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -32,6 +33,20 @@ class TokenRecordTest {
         List.of(TokenRecord.BLANK, MADE, changed, changed.destroyed(), changed.resized(10_000))) {
       assertThat(TokenRecord.parse(record.toString())).contains(record);
     }
+  }
+
+  /** As after growing by one so many times: no two slots have the same epoch. */
+  @Test
+  void anyNumberOfEpochsIsRead() {
+    TreeMap<Integer, Long> epochs = new TreeMap<>();
+    for (int slot = 1; slot <= 10_000; slot++) {
+      epochs.put(slot, 29_000_000L + slot);
+    }
+    TokenSet all = new TokenSet(epochs);
+    TokenRecord record =
+        new TokenRecord(
+            9, 1, 1, TokenQueueType.QUORUM, 10_000, 29_010_000, 4, all, TokenSet.NONE, all);
+    assertThat(TokenRecord.parse(record.toString())).contains(record);
   }
 
   @ParameterizedTest
