@@ -20,6 +20,7 @@ import io.amqplocks.lock.PersistentMutexAdmin;
 import io.amqplocks.lock.SemaphoreAdmin;
 import io.amqplocks.lock.TokenSemaphoreAdmin;
 import java.time.Clock;
+import java.time.Duration;
 
 /** Makes the administrators of locks. */
 record Administrators(Parts parts) implements LockAdmin {
@@ -65,14 +66,25 @@ record Administrators(Parts parts) implements LockAdmin {
 
   @Override
   public TokenSemaphoreAdmin tokenSemaphore(String name) {
-    return tokens(LockId.tokenSemaphore(name));
+    return tokens(LockId.tokenSemaphore(name), TokenTurn.PATIENCE);
   }
 
-  /** Administers a token semaphore, or a fenced mutex. */
-  TokenAdministration tokens(LockId id) {
+  @Override
+  public TokenSemaphoreAdmin fencedMutex(String name) {
+    return tokens(LockId.fencedMutex(name), TokenTurn.PATIENCE);
+  }
+
+  /** Administers a token semaphore, or a fenced mutex; waits that long for other administrators. */
+  TokenAdministration tokens(LockId id, Duration patience) {
     return new TokenAdministration(
         new TokenTurn(
-            id, parts.names, parts.sessions, parts.callTimeout, Ticker.SYSTEM, Clock.systemUTC()),
+            id,
+            parts.names,
+            parts.sessions,
+            parts.callTimeout,
+            Ticker.SYSTEM,
+            Clock.systemUTC(),
+            patience),
         parts.withdrawals);
   }
 

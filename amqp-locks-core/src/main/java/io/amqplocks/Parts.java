@@ -23,6 +23,7 @@ import io.amqplocks.internal.topology.QueueNames;
 import io.amqplocks.internal.waiting.Announcements;
 import io.amqplocks.internal.waiting.QueuedLock.Context;
 import io.amqplocks.internal.waiting.WaitingLines;
+import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockListener;
 import io.amqplocks.lock.TokenQueueType;
@@ -110,8 +111,17 @@ final class Parts {
 
   /** The first acquire ever of a fenced mutex makes it. */
   void makeFencedMutex(Call call, Session session) {
-    int unused =
-        new Administrators(this).tokens(call.lock()).createIfAbsent(1, TokenQueueType.QUORUM);
+    Duration left = Duration.ofNanos(call.remainingNanos());
+    try {
+      int unused =
+          new Administrators(this)
+              .tokens(call.lock(), left)
+              .createIfAbsent(1, TokenQueueType.QUORUM);
+    } catch (LockException.AcquireTimeout e) {
+      throw new LockException.FenceUnavailable(
+          "Another process has been making the %s, or changing it, for more than %d ms; try again later"
+              .formatted(call.lock(), left.toMillis()));
+    }
   }
 
   Slots slots(LockId id) {

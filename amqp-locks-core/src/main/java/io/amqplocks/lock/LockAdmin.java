@@ -24,6 +24,21 @@ public interface LockAdmin {
    */
   TokenSemaphoreAdmin tokenSemaphore(String name);
 
-  /** The counters of that lock's fencing tokens; the lock need not exist. */
+  /**
+   * The fenced mutex of that name, which is a token semaphore of one slot on a quorum queue; its first
+   * acquire makes it. To be repaired or destroyed; to create it beforehand is possible too, and any
+   * number but 1 and any type but {@link TokenQueueType#QUORUM} is refused with {@link
+   * LockException.Invalid}.
+   *
+   * @throws LockException.Invalid if the name is not allowed
+   */
+  TokenSemaphoreAdmin fencedMutex(String name);
+
+  /**
+   * The counters of that lock's fencing tokens; the lock need not exist.
+   *
+   * @throws LockException.Invalid if it is a token semaphore or a fenced mutex: these draw from their
+   *     tokens, and are repaired instead
+   */
   FenceAdmin fence(LockId lock);
 }

@@ -12,6 +12,7 @@ import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.TokenQueueType;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.function.Supplier;
@@ -110,7 +111,12 @@ final class BrokerTokens implements TokenBroker, AutoCloseable {
 
     @Override
     public void remove(Collection<Message> which) {
-      messages.remove(calls.get(), which);
+      List<Message> left = which.stream().sorted(Comparator.comparingLong(Message::tag)).toList();
+      while (!left.isEmpty()) {
+        int now = Math.min(MessageHand.MOST_REMOVED, left.size());
+        messages.remove(calls.get(), left.subList(0, now));
+        left = left.subList(now, left.size());
+      }
     }
 
     @Override

@@ -7,6 +7,7 @@ import io.amqplocks.internal.tokens.TokenRecords;
 import io.amqplocks.internal.waiting.Backoff;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockKind;
 import io.amqplocks.lock.TokenAudit;
 import io.amqplocks.lock.TokenQueueType;
 import io.amqplocks.lock.TokenSemaphoreAdmin;
@@ -16,9 +17,13 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Changes and measures one token semaphore: what the steps are is the {@link TokenSteps}' business. */
 public final class TokenAdministration implements TokenSemaphoreAdmin {
+
+  private static final Logger log = LoggerFactory.getLogger(TokenAdministration.class);
 
   private final LockId lock;
   private final TokenTurn turn;
@@ -43,8 +48,8 @@ public final class TokenAdministration implements TokenSemaphoreAdmin {
   public int createIfAbsent(int slots, TokenQueueType type) {
     requirePossible(slots, type);
     Call call = turn.call();
-    Optional<TokenRecord> record = record(call);
-    if (record.isPresent() && record.get().slots() > 0 && isThere(call, record.get())) {
+    Optional<TokenRecord> record = recordUnlessHidden(call);
+    if (record.isPresent() && record.get().slots() > 0 && isThere(turn.call(), record.get())) {
       return record.get().slots();
     }
     // Another process may be faster, with another number: theirs counts.
@@ -58,7 +63,7 @@ public final class TokenAdministration implements TokenSemaphoreAdmin {
     boolean withdraws = withdrawals.stop(turn);
     try {
       TokenRecord record = turn.during(steps -> steps.resize(slots));
-      withdraws = record.pending() > 0;
+      withdraws = record.excess() > 0;
       return status(record);
     } finally {
       if (withdraws) {
@@ -115,16 +120,32 @@ public final class TokenAdministration implements TokenSemaphoreAdmin {
   @Override
   public TokenAudit repair(Duration patience) {
     // Or it would have in hand what the inspection waits for.
-    withdrawals.stop(turn);
-    return new TokenInspection(turn, records).repair(patience);
+    boolean withdraws = withdrawals.stop(turn);
+    try {
+      return new TokenInspection(turn, records).repair(patience);
+    } finally {
+      if (withdraws) {
+        withdrawals.begin(turn);
+      }
+    }
   }
 
   private static boolean isWithdrawing(TokenRecord record) {
-    return record.pending() > 0 || !record.withdrawing().isEmpty();
+    return record.excess() > 0 || !record.withdrawing().isEmpty();
   }
 
   private Optional<TokenRecord> record(Call call) {
     return records.read(call, session(call), lock);
+  }
+
+  /** A reader that froze may have it in hand; whoever has the turn can do without. */
+  private Optional<TokenRecord> recordUnlessHidden(Call call) {
+    try {
+      return record(call);
+    } catch (LockException.Unexpected e) {
+      log.debug("What is recorded of {} is to be had by the turn only: {}", lock, e.getMessage());
+      return Optional.empty();
+    }
   }
 
   private boolean isThere(Call call, TokenRecord record) {
@@ -142,6 +163,11 @@ public final class TokenAdministration implements TokenSemaphoreAdmin {
 
   private void requirePossible(int slots, TokenQueueType type) {
     requireInRange(slots);
+    if (lock.kind() == LockKind.FENCED_MUTEX && type != TokenQueueType.QUORUM) {
+      throw new LockException.Invalid(
+          "The %s has fencing tokens, which need a quorum queue and not %s; use QUORUM"
+              .formatted(lock, type));
+    }
     if (Objects.requireNonNull(type) == TokenQueueType.QUORUM
         && turn.names().hasPlainTokens(lock)) {
       throw new LockException.Invalid(
@@ -151,6 +177,10 @@ public final class TokenAdministration implements TokenSemaphoreAdmin {
   }
 
   private void requireInRange(int slots) {
+    if (lock.kind() == LockKind.FENCED_MUTEX && slots != 1) {
+      throw new LockException.Invalid(
+          "The %s has one slot and cannot have %d; use a token semaphore".formatted(lock, slots));
+    }
     if (slots < 1 || slots > MAX_SLOTS) {
       throw new LockException.Invalid(
           "A number of %d slots is not possible for %s; use 1 to %d"

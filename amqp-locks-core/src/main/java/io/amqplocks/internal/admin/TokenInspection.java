@@ -38,14 +38,10 @@ record TokenInspection(TokenTurn turn, TokenRecords records) {
   }
 
   TokenAudit repair(Duration patience) {
-    TokenRecord before = record();
     try {
       return repairByHand(patience);
     } catch (LockException.NotFound e) {
-      // With its queue all tokens are gone.
-      TokenRecord made = turn.during(steps -> steps.create(before.slots(), before.type(), true));
-      return new TokenAudit(
-          made.slots(), 0, 0, made.slots(), before.tokens().epochs().keySet(), true);
+      return turn.during(TokenSteps::restore).orElseThrow(() -> e);
     }
   }
 

@@ -7,8 +7,11 @@ import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.TokenAudit;
 import io.amqplocks.lock.TokenQueueType;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.LongSupplier;
@@ -133,6 +136,20 @@ class TokenSteps {
     return record;
   }
 
+  /**
+   * Makes the queue anew if it is gone, and with it all tokens.
+   *
+   * @return what was wrong; empty if the queue is there, or the semaphore is not wanted
+   */
+  Optional<TokenAudit> restore() {
+    TokenRecord record = broker.record();
+    if (record.slots() == 0 || exists(record)) {
+      return Optional.empty();
+    }
+    move(record, record.slots(), record.type());
+    return Optional.of(repaired(audit(record, List.of())));
+  }
+
   /** Brings the tokens to what the record wants, as far as that goes without waiting for holders. */
   TokenRecord settle(TokenRecord from) {
     TokenRecord record = from;
@@ -190,8 +207,11 @@ class TokenSteps {
       replace(from, hand, inHand, found.outstandingSlots());
       return repaired(found);
     }
-    hand.remove(sort(from, inHand).surplus());
-    TokenRecord record = withdraw(from, hand, inHand);
+    List<Message> surplus = sort(from, inHand).surplus();
+    hand.remove(surplus);
+    List<Message> rest = new ArrayList<>(inHand);
+    rest.removeIf(new HashSet<>(surplus)::contains);
+    TokenRecord record = withdraw(from, hand, rest);
     boolean missing = record.missing() > 0;
     grow(record);
     return found.surplus() > 0 || missing || !record.equals(from) ? repaired(found) : found;

@@ -1,7 +1,6 @@
 package io.amqplocks.internal.admin;
 
 import io.amqplocks.internal.session.Call;
-import io.amqplocks.internal.session.Futures;
 import io.amqplocks.internal.session.MessageHand.Message;
 import io.amqplocks.internal.session.Sessions;
 import io.amqplocks.internal.session.Ticker;
@@ -15,6 +14,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 
@@ -28,6 +28,7 @@ import java.util.function.LongSupplier;
  * @param callTimeout the bound on each step
  * @param ticker the time
  * @param clock for epochs
+ * @param patience how long one administrator waits for another
  */
 public record TokenTurn(
     LockId lock,
@@ -35,10 +36,11 @@ public record TokenTurn(
     Sessions sessions,
     Duration callTimeout,
     Ticker ticker,
-    Clock clock) {
+    Clock clock,
+    Duration patience) {
 
-  /** How long one administrator waits for another. */
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  /** How long one administrator waits for another unless its caller has less time. */
+  public static final Duration PATIENCE = Duration.ofSeconds(30);
 
   /** A call on this semaphore. */
   Call call() {
@@ -53,10 +55,10 @@ public record TokenTurn(
 
   /** Changes something as the only administrator, on a connection for just that. */
   <T> T during(Function<TokenSteps, T> change) {
-    Call patience = Call.on(lock, PATIENCE, ticker);
+    Call wait = Call.on(lock, patience, ticker);
     while (true) {
       try (TokenKeeper keeper = connect()) {
-        if (take(keeper, patience)) {
+        if (take(keeper, wait, this::requireOpen)) {
           return work(keeper, change);
         }
       }
@@ -65,7 +67,16 @@ public record TokenTurn(
 
   /** Changes something as the only administrator on that connection, which stays open. */
   <T> T during(TokenKeeper keeper, Function<TokenSteps, T> change) {
-    if (!take(keeper, Call.on(lock, PATIENCE, ticker))) {
+    return during(keeper, change, this::requireOpen);
+  }
+
+  /**
+   * The same for one that may have to stop.
+   *
+   * @param goOn throws if it is to stop
+   */
+  <T> T during(TokenKeeper keeper, Function<TokenSteps, T> change, Runnable goOn) {
+    if (!take(keeper, Call.on(lock, patience, ticker), goOn)) {
       throw new LockException.Unreachable(
           "The connection to administer %s broke".formatted(lock), null);
     }
@@ -80,26 +91,38 @@ public record TokenTurn(
    * @return false if the connection broke: RabbitMQ 4.3 may close it when a declaration meets the
    *     deletion of the same queue
    */
-  private boolean take(TokenKeeper keeper, Call patience) {
+  private boolean take(TokenKeeper keeper, Call wait, Runnable goOn) {
     Backoff backoff = new Backoff(ThreadLocalRandom.current());
     try {
       while (!keeper.take(call(), names.tokenAdmin(lock))) {
-        await(patience, backoff);
+        goOn.run();
+        await(wait, backoff);
       }
+      goOn.run();
       return true;
     } catch (LockException.Unreachable e) {
-      await(patience, backoff);
+      goOn.run();
+      await(wait, backoff);
       return false;
     }
   }
 
-  private void await(Call patience, Backoff backoff) {
-    if (patience.remainingNanos() == 0) {
+  private void requireOpen() {
+    sessions.requireNotClosed(call());
+  }
+
+  private void await(Call wait, Backoff backoff) {
+    if (wait.remainingNanos() == 0) {
       throw new LockException.AcquireTimeout(
-          "Another administrator of %s is at work for more than %d s; try again later"
-              .formatted(lock, PATIENCE.toSeconds()));
+          "Another administrator of %s is at work for more than %d ms; try again later"
+              .formatted(lock, patience.toMillis()));
     }
-    Futures.pause(Math.min(patience.remainingNanos(), backoff.next()));
+    try {
+      TimeUnit.NANOSECONDS.sleep(Math.min(wait.remainingNanos(), backoff.next()));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new LockException.Interrupted("Interrupted while waiting to administer " + lock);
+    }
   }
 
   private <T> T work(TokenKeeper keeper, Function<TokenSteps, T> change) {

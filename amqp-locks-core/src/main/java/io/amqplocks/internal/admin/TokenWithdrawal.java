@@ -6,13 +6,11 @@ import io.amqplocks.internal.session.MessageHand;
 import io.amqplocks.internal.session.TokenKeeper;
 import io.amqplocks.internal.tokens.TokenRecord;
 import io.amqplocks.internal.tokens.TokenRecords;
-import io.amqplocks.internal.waiting.Backoff;
 import io.amqplocks.lock.LockException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeoutException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,24 +20,33 @@ import org.slf4j.LoggerFactory;
  * them. It has no turn while it waits. With a token in hand it takes the turn and reads the record anew:
  * perhaps another administrator wants the token after all.
  *
- * <p>Concurrency: the work is one thread's; a flag and two events are seen by others.
+ * <p>Where an interrupted change left tokens of which nobody knows whether they are there, what comes may
+ * be one of those, which settles it, or one that is wanted. That goes back at once, and for a while others
+ * are served first.
+ *
+ * <p>Concurrency: the work is one thread's; three events are seen by others.
  */
 final class TokenWithdrawal implements Runnable {
 
   private static final Logger log = LoggerFactory.getLogger(TokenWithdrawal.class);
 
   /** How soon it sees that it is to stop. */
-  private static final long PAUSE_NANOS = 50_000_000;
+  private static final long LOOK_NANOS = 50_000_000;
 
-  /** How soon it sees that another process wants the tokens after all; in pauses. */
+  /** How soon it sees that another process wants the tokens after all; in looks. */
   private static final int LOOK_EVERY = 100;
+
+  private static final long SHORTEST_PAUSE_NANOS = 100_000_000;
+  private static final long LONGEST_PAUSE_NANOS = 10_000_000_000L;
+  private static final int FAILURES_TOLD = 3;
 
   private final TokenTurn turn;
   private final TokenWithdrawals others;
   private final TokenRecords records;
   private final CompletableFuture<Void> begun = new CompletableFuture<>();
   private final CompletableFuture<Void> ended = new CompletableFuture<>();
-  private volatile boolean stopped;
+  private final CompletableFuture<Void> stopping = new CompletableFuture<>();
+  private int failures;
 
   TokenWithdrawal(TokenTurn turn, TokenWithdrawals others) {
     this.turn = turn;
@@ -49,7 +56,7 @@ final class TokenWithdrawal implements Runnable {
 
   /** Ends soon; a token in hand goes back. */
   void stop() {
-    stopped = true;
+    stopping.complete(null);
   }
 
   void awaitBegin() {
@@ -70,10 +77,9 @@ final class TokenWithdrawal implements Runnable {
 
   @Override
   public void run() {
-    Backoff backoff = new Backoff(ThreadLocalRandom.current());
     try {
-      while (!stopped && !isDone()) {
-        Futures.pause(backoff.next());
+      while (!stopping.isDone() && !isDone()) {
+        pause(failures);
       }
     } finally {
       others.ended(turn, this);
@@ -82,15 +88,49 @@ final class TokenWithdrawal implements Runnable {
     }
   }
 
-  /** Works until nothing is pending, or something breaks. */
+  /** The longer, the more often it was in vain. */
+  private void pause(int vain) {
+    long pause = SHORTEST_PAUSE_NANOS << Math.min(vain, 10);
+    try {
+      Futures.await(stopping, Math.min(LONGEST_PAUSE_NANOS, pause));
+    } catch (TimeoutException | ExecutionException e) {
+      // The pause is over.
+      return;
+    }
+  }
+
+  /** Works until nothing is too many, or something breaks. */
   private boolean isDone() {
     try (TokenKeeper keeper = turn.connect()) {
-      Optional<TokenRecord> record = record();
-      return record.isEmpty() || record.get().pending() == 0 || drain(keeper, record.get());
+      int excess = Integer.MAX_VALUE;
+      for (int vain = 0; !stopping.isDone(); vain++) {
+        Optional<TokenRecord> record = record();
+        int now = record.map(TokenRecord::excess).orElse(0);
+        if (now == 0) {
+          return true;
+        }
+        if (now < excess) {
+          vain = 0;
+        } else {
+          pause(vain);
+        }
+        excess = now;
+        drain(keeper, record.get());
+      }
+      return true;
     } catch (LockException.Closed e) {
       return true;
     } catch (LockException e) {
-      log.debug("Tokens of {} cannot be withdrawn now: {}", turn.lock(), e.getMessage());
+      failures++;
+      if (failures == FAILURES_TOLD) {
+        log.warn(
+            "Tokens of {} that are too many cannot be withdrawn: {}; this is tried again until it can, or"
+                + " until they are wanted; if that lasts, repair it",
+            turn.lock(),
+            e.getMessage());
+      } else {
+        log.debug("Tokens of {} cannot be withdrawn now: {}", turn.lock(), e.getMessage());
+      }
       return false;
     }
   }
@@ -100,27 +140,38 @@ final class TokenWithdrawal implements Runnable {
     return records.read(call, turn.sessions().current(call), turn.lock());
   }
 
-  private boolean drain(TokenKeeper keeper, TokenRecord record) {
+  /** Until what is in hand is to be given back. */
+  private void drain(TokenKeeper keeper, TokenRecord record) {
     String queue = turn.names().tokens(turn.lock(), record.generation());
     try (MessageHand hand = keeper.hand(turn.call(), queue)) {
-      hand.receive(turn.call(), record.pending());
+      hand.receive(turn.call(), record.excess());
       begun.complete(null);
-      for (int looked = 0; !stopped; looked++) {
-        if (hand.next(turn.call(), PAUSE_NANOS).isPresent()) {
-          TokenRecord now = turn.during(keeper, steps -> withdraw(steps, record, hand));
-          if (now.pending() == 0 || now.generation() != record.generation()) {
-            log.info("All tokens of {} that were too many are withdrawn", turn.lock());
-            return now.pending() == 0;
+      for (int looked = 0; !stopping.isDone(); looked++) {
+        if (hand.next(turn.call(), LOOK_NANOS).isPresent()) {
+          TokenRecord now =
+              turn.during(keeper, steps -> withdraw(steps, record, hand), this::requireWanted);
+          failures = 0;
+          if (now.generation() != record.generation() || now.pending() == 0) {
+            if (now.generation() == record.generation() && now.excess() == 0) {
+              log.info("All tokens of {} that were too many are withdrawn", turn.lock());
+            }
+            return;
           }
         } else if (looked >= LOOK_EVERY) {
           looked = 0;
-          if (record().map(TokenRecord::pending).orElse(0) == 0) {
-            return true;
+          if (record().map(TokenRecord::excess).orElse(0) == 0) {
+            return;
           }
         }
       }
     }
-    return true;
+  }
+
+  private void requireWanted() {
+    turn.sessions().requireNotClosed(turn.call());
+    if (stopping.isDone()) {
+      throw new LockException.Closed("The withdrawal of tokens of " + turn.lock() + " is to stop");
+    }
   }
 
   private TokenRecord withdraw(TokenSteps steps, TokenRecord before, MessageHand hand) {

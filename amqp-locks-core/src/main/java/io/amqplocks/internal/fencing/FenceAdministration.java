@@ -22,6 +22,23 @@ import java.time.Duration;
 public record FenceAdministration(
     LockId lock, CounterMaking making, Sessions sessions, Ticker ticker) implements FenceAdmin {
 
+  /** Checks that the lock has counters. */
+  public FenceAdministration {
+    String admin =
+        switch (lock.kind()) {
+          case TOKEN_SEMAPHORE -> "tokenSemaphore";
+          case FENCED_MUTEX -> "fencedMutex";
+          case MUTEX, PERSISTENT_MUTEX, SEMAPHORE -> null;
+        };
+    if (admin != null) {
+      throw new LockException.Invalid(
+          "The %s draws its fencing tokens from its own queue and has no counters to renew; use"
+                  .formatted(lock)
+              + " admin().%1$s(\"%2$s\").repair(patience), or destroy() and then create()"
+                  .formatted(admin, lock.name()));
+    }
+  }
+
   /** How long one administrator waits for another, its own steps included. */
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 

@@ -38,7 +38,16 @@ public final class MessageHand implements AutoCloseable {
   /** Users' priorities stay below. */
   private static final int PRIORITY = 1000;
 
+  /** What {@code basic.qos} can say; 0, "no limit", is 2,000 on quorum queues. */
+  private static final int MOST_IN_HAND = 65_535;
+
   private static final Message END = new Message(0, "");
+
+  /**
+   * Of more than 32 that the log has not confirmed yet, a channel of RabbitMQ keeps acknowledgements to
+   * itself, and lets a get overtake them.
+   */
+  public static final int MOST_REMOVED = 30;
 
   private static final Logger log = LoggerFactory.getLogger(MessageHand.class);
 
@@ -46,6 +55,7 @@ public final class MessageHand implements AutoCloseable {
   private final String queue;
   private final Map<Long, String> held = new LinkedHashMap<>();
   private final BlockingQueue<Message> received = new LinkedBlockingQueue<>();
+  private volatile @Nullable ShutdownSignalException broken;
   private @Nullable String consumer;
 
   /**
@@ -96,13 +106,17 @@ public final class MessageHand implements AutoCloseable {
     return message;
   }
 
-  /** Removes them from the queue for good; returns when the broker has done so. */
+  /**
+   * Removes them from the queue for good; returns when the broker has done so, if they are at most {@link
+   * #MOST_REMOVED} at a time.
+   */
   public void remove(Call call, Collection<Message> messages) {
-    if (messages.isEmpty()) {
+    // In another order the broker searches its list of them for each one.
+    List<Long> tags =
+        messages.stream().map(Message::tag).filter(held::containsKey).sorted().toList();
+    if (tags.isEmpty()) {
       return;
     }
-    // In another order the broker searches its list of them for each one.
-    List<Long> tags = messages.stream().map(Message::tag).sorted().toList();
     try {
       for (long tag : tags) {
         channel.basicAck(tag, false);
@@ -129,7 +143,7 @@ public final class MessageHand implements AutoCloseable {
    */
   public void receive(Call call, int most) {
     try {
-      channel.basicQos(most);
+      channel.basicQos(most == 0 ? MOST_IN_HAND : most);
       consumer =
           channel.basicConsume(queue, false, Map.of("x-priority", PRIORITY), new Receiver(channel));
     } catch (IOException | ShutdownSignalException e) {
@@ -144,7 +158,8 @@ public final class MessageHand implements AutoCloseable {
    * The next message received.
    *
    * @return empty if none came within that time
-   * @throws LockException.NotFound if the queue was deleted, or is not to be had any more
+   * @throws LockException.NotFound if the queue was deleted
+   * @throws LockException.Unreachable if the connection broke
    * @throws LockException.Interrupted if the thread is interrupted
    */
   public Optional<Message> next(Call call, long nanos) {
@@ -155,7 +170,8 @@ public final class MessageHand implements AutoCloseable {
       }
       if (message.equals(END)) {
         received.add(END);
-        throw absent(call);
+        ShutdownSignalException signal = broken;
+        throw signal == null ? absent(call) : failed(call, signal);
       }
       held.put(message.tag(), message.text());
       return Optional.of(message);
@@ -199,6 +215,7 @@ public final class MessageHand implements AutoCloseable {
 
     @Override
     public void handleShutdownSignal(String tag, ShutdownSignalException signal) {
+      broken = signal;
       received.add(END);
     }
   }

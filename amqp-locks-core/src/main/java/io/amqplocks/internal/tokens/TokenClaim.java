@@ -32,8 +32,8 @@ public record TokenClaim(
     int priority)
     implements Claim {
 
-  /** What is remembered of the lock may be old, once. */
-  private static final int TRIES = 2;
+  /** What is remembered of the lock may be old, once; what its record says, too, and then it is made. */
+  private static final int TRIES = 3;
 
   /** What to do about a lock that does not exist. */
   @FunctionalInterface
@@ -57,9 +57,17 @@ public record TokenClaim(
       if (!holding.queueIsGone()) {
         return lease;
       }
-      directory.forget(call.lock(), place);
+      queueIsGone(call, session, place, i);
     }
     throw TokenDirectory.notFound(call.lock());
+  }
+
+  /** The record may be out of date, or the queue was lost. */
+  private void queueIsGone(Call call, Session session, TokenPlace place, int tried) {
+    directory.forget(call.lock(), place);
+    if (tried == TRIES - 2) {
+      missing.make(call, session);
+    }
   }
 
   @Override
@@ -72,7 +80,7 @@ public record TokenClaim(
         TokenHolding holding = new TokenHolding(call.lock(), place, fenced);
         return new TokenVigil(carrier, token.get(), place, holding, leases, wake);
       }
-      directory.forget(call.lock(), place);
+      queueIsGone(call, session, place, i);
     }
     throw TokenDirectory.notFound(call.lock());
   }

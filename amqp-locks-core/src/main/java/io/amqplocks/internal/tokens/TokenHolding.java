@@ -9,6 +9,7 @@ import io.amqplocks.internal.session.TokenQueues.Take;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockKind;
 import io.amqplocks.lock.LossReason;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -133,7 +134,11 @@ final class TokenHolding implements Holding {
       throw new LockException.FenceUnavailable(
           "There is no fencing token of %s: its tokens are of RabbitMQ %d, and RabbitMQ %d counts anew;"
                   .formatted(lock, known.brokerMajor(), major)
-              + " destroy it and create it again");
+              + " have an administrator repair it, by admin().%s(\"%s\").repair(patience), which makes new"
+                  .formatted(
+                      lock.kind() == LockKind.FENCED_MUTEX ? "fencedMutex" : "tokenSemaphore",
+                      lock.name())
+              + " tokens");
     }
   }
 

@@ -91,6 +91,11 @@ public record TokenRecord(
     return Math.max(0, tokens.size() - slots);
   }
 
+  /** How many tokens are too many if all are there that may be. */
+  public int excess() {
+    return Math.max(0, members().size() - slots);
+  }
+
   /** How many tokens may or may not be there. */
   public int unsettled() {
     return adding.size() + withdrawing.size();

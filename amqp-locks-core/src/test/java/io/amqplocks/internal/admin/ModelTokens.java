@@ -6,6 +6,7 @@ import io.amqplocks.internal.tokens.TokenRecord;
 import io.amqplocks.lock.TokenQueueType;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -26,7 +27,8 @@ final class ModelTokens implements TokenBroker {
   private final Set<Integer> everMade = new HashSet<>();
   private final List<Message> inHand = new ArrayList<>();
   private final List<String> held = new ArrayList<>();
-  private TokenRecord record = TokenRecord.BLANK;
+  private final List<TokenRecord> ledger = new ArrayList<>();
+  private final List<TokenRecord> copies = new ArrayList<>();
   private long lastTag;
   private int inHandOf;
   int effectsLeft = Integer.MAX_VALUE;
@@ -50,7 +52,7 @@ final class ModelTokens implements TokenBroker {
 
   /** Holders take so many tokens. */
   void hold(int number) {
-    List<String> idle = queues.getOrDefault(record.generation(), new ArrayList<>());
+    List<String> idle = queues.getOrDefault(known().generation(), new ArrayList<>());
     while (held.size() < number && !idle.isEmpty()) {
       held.add(idle.remove(0));
     }
@@ -58,22 +60,22 @@ final class ModelTokens implements TokenBroker {
 
   /** And give all back. */
   void release() {
-    if (queues.containsKey(record.generation())) {
-      queues.get(record.generation()).addAll(held);
+    if (queues.containsKey(known().generation())) {
+      queues.get(known().generation()).addAll(held);
     }
     held.clear();
   }
 
   /** A stranger does something to the queue. */
   List<String> idleTokens() {
-    return queues.getOrDefault(record.generation(), List.of());
+    return queues.getOrDefault(known().generation(), List.of());
   }
 
   /** How many can be held at once by all who may know of the queue they are in. */
   int usable() {
     int usable = held.size() + inHand.size();
     for (Map.Entry<Integer, List<String>> queue : queues.entrySet()) {
-      usable += queue.getKey() <= record.generation() ? queue.getValue().size() : 0;
+      usable += queue.getKey() <= known().generation() ? queue.getValue().size() : 0;
     }
     return usable;
   }
@@ -90,19 +92,44 @@ final class ModelTokens implements TokenBroker {
     most = Math.max(most, usable());
   }
 
+  /** The record that counts, or will as soon as somebody looks. */
+  private TokenRecord known() {
+    return newest(ledger);
+  }
+
+  private static TokenRecord newest(List<TokenRecord> versions) {
+    return versions.stream()
+        .max(Comparator.comparingLong(TokenRecord::version))
+        .orElse(TokenRecord.BLANK);
+  }
+
   @Override
   public TokenRecord record() {
-    return record;
+    if (newest(copies).version() < known().version()) {
+      write(copies, known());
+    }
+    return known();
   }
 
   @Override
   public void write(TokenRecord next) {
-    effect();
-    if (next.version() <= record.version()) {
-      throw new AssertionError("after " + record + " came " + next);
+    if (next.version() <= known().version()) {
+      throw new AssertionError("after " + known() + " came " + next);
     }
-    record = TokenRecord.parse(next.toString()).orElseThrow();
+    TokenRecord read = TokenRecord.parse(next.toString()).orElseThrow();
+    write(ledger, read);
+    write(copies, read);
+  }
+
+  /** As the real ledger: the new version is published, then each of the old ones removed. */
+  private void write(List<TokenRecord> versions, TokenRecord next) {
+    effect();
+    versions.add(next);
     note();
+    while (versions.size() > 1) {
+      effect();
+      versions.remove(0);
+    }
   }
 
   @Override
@@ -141,7 +168,7 @@ final class ModelTokens implements TokenBroker {
   @Override
   public void delete(int generation) {
     effect();
-    if (queues.remove(generation) != null && generation == record.generation()) {
+    if (queues.remove(generation) != null && generation == known().generation()) {
       held.clear();
     }
     if (generation == inHandOf) {
@@ -168,7 +195,9 @@ final class ModelTokens implements TokenBroker {
       public void remove(Collection<Message> messages) {
         for (Message message : messages) {
           effect();
-          inHand.remove(message);
+          if (!inHand.remove(message)) {
+            throw new AssertionError("406 PRECONDITION_FAILED - unknown delivery tag: " + message);
+          }
         }
       }
 
