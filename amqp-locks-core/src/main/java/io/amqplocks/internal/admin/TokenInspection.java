@@ -10,6 +10,8 @@ import io.amqplocks.lock.TokenAudit;
 import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Counts the tokens of a semaphore by having each in hand once: first all that wait in the queue, then
@@ -19,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  * @param records where its record is read
  */
 record TokenInspection(TokenTurn turn, TokenRecords records) {
+
+  private static final Logger log = LoggerFactory.getLogger(TokenInspection.class);
 
   private static final long LOOK_EVERY_NANOS = 500_000_000;
 
@@ -119,10 +123,20 @@ record TokenInspection(TokenTurn turn, TokenRecords records) {
     return TokenSteps.audit(record, inHand.size(), turn.sort(record, inHand));
   }
 
+  /** A reader that froze may have the record in hand; whoever has the turn can do without. */
+  private Optional<TokenRecord> newest() {
+    try {
+      Call call = turn.call();
+      return records.read(call, turn.sessions().current(call), turn.lock());
+    } catch (LockException.Unexpected e) {
+      log.debug(
+          "What is recorded of {} is to be had by the turn only: {}", turn.lock(), e.getMessage());
+      return Optional.of(turn.during(TokenSteps::existing));
+    }
+  }
+
   private TokenRecord record() {
-    Call call = turn.call();
-    return records
-        .read(call, turn.sessions().current(call), turn.lock())
+    return newest()
         .filter(TokenRecord::exists)
         .orElseThrow(
             () -> new LockException.NotFound("There is no %s; create it".formatted(turn.lock())));

@@ -71,12 +71,18 @@ final class TokenLedger implements AutoCloseable {
       // Who made the ledger died before it wrote anything.
       return TokenRecord.BLANK;
     }
-    if (ledgerIsThere || published.isEmpty()) {
+    if (published.isEmpty()) {
+      throw new LockException.Unexpected(
+          "The record of %s is neither in queue %s nor in queue %s; if that lasts for more than a minute,"
+                  .formatted(lock, ledger, copy)
+              + " it was lost: delete both queues and the tokens' own, and create the lock again",
+          null);
+    }
+    if (ledgerIsThere) {
       throw new LockException.Unexpected(
           "The record of %s is not in queue %s; if that lasts for more than a minute, it was lost:"
                   .formatted(lock, ledger)
-              + " delete that queue, and it is restored from queue %s; or delete all queues of the lock"
-                  .formatted(copy),
+              + " delete that queue, and it is restored from queue %s".formatted(copy),
           null);
     }
     writeLedger(published.get());

@@ -26,6 +26,8 @@ public record TokenRecords(QueueNames names) {
   /** The record of that lock; empty if it was never created. */
   public Optional<TokenRecord> read(Call call, Session session, LockId lock) {
     String queue = names.tokenRecord(lock);
+    // The last question needs time for its answer.
+    Call patience = call.half();
     while (true) {
       Optional<List<String>> texts = session.counters().readAll(call, queue);
       if (texts.isEmpty()) {
@@ -36,10 +38,10 @@ public record TokenRecords(QueueNames names) {
         return newest;
       }
       // Another reader has it, for less than a round trip.
-      if (call.remainingNanos() <= PAUSE_NANOS) {
+      if (patience.remainingNanos() == 0) {
         throw new LockException.Unexpected(
             "The record of %s in queue %s was empty for %d ms; if that lasts, have an administrator create"
-                    .formatted(lock, queue, call.bound().toMillis())
+                    .formatted(lock, queue, call.bound().toMillis() / 2)
                 + " or repair it: that writes it again",
             null);
       }

@@ -1,0 +1,232 @@
+package io.amqplocks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.TokenAudit;
+import io.amqplocks.lock.TokenQueueType;
+import io.amqplocks.lock.TokenSemaphoreAdmin;
+import io.amqplocks.lock.TokenStatus;
+import io.amqplocks.support.Fixture;
+import io.amqplocks.support.Tokens;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What an administrator of tokens does when it is cut off, overtaken, hindered or sent away. */
+@BrokerTest(everyLine = true)
+class TokenMendingTest {
+
+  private static final LockId ID = LockId.tokenSemaphore("s");
+  private static final Duration LONG = Duration.ofSeconds(20);
+
+  private Broker broker;
+  private Fixture fixture;
+  private AmqpLocks locks;
+  private TokenSemaphoreAdmin admin;
+  private Connection stranger;
+  private Channel holder;
+
+  @BeforeEach
+  void open(Broker broker) throws Exception {
+    this.broker = broker;
+    fixture = new Fixture(broker);
+    locks = fixture.open(fixture.builder().connectionName(fixture.prefix()));
+    admin = locks.admin().tokenSemaphore("s");
+    stranger = fixture.stranger();
+    holder = stranger.createChannel();
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    stranger.close();
+    fixture.close();
+    Tokens.clear(broker, fixture.prefix());
+  }
+
+  private String tokens(int generation) {
+    return fixture.names().tokens(ID, generation);
+  }
+
+  private static TokenAudit clean(int slots) {
+    return new TokenAudit(slots, slots, 0, 0, Set.of(), false);
+  }
+
+  private CompletableFuture<TokenAudit> repairWaits() {
+    CompletableFuture<TokenAudit> repair = CompletableFuture.supplyAsync(() -> admin.repair(LONG));
+    await().untilAsserted(() -> assertThat(admin.status().idle()).isZero());
+    return repair;
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aRepairThatIsCutOffChangesNothing(TokenQueueType type) throws Exception {
+    admin.create(2, type);
+    Tokens.take(holder, tokens(1), 1);
+    CompletableFuture<TokenAudit> repair = repairWaits();
+    broker.faults().closeConnections(fixture.prefix() + " administrator", "test");
+    assertThatThrownBy(() -> repair.get(10, TimeUnit.SECONDS))
+        .cause()
+        .isInstanceOf(LockException.Unreachable.class);
+    assertThat(fixture.exists(tokens(1))).isTrue();
+    await().untilAsserted(() -> assertThat(admin.status().idle()).isEqualTo(1));
+  }
+
+  @Test
+  void aRepairBringsNothingBackThatAnotherDestroyed() throws Exception {
+    admin.create(2, TokenQueueType.QUORUM);
+    Tokens.take(holder, tokens(1), 1);
+    CompletableFuture<TokenAudit> repair = repairWaits();
+    fixture.open().admin().tokenSemaphore("s").destroy();
+    assertThatThrownBy(() -> repair.get(10, TimeUnit.SECONDS))
+        .cause()
+        .isInstanceOf(LockException.NotFound.class);
+    assertThat(admin.status()).isEqualTo(new TokenStatus(0, 0, 0, 0, 0, 0));
+  }
+
+  @Test
+  void aFencedMutexIsMadeAgainAndCanBeRepairedAndDestroyed() throws Exception {
+    TokenSemaphoreAdmin mutex = locks.admin().fencedMutex("m");
+    LockId id = LockId.fencedMutex("m");
+    long first = number();
+    fixture.delete(fixture.names().tokens(id, 1));
+    // By another process, and by one that remembers the queue.
+    try (Lease lease = fixture.open().fencedMutex("m").acquire(LONG)) {
+      assertThat(lease.fencingToken().number()).isGreaterThan(first);
+    }
+    long second = number();
+    fixture.delete(fixture.names().tokens(id, 2));
+    assertThat(mutex.repair(Duration.ZERO).repaired()).isTrue();
+    assertThat(number()).isGreaterThan(second);
+    assertThat(mutex.audit(Duration.ofSeconds(2))).isEqualTo(clean(1));
+    mutex.destroy();
+    assertThat(mutex.count()).isZero();
+    assertThat(number()).isGreaterThan(second);
+    assertThatThrownBy(() -> mutex.create(2, TokenQueueType.QUORUM))
+        .isInstanceOf(LockException.Invalid.class);
+    assertThatThrownBy(() -> mutex.create(1, TokenQueueType.CLASSIC))
+        .isInstanceOf(LockException.Invalid.class);
+    assertThatThrownBy(() -> mutex.resize(2)).isInstanceOf(LockException.Invalid.class);
+    assertThatThrownBy(() -> locks.admin().fence(id))
+        .isInstanceOf(LockException.Invalid.class)
+        .hasMessageContaining("admin().fencedMutex(\"m\").repair");
+    assertThatThrownBy(() -> locks.admin().fence(ID)).isInstanceOf(LockException.Invalid.class);
+  }
+
+  private long number() throws Exception {
+    try (Lease lease = locks.fencedMutex("m").acquire(LONG)) {
+      return lease.fencingToken().number();
+    }
+  }
+
+  /** More acknowledgements than a channel sends to a quorum queue's log at a time. */
+  @ParameterizedTest
+  @EnumSource
+  void manyTokensAreRemoved(TokenQueueType type) {
+    admin.create(200, type);
+    assertThat(admin.resize(3)).isEqualTo(new TokenStatus(3, 3, 3, 0, 0, 0));
+    assertThat(admin.audit(Duration.ofSeconds(2))).isEqualTo(clean(3));
+  }
+
+  /** A reader that stopped between taking the record and putting it back. */
+  @Test
+  void aHiddenRecordHindersNoAdministrator() throws Exception {
+    admin.create(2, TokenQueueType.CLASSIC);
+    Tokens.take(holder, fixture.names().tokenRecord(ID), 1);
+    TokenSemaphoreAdmin hasty =
+        fixture
+            .open(fixture.builder().callTimeout(Duration.ofSeconds(1)))
+            .admin()
+            .tokenSemaphore("s");
+    assertThat(hasty.createIfAbsent(7, TokenQueueType.QUORUM)).isEqualTo(2);
+    // And has written it again, for all.
+    assertThat(hasty.count()).isEqualTo(2);
+    Tokens.take(holder, fixture.names().tokenRecord(ID), 1);
+    assertThat(hasty.repair(Duration.ZERO)).isEqualTo(clean(2));
+    holder.abort();
+    assertThat(hasty.resize(3).tokens()).isEqualTo(3);
+    assertThat(Tokens.idle(broker, fixture.names().tokenRecord(ID))).hasSize(1);
+  }
+
+  private void takeTheTurn(LockId lock) throws Exception {
+    holder.queueDeclare(fixture.names().tokenAdmin(lock), false, true, false, null);
+  }
+
+  @Test
+  void whoWaitsForTheTurnIsSentAwayByCloseAndByInterrupt() throws Exception {
+    admin.create(2, TokenQueueType.CLASSIC);
+    Tokens.take(holder, tokens(1), 2);
+    admin.resize(1);
+    takeTheTurn(ID);
+    // The withdrawal has one in hand, and waits for the turn.
+    holder.basicNack(1, false, true);
+    await().untilAsserted(() -> assertThat(admin.status().idle()).isZero());
+    CompletableFuture<Void> change = CompletableFuture.runAsync(() -> admin.resize(1));
+    Thread interrupted =
+        new Thread(
+            () -> {
+              TokenSemaphoreAdmin other = fixture.open().admin().tokenSemaphore("s");
+              assertThatThrownBy(() -> other.resize(1))
+                  .isInstanceOf(LockException.Interrupted.class);
+            });
+    CompletableFuture<Throwable> wrong = new CompletableFuture<>();
+    interrupted.setUncaughtExceptionHandler((thread, failure) -> wrong.complete(failure));
+    interrupted.start();
+    interrupted.interrupt();
+    interrupted.join(5_000);
+    assertThat(interrupted.isAlive()).isFalse();
+    assertThat(wrong).isNotDone();
+    long start = System.nanoTime();
+    locks.close();
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(4));
+    assertThatThrownBy(change::join)
+        .isInstanceOf(CompletionException.class)
+        .cause()
+        .isInstanceOf(LockException.Closed.class);
+    holder.queueDelete(fixture.names().tokenAdmin(ID));
+    TokenSemaphoreAdmin other = fixture.open().admin().tokenSemaphore("s");
+    await()
+        .untilAsserted(
+            () -> assertThat(other.status()).isEqualTo(new TokenStatus(1, 2, 1, 1, 1, 0)));
+  }
+
+  @Test
+  void theFirstAcquireOfAFencedMutexWaitsNoLongerThanACall() throws Exception {
+    takeTheTurn(LockId.fencedMutex("m"));
+    AmqpLocks hasty = fixture.open(fixture.builder().callTimeout(Duration.ofMillis(1_500)));
+    long start = System.nanoTime();
+    assertThatThrownBy(() -> hasty.fencedMutex("m").tryAcquire())
+        .isInstanceOf(LockException.FenceUnavailable.class)
+        .hasMessageContaining("fenced mutex 'm'");
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(4));
+  }
+
+  @Test
+  void aRepairLeavesAWithdrawalAtWork() throws Exception {
+    admin.create(2, TokenQueueType.CLASSIC);
+    Tokens.take(holder, tokens(1), 2);
+    assertThat(admin.resize(1).pendingWithdrawals()).isEqualTo(1);
+    takeTheTurn(ID);
+    Thread.currentThread().interrupt();
+    assertThatThrownBy(() -> admin.repair(LONG)).isInstanceOf(LockException.Interrupted.class);
+    assertThat(Thread.interrupted()).isTrue();
+    holder.queueDelete(fixture.names().tokenAdmin(ID));
+    holder.basicNack(1, false, true);
+    assertThat(admin.awaitWithdrawn(Duration.ofSeconds(5))).isTrue();
+  }
+}
