@@ -27,7 +27,8 @@ class FencedMutexTest extends LockContract {
 
   @Override
   boolean isHeld(String name) throws Exception {
-    String queue = fixture.names().tokens(LockId.fencedMutex(name), 1);
+    LockId id = LockId.fencedMutex(name);
+    String queue = fixture.names().tokens(id, Tokens.generation(broker(), fixture.names(), id));
     return fixture.exists(queue) && Tokens.idle(broker(), queue).isEmpty();
   }
 

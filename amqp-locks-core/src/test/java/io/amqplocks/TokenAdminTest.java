@@ -35,6 +35,7 @@ class TokenAdminTest {
   private TokenSemaphoreAdmin admin;
   private Connection stranger;
   private Channel holder;
+  private int first;
 
   @BeforeEach
   void open(Broker broker) throws Exception {
@@ -57,8 +58,10 @@ class TokenAdminTest {
     Tokens.clear(broker, fixture.prefix());
   }
 
-  private String tokens(int generation) {
-    return fixture.names().tokens(ID, generation);
+  /** The queues of the semaphore, in the order in which they were made; the first must be there. */
+  private String tokens(int number) {
+    first = first > 0 ? first : Tokens.generation(broker, fixture.names(), ID);
+    return fixture.names().tokens(ID, first + number - 1);
   }
 
   @ParameterizedTest

@@ -18,6 +18,7 @@ import io.amqplocks.support.Tokens;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -41,6 +42,7 @@ class TokenMendingTest {
   private TokenSemaphoreAdmin admin;
   private Connection stranger;
   private Channel holder;
+  private int first;
 
   @BeforeEach
   void open(Broker broker) throws Exception {
@@ -55,12 +57,15 @@ class TokenMendingTest {
   @AfterEach
   void close() throws Exception {
     stranger.close();
+    broker.faults().heal();
     fixture.close();
     Tokens.clear(broker, fixture.prefix());
   }
 
-  private String tokens(int generation) {
-    return fixture.names().tokens(ID, generation);
+  /** The queues of the semaphore, in the order in which they were made; the first must be there. */
+  private String tokens(int number) {
+    first = first > 0 ? first : Tokens.generation(broker, fixture.names(), ID);
+    return fixture.names().tokens(ID, first + number - 1);
   }
 
   private static TokenAudit clean(int slots) {
@@ -104,13 +109,14 @@ class TokenMendingTest {
     TokenSemaphoreAdmin mutex = locks.admin().fencedMutex("m");
     LockId id = LockId.fencedMutex("m");
     long first = number();
-    fixture.delete(fixture.names().tokens(id, 1));
+    int generation = Tokens.generation(broker, fixture.names(), id);
+    fixture.delete(fixture.names().tokens(id, generation));
     // By another process, and by one that remembers the queue.
     try (Lease lease = fixture.open().fencedMutex("m").acquire(LONG)) {
       assertThat(lease.fencingToken().number()).isGreaterThan(first);
     }
     long second = number();
-    fixture.delete(fixture.names().tokens(id, 2));
+    fixture.delete(fixture.names().tokens(id, generation + 1));
     assertThat(mutex.repair(Duration.ZERO).repaired()).isTrue();
     assertThat(number()).isGreaterThan(second);
     assertThat(mutex.audit(Duration.ofSeconds(2))).isEqualTo(clean(1));
@@ -132,6 +138,45 @@ class TokenMendingTest {
     try (Lease lease = locks.fencedMutex("m").acquire(LONG)) {
       return lease.fencingToken().number();
     }
+  }
+
+  @Test
+  void aPolicyIsFoundOnWhateverOfItsQueuesItIs() {
+    Map<String, TokenQueueType> found =
+        Map.of("tokens", TokenQueueType.QUORUM, "record", TokenQueueType.CLASSIC);
+    found.forEach(
+        (queues, type) -> {
+          String pattern = "^" + fixture.prefix() + ".*[.]" + queues;
+          broker.faults().setPolicy("short", pattern, "queues", "{\"message-ttl\":1}");
+          assertThatThrownBy(() -> admin.create(1, type))
+              .isInstanceOf(LockException.FenceUnavailable.class)
+              .hasMessageContaining("." + queues + ".try-");
+          broker.faults().clearPolicy("short");
+        });
+    assertThat(Tokens.queues(broker, fixture.prefix())).isEmpty();
+  }
+
+  /** Nothing half done stays behind. */
+  @Test
+  void anInterruptDoesNotCutAChangeShort() {
+    Thread.currentThread().interrupt();
+    admin.create(5, TokenQueueType.QUORUM);
+    assertThat(Thread.currentThread().isInterrupted()).isTrue();
+    assertThat(admin.resize(8)).isEqualTo(new TokenStatus(8, 8, 8, 0, 0, 0));
+    assertThat(Thread.interrupted()).isTrue();
+  }
+
+  /** Nobody knows any more what there was; but what is made now is above it. */
+  @Test
+  void aLostRecordAndLedger() throws Exception {
+    admin.create(1, TokenQueueType.QUORUM);
+    String queue = tokens(1);
+    fixture.delete(fixture.names().tokenLedger(ID));
+    fixture.delete(fixture.names().tokenRecord(ID));
+    admin.create(2, TokenQueueType.QUORUM);
+    String now = fixture.names().tokens(ID, Tokens.generation(broker, fixture.names(), ID));
+    assertThat(Tokens.queues(broker, queue.replaceFirst("[0-9]+$", ""))).hasSize(1);
+    assertThat(now).isGreaterThan(queue);
   }
 
   /** More acknowledgements than a channel sends to a quorum queue's log at a time. */

@@ -42,6 +42,7 @@ class TokenRepairTest {
   private TokenSemaphoreAdmin admin;
   private Connection stranger;
   private Channel holder;
+  private int first;
 
   @BeforeEach
   void open(Broker broker) throws Exception {
@@ -60,8 +61,10 @@ class TokenRepairTest {
     Tokens.clear(broker, fixture.prefix());
   }
 
-  private String tokens(int generation) {
-    return fixture.names().tokens(ID, generation);
+  /** The queues of the semaphore, in the order in which they were made; the first must be there. */
+  private String tokens(int number) {
+    first = first > 0 ? first : Tokens.generation(broker, fixture.names(), ID);
+    return fixture.names().tokens(ID, first + number - 1);
   }
 
   private static TokenAudit clean(int slots) {
@@ -163,15 +166,18 @@ class TokenRepairTest {
   @Tag("trap-11")
   @Test
   void whatADeadMakerLeftIsNotFilledAgain() throws Exception {
+    admin.create(3, TokenQueueType.QUORUM);
+    assertThat(fixture.exists(tokens(1))).isTrue();
+    admin.destroy();
     // As if it had died after the first token of three, and its successor too.
-    for (int generation = 1; generation <= 2; generation++) {
+    for (int generation = 2; generation <= 3; generation++) {
       holder.queueDeclare(tokens(generation), true, false, false, Map.of("x-queue-type", "quorum"));
       Fences.publish(broker, tokens(generation), "slot 1 epoch 5 on RabbitMQ 4");
     }
     admin.create(3, TokenQueueType.QUORUM);
-    assertThat(fixture.exists(tokens(1))).isFalse();
     assertThat(fixture.exists(tokens(2))).isFalse();
-    assertThat(Tokens.idle(broker, tokens(3))).hasSize(3).doesNotHaveDuplicates();
+    assertThat(fixture.exists(tokens(3))).isFalse();
+    assertThat(Tokens.idle(broker, tokens(4))).hasSize(3).doesNotHaveDuplicates();
   }
 
   @Tag("trap-8")

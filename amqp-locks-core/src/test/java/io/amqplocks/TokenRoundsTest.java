@@ -155,6 +155,6 @@ class TokenRoundsTest {
   }
 
   private String tokens() {
-    return fixture.names().tokens(ID, 1);
+    return fixture.names().tokens(ID, Tokens.generation(broker, fixture.names(), ID));
   }
 }

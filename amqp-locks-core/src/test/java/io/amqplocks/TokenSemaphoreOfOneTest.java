@@ -27,7 +27,9 @@ class TokenSemaphoreOfOneTest extends LockContract {
 
   @Override
   boolean isHeld(String name) throws Exception {
-    return Tokens.idle(broker(), fixture.names().tokens(LockId.tokenSemaphore(name), 1)).isEmpty();
+    LockId id = LockId.tokenSemaphore(name);
+    int generation = Tokens.generation(broker(), fixture.names(), id);
+    return Tokens.idle(broker(), fixture.names().tokens(id, generation)).isEmpty();
   }
 
   @AfterEach

@@ -2,6 +2,8 @@ package io.amqplocks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.TokenAudit;
@@ -12,10 +14,16 @@ import io.amqplocks.support.Tokens;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -29,6 +37,9 @@ class TokenStormTest {
 
   private static final LockId ID = LockId.tokenSemaphore("s");
   private static final int MOST = 6;
+  private static final int HOLDERS = 8;
+
+  private final ExecutorService threads = Executors.newCachedThreadPool();
 
   private Broker broker;
   private Fixture fixture;
@@ -41,6 +52,7 @@ class TokenStormTest {
 
   @AfterEach
   void close() throws Exception {
+    threads.shutdownNow();
     fixture.close();
     Tokens.clear(broker, fixture.prefix());
   }
@@ -59,17 +71,34 @@ class TokenStormTest {
     AtomicInteger cuts = new AtomicInteger();
     CompletableFuture<Void> cutter =
         CompletableFuture.runAsync(() -> cut(fixture.prefix() + " administrator", over, cuts));
+    AtomicInteger inside = new AtomicInteger();
+    AtomicInteger most = new AtomicInteger();
+    AtomicInteger leases = new AtomicInteger();
+    AmqpLocks users = fixture.open();
+    List<CompletableFuture<Void>> holders =
+        IntStream.range(0, HOLDERS)
+            .mapToObj(
+                i ->
+                    CompletableFuture.runAsync(
+                        () -> hold(users, over, inside, most, leases), threads))
+            .toList();
     int failures = 0;
+    int successes = 0;
     long end = System.nanoTime() + Duration.ofSeconds(3).toNanos();
     for (int round = 0; System.nanoTime() < end; round++) {
       try {
         admin.resize(round % 2 == 0 ? MOST : 2);
+        successes++;
       } catch (LockException e) {
         failures++;
       }
     }
     over.set(true);
     cutter.join();
+    holders.forEach(CompletableFuture::join);
+    assertThat(most.get()).isBetween(2, MOST);
+    assertThat(leases.get()).isPositive();
+    assertThat(successes).isPositive();
     assertThat(cuts.get()).isPositive();
     assertThat(failures).isPositive();
     TokenSemaphoreAdmin other = fixture.open().admin().tokenSemaphore("s");
@@ -80,13 +109,36 @@ class TokenStormTest {
     assertThat(found.seen()).isLessThanOrEqualTo(MOST);
     assertThat(other.audit(Duration.ofMillis(500)))
         .isEqualTo(new TokenAudit(MOST, MOST, 0, 0, Set.of(), false));
-    String queue =
-        Tokens.queues(broker, fixture.names().tokens(ID, 1).replaceFirst("1$", "")).get(0);
+    String queue = fixture.names().tokens(ID, Tokens.generation(broker, fixture.names(), ID));
     assertThat(Tokens.idle(broker, queue)).hasSize(MOST).doesNotHaveDuplicates();
+  }
+
+  private static void hold(
+      AmqpLocks users,
+      AtomicBoolean over,
+      AtomicInteger inside,
+      AtomicInteger most,
+      AtomicInteger leases) {
+    while (!over.get()) {
+      try (Lease lease = users.tokenSemaphore("s").acquire(Duration.ofMillis(500))) {
+        most.accumulateAndGet(inside.incrementAndGet(), Math::max);
+        LockSupport.parkNanos(2_000_000);
+        inside.decrementAndGet();
+        leases.incrementAndGet();
+        assertThat(lease.state()).isEqualTo(LeaseState.HELD);
+      } catch (LockException.AcquireTimeout e) {
+        // An administrator has all in hand just now.
+        Thread.onSpinWait();
+      } catch (InterruptedException e) {
+        throw new AssertionError(e);
+      }
+    }
   }
 
   private void cut(String connection, AtomicBoolean over, AtomicInteger cuts) {
     while (!over.get()) {
+      // Sometimes long enough for a change to succeed, or each would begin where the last one did.
+      LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(300_000_000));
       try {
         broker.faults().closeConnections(connection, "test");
         cuts.incrementAndGet();

@@ -52,7 +52,8 @@ public interface TokenSemaphoreAdmin {
 
   /**
    * Removes the semaphore with all of its tokens. Waiting calls end with {@link LockException.NotFound};
-   * holders lose their leases at the next verification.
+   * holders lose their leases at the next verification. In the plain protocol ({@link TokenNaming}) they
+   * do so only if the queue was not made again before; wait for that long.
    */
   void destroy();
 
@@ -70,8 +71,8 @@ public interface TokenSemaphoreAdmin {
   TokenStatus status();
 
   /**
-   * Waits until no token is left to be withdrawn. One whose withdrawal was interrupted by a crash may be
-   * left until {@link #resize} or {@link #repair} finds out.
+   * Waits until no token is left to be withdrawn. One whose making or withdrawal was interrupted by a
+   * crash may be left until {@link #resize} or {@link #repair} finds out.
    *
    * @return false if some are when the time is over
    * @throws InterruptedException if the thread is interrupted while waiting

@@ -3,6 +3,8 @@ package io.amqplocks.support;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.GetResponse;
+import io.amqplocks.internal.topology.QueueNames;
+import io.amqplocks.lock.LockId;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerQueue;
 import java.nio.charset.StandardCharsets;
@@ -21,6 +23,17 @@ public final class Tokens {
         .filter(name -> name.startsWith(prefix))
         .sorted()
         .toList();
+  }
+
+  /** The generation of the first token queue of that lock that there is; 0 if there is none. */
+  public static int generation(Broker broker, QueueNames names, LockId lock) {
+    String family = names.tokens(lock, 0).replaceFirst("0$", "");
+    return queues(broker, family).stream()
+        .map(queue -> queue.substring(family.length()))
+        .filter(ending -> ending.matches("\\d+"))
+        .mapToInt(Integer::parseInt)
+        .min()
+        .orElse(0);
   }
 
   /** Deletes them. */

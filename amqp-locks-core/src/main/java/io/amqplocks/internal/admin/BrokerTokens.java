@@ -2,6 +2,7 @@ package io.amqplocks.internal.admin;
 
 import io.amqplocks.internal.fencing.CounterTrial;
 import io.amqplocks.internal.session.Call;
+import io.amqplocks.internal.session.CounterKeeper;
 import io.amqplocks.internal.session.MessageHand;
 import io.amqplocks.internal.session.MessageHand.Message;
 import io.amqplocks.internal.session.TokenKeeper;
@@ -54,9 +55,12 @@ final class BrokerTokens implements TokenBroker, AutoCloseable {
 
   @Override
   public void tryOut(TokenQueueType type) {
+    CounterKeeper counters = keeper.counters(calls.get());
+    CounterTrial.run(calls, counters, random -> names.recordTrial(lock, random));
     if (type == TokenQueueType.QUORUM) {
-      Call call = calls.get();
-      CounterTrial.run(call, keeper.counters(call), names);
+      CounterTrial.run(calls, counters, random -> names.tokenTrial(lock, random));
+    } else if (names.hasPlainTokens(lock)) {
+      PlainTrial.run(calls, keeper, names.tokenTrial(lock, CounterTrial.random()));
     }
   }
 

@@ -42,20 +42,26 @@ final class PlainTokenSteps extends TokenSteps {
     if (ours || idle.isEmpty()) {
       return super.create(wanted, type, adopt);
     }
-    if (!adopt && idle.getAsInt() > wanted) {
+    if (!adopt && idle.getAsInt() != wanted) {
       throw new LockException.Conflict(
-          "There is a queue of %s already, with %d tokens waiting and not %d; it stays as it is"
-              .formatted(lock, idle.getAsInt(), wanted));
+          "There is a queue of %s already, with %d tokens waiting and not %d; it stays as it is. If others"
+                  .formatted(lock, idle.getAsInt(), wanted)
+              + " are in use, adopt it by createIfAbsent(%d, CLASSIC); then repair(patience) sets right how"
+                  .formatted(wanted)
+              + " many there are");
     }
+    broker.tryOut(type);
     return write(
         record
-            .reserved(ONLY, record.nextEpoch(minutes()))
+            .reserved(ONLY, nextEpoch(record))
             .moved(type, Math.max(wanted, idle.getAsInt()), broker.brokerMajor()));
   }
 
   @Override
   TokenRecord move(TokenRecord from, int wanted, TokenQueueType type) {
-    TokenRecord record = write(from.reserved(ONLY, from.nextEpoch(minutes())));
+    long epoch = nextEpoch(from);
+    broker.tryOut(type);
+    TokenRecord record = write(from.reserved(ONLY, epoch));
     // What is there was left by a maker that died. Classic queues may use a name again.
     broker.delete(ONLY);
     broker.make(ONLY, type);
@@ -67,7 +73,7 @@ final class PlainTokenSteps extends TokenSteps {
 
   @Override
   TokenRecord deleted(TokenRecord record) {
-    return record.restarted();
+    return record.reserved() == 0 ? record : write(record.restarted());
   }
 
   /** There is no other queue to move to: if they come after all, there are too many. */

@@ -3,6 +3,7 @@ package io.amqplocks.internal.admin;
 import io.amqplocks.internal.session.MessageHand.Message;
 import io.amqplocks.internal.tokens.TokenRecord;
 import io.amqplocks.internal.tokens.TokenSet;
+import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.TokenAudit;
@@ -73,13 +74,15 @@ class TokenSteps {
 
   /** Makes a new queue with all of its tokens, which then takes the place of the old one. */
   TokenRecord move(TokenRecord from, int wanted, TokenQueueType type) {
+    long epoch = nextEpoch(from);
+    TokenRecord begun = from.reserved() == 0 ? from.begun(minutes()) : from;
     broker.tryOut(type);
-    int next = from.reserved() + 1;
+    int next = begun.reserved() + 1;
     while (broker.idle(next).isPresent()) {
       // The record was lost, or a stranger made it: it is not ours to fill.
       next++;
     }
-    TokenRecord record = write(from.reserved(next, from.nextEpoch(minutes())));
+    TokenRecord record = write(begun.reserved(next, epoch));
     broker.make(next, type);
     TokenSet tokens =
         TokenSet.of(IntStream.rangeClosed(1, wanted).boxed().toList(), record.epoch());
@@ -93,7 +96,7 @@ class TokenSteps {
               + " max-length, message-ttl or expires on the locks' queues",
           null);
     }
-    deleteAll(from, next - 1);
+    deleteAll(begun, next - 1);
     return write(record.moved(type, wanted, broker.brokerMajor()));
   }
 
@@ -110,16 +113,20 @@ class TokenSteps {
       record = write(record.destroyed());
     }
     deleteAll(record, record.reserved());
-    return record.generation() > 0 ? write(deleted(record)) : record;
+    return deleted(record);
   }
 
+  /** Notes that no queue is left. */
   TokenRecord deleted(TokenRecord record) {
-    return record.deleted();
+    return record.generation() == record.reserved() ? record : write(record.deleted());
   }
 
   /** Wants another number of slots, and does at once what can be done at once. */
   TokenRecord resize(int wanted) {
     TokenRecord record = existing();
+    if (record.resized(wanted).missing() > 0) {
+      long unused = nextEpoch(record);
+    }
     return settle(record.slots() == wanted ? record : write(record.resized(wanted)));
   }
 
@@ -167,7 +174,7 @@ class TokenSteps {
     if (free.isEmpty()) {
       return from;
     }
-    TokenRecord record = write(from.adding(free, from.nextEpoch(minutes())));
+    TokenRecord record = write(from.adding(free, nextEpoch(from)));
     broker.publish(record.generation(), record.adding().only(free).contents(broker.brokerMajor()));
     return write(record.present(free));
   }
@@ -245,8 +252,22 @@ class TokenSteps {
         record.slots(), seen, sorted.surplus().size(), outstanding.size(), outstanding, false);
   }
 
-  long minutes() {
-    return minutes.getAsLong();
+  /** The epoch of tokens that are made now; refused before anything is written that none could read. */
+  long nextEpoch(TokenRecord from) {
+    long epoch = from.nextEpoch(minutes.getAsLong());
+    if (epoch < 1 || epoch > FencingToken.MAX_EPOCH) {
+      throw new LockException.Unexpected(
+          "No tokens of %s can be made: their epoch, minutes since 1970, would be %d, and %d is the last; see"
+                  .formatted(lock, epoch, FencingToken.MAX_EPOCH)
+              + " that this machine's clock is right",
+          null);
+    }
+    return epoch;
+  }
+
+  /** A 31-bit number while epochs have 26 bits. */
+  private int minutes() {
+    return Math.toIntExact(Math.max(1, minutes.getAsLong()));
   }
 
   TokenRecord write(TokenRecord next) {

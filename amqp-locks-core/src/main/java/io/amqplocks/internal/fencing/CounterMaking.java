@@ -49,7 +49,7 @@ public final class CounterMaking {
           return newest;
         }
         if (taken) {
-          CounterTrial.run(call, keeper, names);
+          tryOut(call, keeper, lock);
           return make(call, keeper, lock, slot, 0, 0).generation();
         }
         awaitTurn(call, slot);
@@ -64,7 +64,7 @@ public final class CounterMaking {
         awaitTurn(call, slot);
       }
       int newest = newest(call, keeper, lock, slot);
-      CounterTrial.run(call, keeper, names);
+      tryOut(call, keeper, lock);
       long above = aboveEpoch;
       if (newest > 0) {
         above = Math.max(above, epoch(call, session, names.counter(lock, slot, newest)));
@@ -73,6 +73,10 @@ public final class CounterMaking {
       log.info("The fence of slot {} of {} was renewed with epoch {}", slot, lock, made.epoch());
       return made.epoch();
     }
+  }
+
+  private void tryOut(Call call, CounterKeeper keeper, LockId lock) {
+    CounterTrial.run(() -> call, keeper, random -> names.counterTrial(lock, random));
   }
 
   private record Made(int generation, long epoch) {}
@@ -96,7 +100,7 @@ public final class CounterMaking {
     }
     String counter = names.counter(lock, slot, next);
     keeper.make(call, counter, new CounterContent(epoch, keeper.brokerMajor()).toString());
-    CounterTrial.require(call, keeper.read(call, counter), 0);
+    CounterTrial.require(call, counter, keeper.read(call, counter), 0);
     if (newest > 0) {
       keeper.delete(call, names.counter(lock, slot, newest));
     }

@@ -4,9 +4,10 @@ import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.CounterKeeper;
 import io.amqplocks.internal.session.CounterReading;
 import io.amqplocks.internal.session.CounterReading.Outcome;
-import io.amqplocks.internal.topology.QueueNames;
 import io.amqplocks.lock.LockException;
 import java.util.UUID;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,17 +24,28 @@ public final class CounterTrial {
 
   private CounterTrial() {}
 
-  /** Makes a queue for the call's lock, reads its message many times, and deletes it. */
-  public static void run(Call call, CounterKeeper keeper, QueueNames names) {
-    String queue = names.counterTrial(call.lock(), UUID.randomUUID().toString().substring(0, 8));
+  /**
+   * Makes a queue, reads its message many times, and deletes it.
+   *
+   * @param calls gives the call for each step
+   * @param name the queue's name with that random ending
+   */
+  public static void run(Supplier<Call> calls, CounterKeeper keeper, UnaryOperator<String> name) {
+    String queue = name.apply(random());
     try {
-      keeper.make(call, queue, "trial");
+      keeper.make(calls.get(), queue, "trial");
       for (int i = 0; i < READINGS; i++) {
-        require(call, keeper.read(call, queue), i);
+        Call call = calls.get();
+        require(call, queue, keeper.read(call, queue), i);
       }
     } finally {
-      discard(call, keeper, queue);
+      discard(calls.get(), keeper, queue);
     }
+  }
+
+  /** Makes names differ. */
+  public static String random() {
+    return UUID.randomUUID().toString().substring(0, 8);
   }
 
   private static void discard(Call call, CounterKeeper keeper, String queue) {
@@ -44,11 +56,11 @@ public final class CounterTrial {
     }
   }
 
-  static void require(Call call, CounterReading reading, long returns) {
+  static void require(Call call, String queue, CounterReading reading, long returns) {
     if (reading.outcome() != Outcome.READ || reading.returns() != returns || reading.others() > 0) {
       throw new LockException.FenceUnavailable(
-          "There are no fencing tokens of %s: a quorum queue's message that was read %d times is %s, with"
-                  .formatted(call.lock(), returns, reading.outcome())
+          "RabbitMQ does not keep what %s needs: the message of quorum queue %s, read %d times, is %s, with"
+                  .formatted(call.lock(), queue, returns, reading.outcome())
               + " %d returns counted; see that no policy sets delivery-limit, message-ttl, max-length or"
                   .formatted(reading.returns())
               + " expires on the locks' queues");

@@ -82,14 +82,29 @@ final class AdministratorConnection implements AutoCloseable {
             MessageProperties.MINIMAL_PERSISTENT_BASIC,
             text.getBytes(StandardCharsets.UTF_8));
       }
-      boolean taken = channel.waitForConfirms(Math.max(1, call.remainingNanos() / 1_000_000));
+      boolean taken = awaitConfirms(call, channel);
       channel.close();
       return taken;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new LockException.Interrupted("Interrupted when to " + step + " for " + call.lock());
     } catch (IOException | TimeoutException | ShutdownSignalException e) {
       throw BrokerErrors.calling(call, step, e);
+    }
+  }
+
+  /** An interrupt does not cut it short, or nobody would know what the broker has; see {@link Futures}. */
+  private static boolean awaitConfirms(Call call, Channel channel) throws TimeoutException {
+    boolean interrupted = false;
+    try {
+      while (true) {
+        try {
+          return channel.waitForConfirms(Math.max(1, call.remainingNanos() / 1_000_000));
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
     }
   }
 

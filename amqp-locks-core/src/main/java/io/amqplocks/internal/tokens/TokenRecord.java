@@ -14,7 +14,8 @@ import java.util.stream.IntStream;
  * whoever finds it after a crash knows what may be and what must be.
  *
  * @param version the highest one counts
- * @param generation which token queue is in use; 0 while there is none
+ * @param generation which token queue is in use; while there are no slots, none of a lower generation is
+ *     left
  * @param reserved the highest generation that ever was begun: its name must not be used again
  * @param type the type of the token queue in use
  * @param slots how many holders at once are wanted; 0 if the semaphore does not exist
@@ -126,6 +127,14 @@ public record TokenRecord(
     return Math.max(epoch + 1, minutes);
   }
 
+  /**
+   * The first queue ever will be of that generation, or of a higher one: not 1, for if this record was
+   * lost, all below may have been in use.
+   */
+  public TokenRecord begun(int first) {
+    return copy(first, first - 1, type, slots, epoch, brokerMajor, tokens, adding, withdrawing);
+  }
+
   /** A queue of that generation is about to be made, of tokens of that epoch. */
   public TokenRecord reserved(int next, long nextEpoch) {
     return copy(generation, next, type, slots, nextEpoch, brokerMajor, tokens, adding, withdrawing);
@@ -161,7 +170,7 @@ public record TokenRecord(
 
   /** And now it is. */
   public TokenRecord deleted() {
-    return copy(0, reserved, type, slots, epoch, brokerMajor, tokens, adding, withdrawing);
+    return copy(reserved, reserved, type, slots, epoch, brokerMajor, tokens, adding, withdrawing);
   }
 
   /** The same for the plain protocol, whose only queue has the same name for ever. */

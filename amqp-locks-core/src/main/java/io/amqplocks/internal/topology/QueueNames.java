@@ -30,7 +30,7 @@ public record QueueNames(
 
   /** 255 bytes of a queue name, less the longest name, its kind, and its longest ending. */
   static final int MAX_PREFIX_BYTES =
-      255 - "fence.persistent.".length() - LockName.MAX_BYTES - ".try-12345678".length();
+      255 - "token-semaphore.".length() - LockName.MAX_BYTES - ".tokens.try-12345678".length();
 
   /** Checks the prefix. */
   public QueueNames {
@@ -153,6 +153,16 @@ public record QueueNames(
    */
   public String tokenLedger(LockId lock) {
     return tokenFamily(lock) + ".ledger";
+  }
+
+  /** A token queue to try out what the broker does with such; with a random ending. */
+  public String tokenTrial(LockId lock, String random) {
+    return tokenFamily(lock) + ".tokens.try-" + random;
+  }
+
+  /** The same for record and ledger. */
+  public String recordTrial(LockId lock, String random) {
+    return tokenFamily(lock) + ".record.try-" + random;
   }
 
   /** The mutex of whoever changes tokens. */

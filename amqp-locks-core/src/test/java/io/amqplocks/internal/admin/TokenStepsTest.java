@@ -1,9 +1,12 @@
 package io.amqplocks.internal.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.amqplocks.internal.admin.ModelTokens.Crash;
 import io.amqplocks.internal.tokens.TokenRecord;
+import io.amqplocks.lock.FencingToken;
+import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.TokenAudit;
 import io.amqplocks.lock.TokenQueueType;
@@ -161,6 +164,23 @@ class TokenStepsTest {
     model.idleTokens().add("resource");
     assertThat(repair(model)).isEqualTo(new TokenAudit(1, 4, 1, 0, Set.of(), true));
     assertThat(repair(model)).isEqualTo(clean(1));
+  }
+
+  private static TokenSteps late(ModelTokens model) {
+    return new TokenSteps(LockId.tokenSemaphore("s"), model, () -> FencingToken.MAX_EPOCH + 1);
+  }
+
+  @Test
+  void anEpochThatNobodyCouldReadIsRefusedBeforeAnythingIsWritten() {
+    ModelTokens blank = new ModelTokens();
+    blank.effectsLeft = 0;
+    assertThatThrownBy(() -> late(blank).create(1, TokenQueueType.CLASSIC, false))
+        .isInstanceOf(LockException.Unexpected.class)
+        .hasMessageContaining("clock");
+    ModelTokens model = semaphore(2, 0);
+    model.effectsLeft = 0;
+    assertThatThrownBy(() -> late(model).resize(3)).isInstanceOf(LockException.Unexpected.class);
+    assertThat(model.record().slots()).isEqualTo(2);
   }
 
   @Test

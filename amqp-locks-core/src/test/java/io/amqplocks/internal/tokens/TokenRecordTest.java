@@ -79,6 +79,16 @@ class TokenRecordTest {
     assertThat(unsettled.members().has(new TokenContent(2, 29_876_542, 4))).isFalse();
   }
 
+  /** If the record is lost, the next one begins behind all that it named. */
+  @Test
+  void generationsBeginWithTheClock() {
+    TokenRecord begun = TokenRecord.BLANK.begun(29_000_000);
+    assertThat(begun.reserved()).isEqualTo(28_999_999);
+    assertThat(begun.exists()).isFalse();
+    assertThat(TokenRecord.parse(begun.reserved(29_000_000, 5).toString()))
+        .contains(begun.reserved(29_000_000, 5));
+  }
+
   @Test
   void epochsRiseWhateverTheClockSays() {
     assertThat(MADE.nextEpoch(5)).isEqualTo(29_876_544);

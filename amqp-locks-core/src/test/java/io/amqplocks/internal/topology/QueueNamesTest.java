@@ -80,6 +80,9 @@ class QueueNamesTest {
       queues.add(longNames.epoch(lock, 10_000, 999));
       queues.add(longNames.counterAdmin(lock, 10_000));
       queues.add(longNames.counterTrial(lock, "12345678"));
+      queues.add(longNames.tokenTrial(lock, "12345678"));
+      queues.add(longNames.recordTrial(lock, "12345678"));
+      queues.add(longNames.tokens(lock, 999_999_999));
     }
     assertThat(queues)
         .allMatch(queue -> queue.getBytes(StandardCharsets.UTF_8).length <= 255)
