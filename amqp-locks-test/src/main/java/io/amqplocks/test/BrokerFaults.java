@@ -81,6 +81,12 @@ public interface BrokerFaults {
    */
   void setConsumerTimeout(Duration timeout);
 
+  /**
+   * Sets of which type queues are that are declared without one; from 4.0 on. Stays: for a broker of
+   * one's own.
+   */
+  void setDefaultQueueType(String type);
+
   /** The queues there are. */
   List<BrokerQueue> queues();
 

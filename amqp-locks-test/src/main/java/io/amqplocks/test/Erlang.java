@@ -142,6 +142,10 @@ final class Erlang {
       """
           + DONE;
 
+  /** Type. */
+  static final String SET_DEFAULT_QUEUE_TYPE =
+      "rabbit_db_vhost:merge_metadata(<<\"/\">>, #{default_queue_type => %s})\n" + DONE;
+
   /** The server's own defaults. */
   static final String RESET_CONSUMER_TIMEOUT =
       """

@@ -106,6 +106,11 @@ final class NodeFaults implements BrokerFaults {
   }
 
   @Override
+  public void setDefaultQueueType(String type) {
+    ask(Erlang.SET_DEFAULT_QUEUE_TYPE, type);
+  }
+
+  @Override
   public List<BrokerQueue> queues() {
     return rows(Erlang.QUEUES)
         .map(

@@ -53,13 +53,13 @@ final class PlainTokenSteps extends TokenSteps {
     broker.tryOut(type);
     return write(
         record
-            .reserved(ONLY, nextEpoch(record))
+            .reserved(ONLY, epochs.next(record))
             .moved(type, Math.max(wanted, idle.getAsInt()), broker.brokerMajor()));
   }
 
   @Override
   TokenRecord move(TokenRecord from, int wanted, TokenQueueType type) {
-    long epoch = nextEpoch(from);
+    long epoch = epochs.next(from);
     broker.tryOut(type);
     TokenRecord record = write(from.reserved(ONLY, epoch));
     // What is there was left by a maker that died. Classic queues may use a name again.

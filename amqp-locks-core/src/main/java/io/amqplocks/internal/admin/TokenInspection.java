@@ -120,7 +120,7 @@ record TokenInspection(TokenTurn turn, TokenRecords records) {
 
   private TokenAudit audit(TokenRecord record, MessageHand hand) {
     var inHand = hand.all();
-    return TokenSteps.audit(record, inHand.size(), turn.sort(record, inHand));
+    return TokenFindings.audit(record, inHand.size(), turn.sort(record, inHand));
   }
 
   /** A reader that froze may have the record in hand; whoever has the turn can do without. */

@@ -3,7 +3,6 @@ package io.amqplocks.internal.admin;
 import io.amqplocks.internal.session.MessageHand.Message;
 import io.amqplocks.internal.tokens.TokenRecord;
 import io.amqplocks.internal.tokens.TokenSet;
-import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.TokenAudit;
@@ -14,7 +13,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 
@@ -35,13 +33,13 @@ class TokenSteps {
 
   final LockId lock;
   final TokenBroker broker;
-  private final LongSupplier minutes;
+  final TokenEpochs epochs;
 
   /** With that clock, for epochs. */
   TokenSteps(LockId lock, TokenBroker broker, LongSupplier minutes) {
     this.lock = lock;
     this.broker = broker;
-    this.minutes = minutes;
+    epochs = new TokenEpochs(lock, minutes);
   }
 
   /** Which message is which token. */
@@ -74,8 +72,8 @@ class TokenSteps {
 
   /** Makes a new queue with all of its tokens, which then takes the place of the old one. */
   TokenRecord move(TokenRecord from, int wanted, TokenQueueType type) {
-    long epoch = nextEpoch(from);
-    TokenRecord begun = from.reserved() == 0 ? from.begun(minutes()) : from;
+    long epoch = epochs.next(from);
+    TokenRecord begun = from.reserved() == 0 ? from.begun(epochs.now()) : from;
     broker.tryOut(type);
     int next = begun.reserved() + 1;
     while (broker.idle(next).isPresent()) {
@@ -125,7 +123,7 @@ class TokenSteps {
   TokenRecord resize(int wanted) {
     TokenRecord record = existing();
     if (record.resized(wanted).missing() > 0) {
-      long unused = nextEpoch(record);
+      long unused = epochs.next(record);
     }
     return settle(record.slots() == wanted ? record : write(record.resized(wanted)));
   }
@@ -154,7 +152,7 @@ class TokenSteps {
       return Optional.empty();
     }
     move(record, record.slots(), record.type());
-    return Optional.of(repaired(audit(record, List.of())));
+    return Optional.of(TokenFindings.repaired(audit(record, List.of())));
   }
 
   /** Brings the tokens to what the record wants, as far as that goes without waiting for holders. */
@@ -174,7 +172,7 @@ class TokenSteps {
     if (free.isEmpty()) {
       return from;
     }
-    TokenRecord record = write(from.adding(free, nextEpoch(from)));
+    TokenRecord record = write(from.adding(free, epochs.next(from)));
     broker.publish(record.generation(), record.adding().only(free).contents(broker.brokerMajor()));
     return write(record.present(free));
   }
@@ -212,7 +210,7 @@ class TokenSteps {
         from.type() == TokenQueueType.CLASSIC || from.brokerMajor() == broker.brokerMajor();
     if (found.outstanding() > 0 || !counted) {
       replace(from, hand, inHand, found.outstandingSlots());
-      return repaired(found);
+      return TokenFindings.repaired(found);
     }
     List<Message> surplus = sort(from, inHand).surplus();
     hand.remove(surplus);
@@ -221,7 +219,9 @@ class TokenSteps {
     TokenRecord record = withdraw(from, hand, rest);
     boolean missing = record.missing() > 0;
     grow(record);
-    return found.surplus() > 0 || missing || !record.equals(from) ? repaired(found) : found;
+    return found.surplus() > 0 || missing || !record.equals(from)
+        ? TokenFindings.repaired(found)
+        : found;
   }
 
   /** Those slots' tokens did not come, and must never count again if they do. */
@@ -230,44 +230,9 @@ class TokenSteps {
     move(from, from.slots(), from.type());
   }
 
-  private static TokenAudit repaired(TokenAudit found) {
-    return new TokenAudit(
-        found.slots(),
-        found.seen(),
-        found.surplus(),
-        found.outstanding(),
-        found.outstandingSlots(),
-        true);
-  }
-
   /** What these tokens in hand, being all that could be had, say of the semaphore. */
   TokenAudit audit(TokenRecord record, Collection<Message> inHand) {
-    return audit(record, inHand.size(), sort(record, inHand));
-  }
-
-  static TokenAudit audit(TokenRecord record, int seen, TokenSorting sorted) {
-    Set<Integer> outstanding = new TreeSet<>(record.members().epochs().keySet());
-    outstanding.removeAll(sorted.members().keySet());
-    return new TokenAudit(
-        record.slots(), seen, sorted.surplus().size(), outstanding.size(), outstanding, false);
-  }
-
-  /** The epoch of tokens that are made now; refused before anything is written that none could read. */
-  long nextEpoch(TokenRecord from) {
-    long epoch = from.nextEpoch(minutes.getAsLong());
-    if (epoch < 1 || epoch > FencingToken.MAX_EPOCH) {
-      throw new LockException.Unexpected(
-          "No tokens of %s can be made: their epoch, minutes since 1970, would be %d, and %d is the last; see"
-                  .formatted(lock, epoch, FencingToken.MAX_EPOCH)
-              + " that this machine's clock is right",
-          null);
-    }
-    return epoch;
-  }
-
-  /** A 31-bit number while epochs have 26 bits. */
-  private int minutes() {
-    return Math.toIntExact(Math.max(1, minutes.getAsLong()));
+    return TokenFindings.audit(record, inHand.size(), sort(record, inHand));
   }
 
   TokenRecord write(TokenRecord next) {

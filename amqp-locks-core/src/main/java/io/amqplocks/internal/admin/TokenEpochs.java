@@ -1,0 +1,34 @@
+package io.amqplocks.internal.admin;
+
+import io.amqplocks.internal.tokens.TokenRecord;
+import io.amqplocks.lock.FencingToken;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import java.util.function.LongSupplier;
+
+/**
+ * The epochs of tokens, which follow the clock.
+ *
+ * @param lock whose tokens
+ * @param minutes since 1970
+ */
+record TokenEpochs(LockId lock, LongSupplier minutes) {
+
+  /** That of tokens that are made now; refused before anything is written that none could read. */
+  long next(TokenRecord from) {
+    long epoch = from.nextEpoch(minutes.getAsLong());
+    if (epoch < 1 || epoch > FencingToken.MAX_EPOCH) {
+      throw new LockException.Unexpected(
+          "No tokens of %s can be made: their epoch, minutes since 1970, would be %d, and %d is the last; see"
+                  .formatted(lock, epoch, FencingToken.MAX_EPOCH)
+              + " that this machine's clock is right",
+          null);
+    }
+    return epoch;
+  }
+
+  /** The clock; a 31-bit number while epochs have 26 bits. */
+  int now() {
+    return Math.toIntExact(Math.max(1, minutes.getAsLong()));
+  }
+}

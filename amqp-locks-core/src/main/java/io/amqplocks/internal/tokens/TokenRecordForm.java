@@ -1,0 +1,52 @@
+package io.amqplocks.internal.tokens;
+
+import io.amqplocks.lock.TokenQueueType;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** How a record is written; PROTOCOL has it for other clients. */
+final class TokenRecordForm {
+
+  /** Without alternatives inside a repetition: the matcher would recurse for each character. */
+  private static final String TOKENS = "([-@\\d ]+|none)";
+
+  private static final Pattern FORM =
+      Pattern.compile(
+          "version (\\d{1,18}) generation (\\d{1,9}) of (\\d{1,9}) (classic|quorum) slots (\\d{1,5})"
+              + " epoch (\\d{1,9}) on RabbitMQ (\\d{1,3}) tokens %1$s adding %1$s withdrawing %1$s"
+                  .formatted(TOKENS));
+
+  /** Reads a message; empty if it is none of ours. */
+  static Optional<TokenRecord> parse(String text) {
+    Matcher form = FORM.matcher(text);
+    if (!form.matches()) {
+      return Optional.empty();
+    }
+    return TokenSet.parse(form.group(8))
+        .flatMap(
+            tokens ->
+                TokenSet.parse(form.group(9))
+                    .flatMap(
+                        adding ->
+                            TokenSet.parse(form.group(10))
+                                .map(withdrawing -> of(form, tokens, adding, withdrawing))));
+  }
+
+  private static TokenRecord of(
+      Matcher form, TokenSet tokens, TokenSet adding, TokenSet withdrawing) {
+    return new TokenRecord(
+        Long.parseLong(form.group(1)),
+        Integer.parseInt(form.group(2)),
+        Integer.parseInt(form.group(3)),
+        form.group(4).equals("quorum") ? TokenQueueType.QUORUM : TokenQueueType.CLASSIC,
+        Integer.parseInt(form.group(5)),
+        Long.parseLong(form.group(6)),
+        Integer.parseInt(form.group(7)),
+        tokens,
+        adding,
+        withdrawing);
+  }
+
+  private TokenRecordForm() {}
+}

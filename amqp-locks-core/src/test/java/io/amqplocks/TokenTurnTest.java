@@ -1,0 +1,130 @@
+package io.amqplocks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.TokenQueueType;
+import io.amqplocks.lock.TokenSemaphoreAdmin;
+import io.amqplocks.lock.TokenStatus;
+import io.amqplocks.support.Fixture;
+import io.amqplocks.support.Tokens;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Administrators of tokens who wait for their turn. */
+@BrokerTest(everyLine = true)
+class TokenTurnTest {
+
+  private static final LockId ID = LockId.tokenSemaphore("s");
+  private static final Duration LONG = Duration.ofSeconds(20);
+
+  private Broker broker;
+  private Fixture fixture;
+  private AmqpLocks locks;
+  private TokenSemaphoreAdmin admin;
+  private Connection stranger;
+  private Channel holder;
+  private int first;
+
+  @BeforeEach
+  void open(Broker broker) throws Exception {
+    this.broker = broker;
+    fixture = new Fixture(broker);
+    locks = fixture.open(fixture.builder().connectionName(fixture.prefix()));
+    admin = locks.admin().tokenSemaphore("s");
+    stranger = fixture.stranger();
+    holder = stranger.createChannel();
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    stranger.close();
+    broker.faults().heal();
+    fixture.close();
+    Tokens.clear(broker, fixture.prefix());
+  }
+
+  /** The queues of the semaphore, in the order in which they were made; the first must be there. */
+  private String tokens(int number) {
+    first = first > 0 ? first : Tokens.generation(broker, fixture.names(), ID);
+    return fixture.names().tokens(ID, first + number - 1);
+  }
+
+  private void takeTheTurn(LockId lock) throws Exception {
+    holder.queueDeclare(fixture.names().tokenAdmin(lock), false, true, false, null);
+  }
+
+  @Test
+  void whoWaitsForTheTurnIsSentAwayByCloseAndByInterrupt() throws Exception {
+    admin.create(2, TokenQueueType.CLASSIC);
+    Tokens.take(holder, tokens(1), 2);
+    admin.resize(1);
+    takeTheTurn(ID);
+    // The withdrawal has one in hand, and waits for the turn.
+    holder.basicNack(1, false, true);
+    await().untilAsserted(() -> assertThat(admin.status().idle()).isZero());
+    CompletableFuture<Void> change = CompletableFuture.runAsync(() -> admin.resize(1));
+    Thread interrupted =
+        new Thread(
+            () -> {
+              TokenSemaphoreAdmin other = fixture.open().admin().tokenSemaphore("s");
+              assertThatThrownBy(() -> other.resize(1))
+                  .isInstanceOf(LockException.Interrupted.class);
+            });
+    CompletableFuture<Throwable> wrong = new CompletableFuture<>();
+    interrupted.setUncaughtExceptionHandler((thread, failure) -> wrong.complete(failure));
+    interrupted.start();
+    interrupted.interrupt();
+    interrupted.join(5_000);
+    assertThat(interrupted.isAlive()).isFalse();
+    assertThat(wrong).isNotDone();
+    long start = System.nanoTime();
+    locks.close();
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(4));
+    assertThatThrownBy(change::join)
+        .isInstanceOf(CompletionException.class)
+        .cause()
+        .isInstanceOf(LockException.Closed.class);
+    holder.queueDelete(fixture.names().tokenAdmin(ID));
+    TokenSemaphoreAdmin other = fixture.open().admin().tokenSemaphore("s");
+    await()
+        .untilAsserted(
+            () -> assertThat(other.status()).isEqualTo(new TokenStatus(1, 2, 1, 1, 1, 0)));
+  }
+
+  @Test
+  void theFirstAcquireOfAFencedMutexWaitsNoLongerThanACall() throws Exception {
+    takeTheTurn(LockId.fencedMutex("m"));
+    AmqpLocks hasty = fixture.open(fixture.builder().callTimeout(Duration.ofMillis(1_500)));
+    long start = System.nanoTime();
+    assertThatThrownBy(() -> hasty.fencedMutex("m").tryAcquire())
+        .isInstanceOf(LockException.FenceUnavailable.class)
+        .hasMessageContaining("fenced mutex 'm'");
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(4));
+  }
+
+  @Test
+  void aRepairLeavesAWithdrawalAtWork() throws Exception {
+    admin.create(2, TokenQueueType.CLASSIC);
+    Tokens.take(holder, tokens(1), 2);
+    assertThat(admin.resize(1).pendingWithdrawals()).isEqualTo(1);
+    takeTheTurn(ID);
+    Thread.currentThread().interrupt();
+    assertThatThrownBy(() -> admin.repair(LONG)).isInstanceOf(LockException.Interrupted.class);
+    assertThat(Thread.interrupted()).isTrue();
+    holder.queueDelete(fixture.names().tokenAdmin(ID));
+    holder.basicNack(1, false, true);
+    assertThat(admin.awaitWithdrawn(Duration.ofSeconds(5))).isTrue();
+  }
+}
