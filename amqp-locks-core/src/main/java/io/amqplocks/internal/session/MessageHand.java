@@ -106,10 +106,7 @@ public final class MessageHand implements AutoCloseable {
     return message;
   }
 
-  /**
-   * Removes them from the queue for good; returns when the broker has done so, if they are at most {@link
-   * #MOST_REMOVED} at a time.
-   */
+  /** Removes them for good, at most {@link #MOST_REMOVED}; returns when the broker has done so. */
   public void remove(Call call, Collection<Message> messages) {
     // In another order the broker searches its list of them for each one.
     List<Long> tags =
