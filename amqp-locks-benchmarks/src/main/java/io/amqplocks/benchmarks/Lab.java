@@ -6,6 +6,8 @@ import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.TrafficListener;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.AmqpLocksBuilder;
+import io.amqplocks.lock.LockAdmin;
+import io.amqplocks.lock.TokenSemaphoreAdmin;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -13,6 +15,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.function.Function;
 
 /**
  * Where one thing is measured: a broker, queue names of its own, and everything that is opened there,
@@ -113,6 +116,19 @@ final class Lab implements AutoCloseable {
     try (AmqpLocks locks = builder(factory).build()) {
       var unused = locks.admin().semaphore(name).destroy();
     }
+  }
+
+  /** A token semaphore or fenced mutex; its administrator destroys it at the end. */
+  void tokens(Function<LockAdmin, TokenSemaphoreAdmin> administrator, String family) {
+    opened.push(
+        () -> {
+          try (AmqpLocks locks = builder(factory).build()) {
+            administrator.apply(locks.admin()).destroy();
+          }
+        });
+    // They outlive the semaphore, for good.
+    leaving(prefix + family + ".record");
+    leaving(prefix + family + ".ledger");
   }
 
   /** A persistent mutex, disabled at the end. */

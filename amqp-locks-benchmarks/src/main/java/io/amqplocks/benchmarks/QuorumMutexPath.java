@@ -23,10 +23,7 @@ record QuorumMutexPath() implements CorePath {
   @Override
   public Sides open(Lab lab) throws Exception {
     AmqpLock mutex = lab.locks().fencedMutex("alone");
-    String family = lab.prefix() + "fenced-mutex.alone";
-    lab.leaving(family + ".tokens.1");
-    lab.leaving(family + ".record");
-    lab.leaving(family + ".ledger");
+    lab.tokens(admin -> admin.fencedMutex("alone"), "fenced-mutex.alone");
     Raw raw = new Raw(lab.channel());
     String queue = lab.leaving(lab.prefix() + "floor.quorum-mutex");
     raw.declareToken(queue, "quorum");

@@ -31,10 +31,7 @@ record TokenPath(TokenQueueType type) implements CorePath {
   @Override
   public Sides open(Lab lab) throws Exception {
     String name = "token-" + kind();
-    String family = lab.prefix() + "token-semaphore." + name;
-    lab.leaving(family + ".tokens.1");
-    lab.leaving(family + ".record");
-    lab.leaving(family + ".ledger");
+    lab.tokens(admin -> admin.tokenSemaphore(name), "token-semaphore." + name);
     AmqpLocks locks = lab.locks();
     locks.admin().tokenSemaphore(name).create(1, type);
     AmqpLock semaphore = locks.tokenSemaphore(name);
