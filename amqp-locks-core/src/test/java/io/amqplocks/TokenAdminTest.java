@@ -6,63 +6,20 @@ import static org.awaitility.Awaitility.await;
 import static org.hamcrest.Matchers.is;
 
 import com.rabbitmq.client.Channel;
-import com.rabbitmq.client.Connection;
 import io.amqplocks.lock.LockException;
-import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.TokenQueueType;
-import io.amqplocks.lock.TokenSemaphoreAdmin;
 import io.amqplocks.lock.TokenStatus;
-import io.amqplocks.support.Fixture;
 import io.amqplocks.support.Tokens;
-import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Token semaphores are created, measured and destroyed; their holders are plain AMQP clients. */
 @BrokerTest(everyLine = true)
-class TokenAdminTest {
-
-  private static final LockId ID = LockId.tokenSemaphore("s");
-
-  private Broker broker;
-  private Fixture fixture;
-  private TokenSemaphoreAdmin admin;
-  private Connection stranger;
-  private Channel holder;
-  private int first;
-
-  @BeforeEach
-  void open(Broker broker) throws Exception {
-    this.broker = broker;
-    fixture = new Fixture(broker);
-    admin =
-        fixture
-            .open(fixture.builder().connectionName(fixture.prefix()))
-            .admin()
-            .tokenSemaphore("s");
-    stranger = fixture.stranger();
-    holder = stranger.createChannel();
-  }
-
-  @AfterEach
-  void close() throws Exception {
-    stranger.close();
-    broker.faults().heal();
-    fixture.close();
-    Tokens.clear(broker, fixture.prefix());
-  }
-
-  /** The queues of the semaphore, in the order in which they were made; the first must be there. */
-  private String tokens(int number) {
-    first = first > 0 ? first : Tokens.generation(broker, fixture.names(), ID);
-    return fixture.names().tokens(ID, first + number - 1);
-  }
+class TokenAdminTest extends TokenAdministered {
 
   @ParameterizedTest
   @EnumSource

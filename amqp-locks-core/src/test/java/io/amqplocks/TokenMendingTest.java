@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import com.rabbitmq.client.Channel;
-import com.rabbitmq.client.Connection;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
@@ -13,63 +11,21 @@ import io.amqplocks.lock.TokenAudit;
 import io.amqplocks.lock.TokenQueueType;
 import io.amqplocks.lock.TokenSemaphoreAdmin;
 import io.amqplocks.lock.TokenStatus;
-import io.amqplocks.support.Fixture;
 import io.amqplocks.support.Tokens;
-import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What an administrator of tokens does when it is cut off, overtaken, hindered or sent away. */
 @BrokerTest(everyLine = true)
-class TokenMendingTest {
+class TokenMendingTest extends TokenAdministered {
 
-  private static final LockId ID = LockId.tokenSemaphore("s");
   private static final Duration LONG = Duration.ofSeconds(20);
-
-  private Broker broker;
-  private Fixture fixture;
-  private AmqpLocks locks;
-  private TokenSemaphoreAdmin admin;
-  private Connection stranger;
-  private Channel holder;
-  private int first;
-
-  @BeforeEach
-  void open(Broker broker) throws Exception {
-    this.broker = broker;
-    fixture = new Fixture(broker);
-    locks = fixture.open(fixture.builder().connectionName(fixture.prefix()));
-    admin = locks.admin().tokenSemaphore("s");
-    stranger = fixture.stranger();
-    holder = stranger.createChannel();
-  }
-
-  @AfterEach
-  void close() throws Exception {
-    stranger.close();
-    broker.faults().heal();
-    fixture.close();
-    Tokens.clear(broker, fixture.prefix());
-  }
-
-  /** The queues of the semaphore, in the order in which they were made; the first must be there. */
-  private String tokens(int number) {
-    first = first > 0 ? first : Tokens.generation(broker, fixture.names(), ID);
-    return fixture.names().tokens(ID, first + number - 1);
-  }
-
-  private static TokenAudit clean(int slots) {
-    return new TokenAudit(slots, slots, 0, 0, Set.of(), false);
-  }
 
   private CompletableFuture<TokenAudit> repairWaits() {
     CompletableFuture<TokenAudit> repair = CompletableFuture.supplyAsync(() -> admin.repair(LONG));

@@ -4,19 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import com.rabbitmq.client.Channel;
-import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.GetResponse;
 import io.amqplocks.lock.LockException;
-import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.TokenAudit;
 import io.amqplocks.lock.TokenQueueType;
-import io.amqplocks.lock.TokenSemaphoreAdmin;
 import io.amqplocks.lock.TokenStatus;
 import io.amqplocks.support.Fences;
-import io.amqplocks.support.Fixture;
 import io.amqplocks.support.Tokens;
-import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
 import java.util.List;
@@ -24,8 +18,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,43 +25,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** The audit finds what strangers, crashes and wrong arguments did to tokens, and repair mends it. */
 @BrokerTest(everyLine = true)
-class TokenRepairTest {
-
-  private static final LockId ID = LockId.tokenSemaphore("s");
-
-  private Broker broker;
-  private Fixture fixture;
-  private TokenSemaphoreAdmin admin;
-  private Connection stranger;
-  private Channel holder;
-  private int first;
-
-  @BeforeEach
-  void open(Broker broker) throws Exception {
-    this.broker = broker;
-    fixture = new Fixture(broker);
-    admin = fixture.open().admin().tokenSemaphore("s");
-    stranger = fixture.stranger();
-    holder = stranger.createChannel();
-  }
-
-  @AfterEach
-  void close() throws Exception {
-    stranger.close();
-    broker.faults().heal();
-    fixture.close();
-    Tokens.clear(broker, fixture.prefix());
-  }
-
-  /** The queues of the semaphore, in the order in which they were made; the first must be there. */
-  private String tokens(int number) {
-    first = first > 0 ? first : Tokens.generation(broker, fixture.names(), ID);
-    return fixture.names().tokens(ID, first + number - 1);
-  }
-
-  private static TokenAudit clean(int slots) {
-    return new TokenAudit(slots, slots, 0, 0, Set.of(), false);
-  }
+class TokenRepairTest extends TokenAdministered {
 
   @ParameterizedTest
   @EnumSource

@@ -4,62 +4,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import com.rabbitmq.client.Channel;
-import com.rabbitmq.client.Connection;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.TokenQueueType;
 import io.amqplocks.lock.TokenSemaphoreAdmin;
 import io.amqplocks.lock.TokenStatus;
-import io.amqplocks.support.Fixture;
 import io.amqplocks.support.Tokens;
-import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Administrators of tokens who wait for their turn. */
 @BrokerTest(everyLine = true)
-class TokenTurnTest {
+class TokenTurnTest extends TokenAdministered {
 
-  private static final LockId ID = LockId.tokenSemaphore("s");
   private static final Duration LONG = Duration.ofSeconds(20);
-
-  private Broker broker;
-  private Fixture fixture;
-  private AmqpLocks locks;
-  private TokenSemaphoreAdmin admin;
-  private Connection stranger;
-  private Channel holder;
-  private int first;
-
-  @BeforeEach
-  void open(Broker broker) throws Exception {
-    this.broker = broker;
-    fixture = new Fixture(broker);
-    locks = fixture.open(fixture.builder().connectionName(fixture.prefix()));
-    admin = locks.admin().tokenSemaphore("s");
-    stranger = fixture.stranger();
-    holder = stranger.createChannel();
-  }
-
-  @AfterEach
-  void close() throws Exception {
-    stranger.close();
-    broker.faults().heal();
-    fixture.close();
-    Tokens.clear(broker, fixture.prefix());
-  }
-
-  /** The queues of the semaphore, in the order in which they were made; the first must be there. */
-  private String tokens(int number) {
-    first = first > 0 ? first : Tokens.generation(broker, fixture.names(), ID);
-    return fixture.names().tokens(ID, first + number - 1);
-  }
 
   private void takeTheTurn(LockId lock) throws Exception {
     holder.queueDeclare(fixture.names().tokenAdmin(lock), false, true, false, null);
