@@ -19,6 +19,7 @@ import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LocksStatus;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 /**
  * Distributed locks on one RabbitMQ broker. Make one for a process and share it: it is safe for any
@@ -108,8 +109,9 @@ public final class AmqpLocks implements AutoCloseable {
 
   private AmqpLock fenceable(LockId id, Function<Taking, Claim> claim) {
     String wakeQueue = parts.names.wake(id);
-    Claim unfenced = new WokenClaim(claim.apply(parts.leases), wakeQueue);
-    Claim fenced = new WokenClaim(claim.apply(parts.fencedLeases), wakeQueue);
+    Predicate<String> holders = queue -> parts.names.isHolder(id, queue);
+    Claim unfenced = new WokenClaim(claim.apply(parts.leases), wakeQueue, holders);
+    Claim fenced = new WokenClaim(claim.apply(parts.fencedLeases), wakeQueue, holders);
     return lock(id, wanted -> wanted.fenced() ? fenced : unfenced);
   }
 

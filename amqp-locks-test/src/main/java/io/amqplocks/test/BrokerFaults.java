@@ -87,6 +87,9 @@ public interface BrokerFaults {
    */
   void setDefaultQueueType(String type);
 
+  /** Enables a plugin that the server came with, and no other. Stays: for a broker of one's own. */
+  void enablePlugin(String name);
+
   /** The queues there are. */
   List<BrokerQueue> queues();
 

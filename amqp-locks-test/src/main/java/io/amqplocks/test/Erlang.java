@@ -146,6 +146,17 @@ final class Erlang {
   static final String SET_DEFAULT_QUEUE_TYPE =
       "rabbit_db_vhost:merge_metadata(<<\"/\">>, #{default_queue_type => %s})\n" + DONE;
 
+  /** The plugin's name. */
+  static final String ENABLE_PLUGIN =
+      """
+      file:write_file(rabbit_plugins:enabled_plugins_file(), [<<"[">>, %s, <<"].\\n">>]),
+      case rabbit_plugins:ensure(rabbit_plugins:enabled_plugins_file()) of
+        {error, Reason} -> throw(Reason);
+        _ -> ok
+      end
+      """
+          + DONE;
+
   /** The server's own defaults. */
   static final String RESET_CONSUMER_TIMEOUT =
       """

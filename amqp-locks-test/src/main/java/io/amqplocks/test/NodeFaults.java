@@ -106,6 +106,11 @@ final class NodeFaults implements BrokerFaults {
   }
 
   @Override
+  public void enablePlugin(String name) {
+    ask(Erlang.ENABLE_PLUGIN, name);
+  }
+
+  @Override
   public void setDefaultQueueType(String type) {
     ask(Erlang.SET_DEFAULT_QUEUE_TYPE, type);
   }

@@ -70,6 +70,11 @@ public final class Connector {
     return connection;
   }
 
+  /** Where our queues are. */
+  String virtualHost() {
+    return factory.getVirtualHost();
+  }
+
   /** What a caller is told when no connection could be opened. */
   LockException failure(Call call, Exception failure) {
     return failure instanceof LockException ours

@@ -28,8 +28,13 @@ final class SideConnection {
    * @param connection the connection
    * @param questions its channels for one question at a time
    * @param deliveries its channels for consumers
+   * @param deaths what the broker tells of holders that die
    */
-  record Life(Connection connection, QuestionChannels questions, DeliveryChannels deliveries) {}
+  record Life(
+      Connection connection,
+      QuestionChannels questions,
+      DeliveryChannels deliveries,
+      QueueDeaths deaths) {}
 
   SideConnection(Connector connector, Executor background, Duration callTimeout, Ticker ticker) {
     this.connector = connector;
@@ -51,7 +56,11 @@ final class SideConnection {
   private Life open() throws IOException, TimeoutException {
     Connection connection = connector.open("side");
     QuestionChannels questions = new QuestionChannels(connection, background, ticker);
-    return new Life(connection, questions, new DeliveryChannels(connection, questions, background));
+    return new Life(
+        connection,
+        questions,
+        new DeliveryChannels(connection, questions, background),
+        new QueueDeaths(connection, connector.virtualHost()));
   }
 
   void close() {

@@ -12,8 +12,10 @@ import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.UUID;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -58,9 +60,11 @@ public final class WakeQueues {
   /**
    * Begins to wait for word; to be closed.
    *
+   * @param holders which queues are holders' of the lock: when one of them dies, word comes as well, where
+   *     the broker tells of that
    * @param wake is called when it comes, or when no more will; must not block
    */
-  public Wakeup listen(Call call, String queue, Runnable wake) {
+  public Wakeup listen(Call call, String queue, Predicate<String> holders, Runnable wake) {
     SideConnection.Life life = side.open(call);
     declare(call, life.questions(), queue);
     String step = "consume from queue " + queue;
@@ -68,12 +72,17 @@ public final class WakeQueues {
     DeliveryChannel channel = channels.lend(call, step);
     Wakeup wakeup =
         new Wakeup(
-            call.lock(), queue, "wake-" + lastTag.incrementAndGet(), channel, channels, wake, this);
+            call.lock(), queue, "wake-" + lastTag.incrementAndGet(), channel, life, wake, this);
     channel.carry(wakeup);
     Method consume = new Basic.Consume.Builder().queue(queue).consumerTag(wakeup.tag()).build();
     Answer answer =
         channels.ask(call, step, channel, consume, Reading.NOTHING, late -> wakeup.close());
     if (answer == Answer.OK) {
+      life.deaths().listen(wakeup, holders);
+      if (!life.deaths().isBegun()) {
+        String own = queue + ".events-" + UUID.randomUUID().toString().substring(0, 8);
+        background.execute(() -> life.deaths().begin(own));
+      }
       return wakeup;
     }
     if (answer == Answer.NONE) {

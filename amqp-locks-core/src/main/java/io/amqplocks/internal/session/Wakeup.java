@@ -22,7 +22,7 @@ public final class Wakeup implements Carried {
   private final String queue;
   private final String tag;
   private final DeliveryChannel channel;
-  private final DeliveryChannels channels;
+  private final SideConnection.Life life;
   private final Runnable wake;
   private final WakeQueues queues;
   private final AtomicBoolean called = new AtomicBoolean();
@@ -34,14 +34,14 @@ public final class Wakeup implements Carried {
       String queue,
       String tag,
       DeliveryChannel channel,
-      DeliveryChannels channels,
+      SideConnection.Life life,
       Runnable wake,
       WakeQueues queues) {
     this.lock = lock;
     this.queue = queue;
     this.tag = tag;
     this.channel = channel;
-    this.channels = channels;
+    this.life = life;
     this.wake = wake;
     this.queues = queues;
   }
@@ -65,6 +65,11 @@ public final class Wakeup implements Carried {
   /** Nobody waits for it any more, but its consumer is not known to be there yet. */
   void abandon() {
     left = true;
+  }
+
+  /** A holder died. All who wait are told of that, so there is nothing to pass on. */
+  void wake() {
+    wake.run();
   }
 
   /** From here on what comes is news. */
@@ -91,15 +96,16 @@ public final class Wakeup implements Carried {
   /** Wants no word any more. Waits for nothing; never throws. */
   public void close() {
     left = true;
+    life.deaths().leave(this);
     try {
       channel.cancel(tag);
     } catch (IOException | ShutdownSignalException e) {
       log.debug("A consumer ended with its channel: {}", BrokerErrors.text(e));
     }
     if (gone) {
-      channels.discard(channel);
+      life.deliveries().discard(channel);
     } else {
-      channels.giveBack(channel);
+      life.deliveries().giveBack(channel);
     }
     passOn();
   }

@@ -181,6 +181,19 @@ public record QueueNames(
     return prefix + "wake." + kind(lock) + "." + lock.name();
   }
 
+  /** Whether that queue, while it is there, says that somebody holds the lock. */
+  public boolean isHolder(LockId lock, String queue) {
+    return switch (lock.kind()) {
+      case MUTEX -> queue.equals(mutex(lock.name()));
+      case SEMAPHORE -> {
+        String first = holder(lock.name(), 1);
+        yield queue.startsWith(first.substring(0, first.length() - 1));
+      }
+      // Held by consumers.
+      case PERSISTENT_MUTEX, TOKEN_SEMAPHORE, FENCED_MUTEX -> false;
+    };
+  }
+
   private String fence(String family, LockId lock) {
     return prefix + family + kind(lock) + "." + lock.name() + ".";
   }
