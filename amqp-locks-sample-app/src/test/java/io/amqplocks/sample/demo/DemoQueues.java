@@ -20,9 +20,8 @@ import java.util.concurrent.TimeoutException;
  */
 final class DemoQueues implements AutoCloseable {
 
-  /** A prefix has 25 bytes at most. */
-  private final String prefix =
-      "amqp-locks.demo-" + UUID.randomUUID().toString().substring(0, 8) + ".";
+  /** A prefix has 19 bytes at most. */
+  private final String prefix = "demo-" + UUID.randomUUID().toString().substring(0, 8) + ".";
 
   private final Broker broker;
   private final Connection connection;
