@@ -14,7 +14,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntUnaryOperator;
@@ -139,7 +138,7 @@ public final class SlotAdministration implements SemaphoreAdmin {
   /** Asks again and again, as seed 001 does: nothing tells an administrator of a holder. */
   private static boolean await(BooleanSupplier reached, Duration wait) throws InterruptedException {
     long end = System.nanoTime() + wait.toNanos();
-    Backoff backoff = new Backoff(ThreadLocalRandom.current());
+    Backoff backoff = new Backoff();
     while (!reached.getAsBoolean()) {
       long left = end - System.nanoTime();
       if (left <= 0) {

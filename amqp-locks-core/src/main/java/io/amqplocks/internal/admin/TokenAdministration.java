@@ -15,7 +15,6 @@ import io.amqplocks.lock.TokenStatus;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -101,7 +100,7 @@ public final class TokenAdministration implements TokenSemaphoreAdmin {
   @Override
   public boolean awaitWithdrawn(Duration wait) throws InterruptedException {
     long end = System.nanoTime() + wait.toNanos();
-    Backoff backoff = new Backoff(ThreadLocalRandom.current());
+    Backoff backoff = new Backoff();
     while (record(turn.call()).filter(TokenAdministration::isWithdrawing).isPresent()) {
       long left = end - System.nanoTime();
       if (left <= 0) {

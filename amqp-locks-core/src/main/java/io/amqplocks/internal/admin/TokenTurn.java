@@ -13,7 +13,6 @@ import io.amqplocks.lock.LockId;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -92,7 +91,7 @@ public record TokenTurn(
    *     deletion of the same queue
    */
   private boolean take(TokenKeeper keeper, Call wait, Runnable goOn) {
-    Backoff backoff = new Backoff(ThreadLocalRandom.current());
+    Backoff backoff = new Backoff();
     try {
       while (!keeper.take(call(), names.tokenAdmin(lock))) {
         goOn.run();

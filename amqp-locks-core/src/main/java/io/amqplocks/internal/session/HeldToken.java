@@ -29,7 +29,7 @@ public final class HeldToken implements Carried {
   private final String tag;
   private final DeliveryChannel channel;
   private final Runnable arrived;
-  private final Runnable cancelled;
+  private final Consumer<HeldToken> cancelled;
   private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.WAITING);
   private volatile @Nullable Delivery delivery;
   private volatile boolean ended;
@@ -52,7 +52,7 @@ public final class HeldToken implements Carried {
     this.tag = tag;
     this.channel = channel;
     this.arrived = arrived;
-    this.cancelled = () -> cancelled.accept(this);
+    this.cancelled = cancelled;
     var unused = gone.thenRun(arrived);
   }
 
@@ -83,7 +83,7 @@ public final class HeldToken implements Carried {
   @Override
   public void cancelled() {
     ended = true;
-    cancelled.run();
+    cancelled.accept(this);
   }
 
   @Override

@@ -19,12 +19,12 @@ public final class Backoff {
   private long last = BASE.toNanos();
 
   /** Pauses drawn by whichever thread asks. */
-  Backoff() {
+  public Backoff() {
     random = ThreadLocalRandom::current;
   }
 
   /** Pauses drawn from that source. */
-  public Backoff(RandomGenerator random) {
+  Backoff(RandomGenerator random) {
     this.random = () -> random;
   }
 
