@@ -38,7 +38,7 @@ final class Parts {
 
   final QueueNames names;
   final Duration callTimeout;
-  final WaitingLines lines = new WaitingLines(Ticker.SYSTEM::nanos);
+  final WaitingLines lines;
   final StatusRecorder recorder = new StatusRecorder();
   final LeaseBook leases;
   final LeaseBook administration;
@@ -67,6 +67,7 @@ final class Parts {
     background = threads.background();
     scheduler = threads.scheduler();
     timer = threads.timer();
+    lines = new WaitingLines(Ticker.SYSTEM::nanos, timer);
     waitingWork = threads.waitingWork();
     notices = new Notices(settings.listeners, recorder, threads);
     silence = new Notices(List.of(), LockListener.NO_OP, threads);

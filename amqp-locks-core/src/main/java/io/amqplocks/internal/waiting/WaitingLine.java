@@ -17,7 +17,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Concurrency: all is guarded by one lock, never held while the broker is asked. Who asks is marked,
  * so one asks at a time even if another comes first meanwhile. Nothing is missed between an attempt that
  * failed and the sleep after it: what happens in between marks the line as due, and nobody sleeps who is
- * first in a line that is due. Whoever leaves, with or without a slot, wakes the first of those left.
+ * first in a line that is due. Whoever leaves wakes the first of those left if the line is due; else there
+ * is nothing for it to do before the broker is to be asked again, and an alarm wakes it then. So a slot that
+ * goes from thread to thread wakes only the one who gets it.
  */
 final class WaitingLine {
 
@@ -56,15 +58,25 @@ final class WaitingLine {
   private final ReentrantLock guard = new ReentrantLock();
   private final TreeMap<Rank, Place> places = new TreeMap<>();
   private final LongSupplier nanos;
+  private final Alarm alarm;
   private long joined;
   private boolean asking;
   private boolean due = true;
   private boolean closed;
   private long askAgainAt;
+  private boolean alarmed;
+  private long alarmAt;
+
+  /** Something that runs later. */
+  interface Alarm {
+    /** Runs it after that time, in another thread. Does not block. */
+    void set(Runnable ring, long nanos);
+  }
 
   /** An empty line, in that time. */
-  WaitingLine(LongSupplier nanos) {
+  WaitingLine(LongSupplier nanos, Alarm alarm) {
     this.nanos = nanos;
+    this.alarm = alarm;
   }
 
   /** A place in the line. */
@@ -162,7 +174,11 @@ final class WaitingLine {
         places.remove(rank);
         // If that was the only one of its priority, the broker must not go by it any more.
         due |= led && !places.isEmpty() && places.firstKey().priority() < rank.priority;
-        signalFirst();
+        if (due) {
+          signalFirst();
+        } else if (led && !places.isEmpty()) {
+          signalFirstLater();
+        }
         HeldSlot left = handed;
         handed = null;
         return left;
@@ -237,6 +253,26 @@ final class WaitingLine {
     Map.Entry<Rank, Place> first = places.firstEntry();
     if (first != null) {
       first.getValue().signal.run();
+    }
+  }
+
+  /** There is one alarm at a time, but for one that is to come earlier. */
+  private void signalFirstLater() {
+    if (alarmed && alarmAt - askAgainAt <= 0) {
+      return;
+    }
+    alarmed = true;
+    alarmAt = askAgainAt;
+    alarm.set(this::ring, Math.max(0, askAgainAt - nanos.getAsLong()));
+  }
+
+  private void ring() {
+    guard.lock();
+    try {
+      alarmed = false;
+      signalFirst();
+    } finally {
+      guard.unlock();
     }
   }
 }

@@ -4,6 +4,9 @@ import io.amqplocks.internal.lease.HeldSlot;
 import io.amqplocks.internal.waiting.QueuedLock.Variant;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -21,11 +24,13 @@ public final class WaitingLines {
   private final ConcurrentMap<Object, Queue> lines = new ConcurrentHashMap<>();
   private final AtomicInteger waiting = new AtomicInteger();
   private final LongSupplier nanos;
+  private final ScheduledExecutorService timer;
   private volatile boolean closed;
 
-  /** No lines, in that time. */
-  public WaitingLines(LongSupplier nanos) {
+  /** No lines, in that time, which that timer keeps. */
+  public WaitingLines(LongSupplier nanos, ScheduledExecutorService timer) {
     this.nanos = nanos;
+    this.timer = timer;
   }
 
   private record Queue(WaitingLine line, Head head, int length) {
@@ -62,11 +67,22 @@ public final class WaitingLines {
   }
 
   private WaitingLine newLine() {
-    WaitingLine line = new WaitingLine(nanos);
+    WaitingLine line = new WaitingLine(nanos, this::later);
     if (closed) {
       line.close();
     }
     return line;
+  }
+
+  private void later(Runnable ring, long after) {
+    try {
+      var unused = timer.schedule(ring, after, TimeUnit.NANOSECONDS);
+    } catch (RejectedExecutionException e) {
+      // Closed, so that nobody waits here any more.
+      if (!closed) {
+        throw e;
+      }
+    }
   }
 
   void leave(Ticket ticket) {

@@ -23,12 +23,19 @@ class WaitingLineTest {
 
   private final AtomicLong now = new AtomicLong(1_000);
   private final AtomicInteger signals = new AtomicInteger();
-  private final WaitingLine line = new WaitingLine(now::get);
+  private final List<Runnable> alarms = new ArrayList<>();
+  private final List<Long> alarmsAfter = new ArrayList<>();
+  private final WaitingLine line = new WaitingLine(now::get, this::setAlarm);
   private final ExecutorService threads = Executors.newCachedThreadPool();
 
   @AfterEach
   void end() {
     threads.shutdownNow();
+  }
+
+  private void setAlarm(Runnable ring, long nanos) {
+    alarms.add(ring);
+    alarmsAfter.add(nanos);
   }
 
   private Place join(int priority) {
@@ -137,10 +144,75 @@ class WaitingLineTest {
     assertThat(next(third)).isEqualTo(Action.TRY);
   }
 
+  @Test
+  void oneThatLeavesWakesTheNextOnlyWhenTheBrokerIsToBeAsked() {
+    Place first = join(0);
+    Place second = join(0);
+    Place third = join(0);
+    assertThat(next(first)).isEqualTo(Action.TRY);
+    first.tried(false, 50);
+    signals.set(0);
+    now.addAndGet(20);
+    first.leave();
+    assertThat(signals).as("nothing to do yet").hasValue(0);
+    assertThat(alarmsAfter).containsExactly(30L);
+    second.leave();
+    assertThat(alarmsAfter).as("one alarm does for all").containsExactly(30L);
+    now.addAndGet(30);
+    alarms.get(0).run();
+    assertThat(signals).hasValue(1);
+    assertThat(next(third)).isEqualTo(Action.TRY);
+  }
+
+  @Test
+  void theAlarmIsSetAnewOnceItRang() {
+    Place first = join(0);
+    Place second = join(0);
+    Place third = join(0);
+    assertThat(next(first)).isEqualTo(Action.TRY);
+    first.tried(false, 50);
+    first.leave();
+    alarms.get(0).run();
+    second.leave();
+    assertThat(alarmsAfter).containsExactly(50L, 50L);
+    assertThat(next(third)).isEqualTo(Action.SLEEP);
+  }
+
+  @Test
+  void anEarlierAlarmDoesNotWaitForALaterOne() {
+    Place first = join(0);
+    Place second = join(0);
+    join(0);
+    assertThat(next(first)).isEqualTo(Action.TRY);
+    first.tried(false, LONG);
+    first.leave();
+    line.released();
+    assertThat(next(second)).isEqualTo(Action.TRY);
+    second.tried(false, 50);
+    second.leave();
+    assertThat(alarmsAfter).containsExactly(LONG, 50L);
+  }
+
+  @Test
+  void whoLeavesFromTheMiddleOrLastSetsNoAlarm() {
+    Place first = join(0);
+    Place second = join(0);
+    assertThat(next(first)).isEqualTo(Action.TRY);
+    first.tried(false, 50);
+    second.leave();
+    first.leave();
+    assertThat(alarmsAfter).isEmpty();
+  }
+
   /** Many threads come and go; one asks at a time, and nobody is forgotten. */
   @Test
   void oneAsksAtATime() throws Exception {
-    WaitingLine busy = new WaitingLine(System::nanoTime);
+    WaitingLine busy =
+        new WaitingLine(
+            System::nanoTime,
+            (ring, nanos) -> {
+              throw new AssertionError("the line is always due");
+            });
     AtomicInteger asking = new AtomicInteger();
     AtomicInteger had = new AtomicInteger();
     List<Future<?>> all = new ArrayList<>();
