@@ -2,6 +2,13 @@ package io.amqplocks.benchmarks;
 
 import io.amqplocks.lock.AmqpLock;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 /**
@@ -29,8 +36,36 @@ record EightThreads() implements RowSource {
             name(),
             GOAL,
             "raw pairs of one connection; the goal is 30 × Redisson's RLock",
-            time -> Contention.of(mutex, THREADS, time).acquires());
+            time -> Contention.of(mutex, THREADS, time).acquires(),
+            EightThreads::withoutBroker);
     waiterElsewhere(lab, rows, mutex);
+  }
+
+  private static long withoutBroker(Duration time) throws Exception {
+    ReentrantLock lock = new ReentrantLock(true);
+    LongAdder acquires = new LongAdder();
+    long end = System.nanoTime() + time.toNanos();
+    Callable<Void> loop =
+        () -> {
+          while (end - System.nanoTime() > 0) {
+            lock.lock();
+            try {
+              acquires.increment();
+            } finally {
+              lock.unlock();
+            }
+          }
+          return null;
+        };
+    ExecutorService pool = Executors.newFixedThreadPool(THREADS);
+    try {
+      for (Future<Void> each : pool.invokeAll(Collections.nCopies(THREADS, loop))) {
+        each.get();
+      }
+      return acquires.sum();
+    } finally {
+      pool.shutdownNow();
+    }
   }
 
   /** Whether eight threads starve a ninth in another process. */

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How often one mutex changes hands in a second, if many want it; in slices that take turns with the
@@ -21,26 +22,44 @@ final class Throughput {
     this.rows = rows;
   }
 
-  /** Measures ours against the floor; ours answers how many it had in a slice. */
-  void measure(String what, Goal goal, String remark, Slice ours) throws Exception {
+  /**
+   * Measures ours against the floor; ours answers how many it had in a slice.
+   *
+   * @param steps the same without a broker, in turns with the two; null if there is no such thing
+   */
+  void measure(String what, Goal goal, String remark, Slice ours, @Nullable Slice steps)
+      throws Exception {
     Raw raw = new Raw(lab.channel());
     String queue = lab.prefix() + "floor.throughput";
     Callable<Long> floor = () -> declareAndDelete(raw, queue);
     Samples oursPerSecond = new Samples();
     Samples floorPerSecond = new Samples();
+    Samples stepsPerSecond = new Samples();
     int slices = Math.toIntExact(lab.time().dividedBy(SLICE.multipliedBy(2))) + 1;
     for (int i = 0; i < slices; i++) {
       long had = ours.acquires(SLICE);
       long pairs = floor.call();
+      long changes = steps == null ? 0 : steps.acquires(SLICE);
       // The first one is for warming up.
       if (i > 0) {
         oursPerSecond.add(perSecond(had));
         floorPerSecond.add(perSecond(pairs));
+        stepsPerSecond.add(perSecond(changes));
       }
     }
     rows.accept(
         new Row(
             what, Unit.PER_SECOND, oursPerSecond.median(), floorPerSecond.median(), goal, remark));
+    if (steps != null) {
+      rows.accept(
+          new Row(
+              "  to a fair ReentrantLock",
+              Unit.PER_SECOND,
+              oursPerSecond.median(),
+              stepsPerSecond.median(),
+              Goal.NONE,
+              "what first come, first served costs the same threads without any broker"));
+    }
   }
 
   /** One slice of ours. */

@@ -19,6 +19,7 @@ record TwoProcesses() implements RowSource {
             name(),
             Goal.NONE,
             "raw pairs of one connection",
-            time -> Throughput.sum(Contender.contend(contenders, time)));
+            time -> Throughput.sum(Contender.contend(contenders, time)),
+            null);
   }
 }
