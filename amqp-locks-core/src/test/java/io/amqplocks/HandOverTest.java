@@ -3,18 +3,23 @@ package io.amqplocks;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockKind;
 import io.amqplocks.lock.TokenQueueType;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.support.Tokens;
 import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerQueue;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -97,6 +102,39 @@ class HandOverTest {
     }
     nanos.sort(null);
     assertThat(Duration.ofNanos(nanos.get(5))).as("median of %s", nanos).isLessThan(SOON);
+  }
+
+  /** Of the kinds that are woken by a word in a queue, which anybody may write. */
+  @ParameterizedTest
+  @EnumSource(names = {"MUTEX", "PERSISTENT_MUTEX", "SEMAPHORE"})
+  void aFalseWordCostsAnAttemptAndNothingElse(LockKind kind, Broker broker) throws Exception {
+    LockId id = new LockId(kind, LockId.mutex("m").name());
+    AmqpLocks one = fixture.open();
+    AmqpLocks two = fixture.open();
+    make(one, id);
+    Lease lease = lock(one, id).acquire(LONG);
+    Future<Lease> next = threads.submit(() -> lock(two, id).acquire(LONG));
+    String words = fixture.prefix() + "wake.";
+    await().until(() -> wakeQueue(broker, words).isPresent());
+    try (Connection liar = broker.connectionFactory().newConnection()) {
+      Channel channel = liar.createChannel();
+      for (int i = 0; i < 5; i++) {
+        channel.basicPublish("", wakeQueue(broker, words).orElseThrow(), null, new byte[0]);
+      }
+      await().during(Duration.ofMillis(300)).until(() -> !next.isDone());
+    }
+    assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+    lease.close();
+    try (Lease got = next.get(60, TimeUnit.SECONDS)) {
+      assertThat(got.verify()).isEqualTo(LeaseState.HELD);
+    }
+  }
+
+  private static Optional<String> wakeQueue(Broker broker, String prefix) throws Exception {
+    return broker.faults().queues().stream()
+        .map(BrokerQueue::name)
+        .filter(name -> name.startsWith(prefix) && !name.contains(".events-"))
+        .findFirst();
   }
 
   @ParameterizedTest

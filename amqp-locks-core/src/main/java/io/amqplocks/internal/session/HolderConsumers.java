@@ -153,6 +153,9 @@ public final class HolderConsumers {
     if (answer != Answer.OK) {
       channels.giveBack(channel);
     }
+    if (answer == Answer.ABSENT) {
+      exclusive.remove(consumer.queue());
+    }
     return answer;
   }
 

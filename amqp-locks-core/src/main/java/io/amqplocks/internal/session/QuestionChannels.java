@@ -13,6 +13,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The channels of a connection that serve one question each, and when the broker last answered one. The
@@ -20,12 +22,14 @@ import java.util.concurrent.atomic.AtomicLong;
  * verification must not stop (trap 4).
  *
  * <p>Concurrency: a channel serves one call at a time, and is lent to that call. A refusal (404, 405)
- * closes the channel and costs no more than that. When an answer is overdue, the channel stays lent
+ * closes the channel and costs no more than that; if it was the last one, another is opened meanwhile. When an answer is overdue, the channel stays lent
  * until that very answer has come, so a late answer is never taken for the next one's (trap 6); with
  * the connection every outstanding answer fails, so none is waited for in vain. A semaphore bounds how
  * many channels are lent; who finds none waits for one within its own bound.
  */
 final class QuestionChannels {
+
+  private static final Logger log = LoggerFactory.getLogger(QuestionChannels.class);
 
   /** Far below the 2,047 that a broker allows, far above what keeps one busy. */
   private static final int MOST_CHANNELS = 256;
@@ -79,8 +83,22 @@ final class QuestionChannels {
   private void giveBack(Channel channel) {
     if (channel.isOpen()) {
       idle.push(channel);
+    } else if (connection.isOpen() && idle.isEmpty()) {
+      background.execute(this::openSpare);
     }
     lendable.release();
+  }
+
+  /** Who asks after a refusal is often in a hurry: a slot was said to be free. */
+  private void openSpare() {
+    try {
+      Channel channel = idle.isEmpty() ? connection.createChannel() : null;
+      if (channel != null) {
+        idle.push(channel);
+      }
+    } catch (IOException | ShutdownSignalException e) {
+      log.debug("No spare channel: {}", e.getMessage());
+    }
   }
 
   /** How long ago the newest request was sent that was answered: then the broker had heard from us. */

@@ -72,9 +72,9 @@ public final class Wakeup implements Carried {
     wake.run();
   }
 
-  /** From here on what comes is news. */
-  public void use() {
-    called.set(false);
+  /** From here on what comes is news; whether word has come since the last time. */
+  public boolean use() {
+    return called.getAndSet(false);
   }
 
   /** Whether no word comes this way any more. */

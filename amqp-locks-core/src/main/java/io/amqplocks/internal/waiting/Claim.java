@@ -13,6 +13,14 @@ public interface Claim {
   Optional<HeldLease> attempt(Call call, Session session);
 
   /**
+   * The same when somebody just said that a slot is free. Unless a kind of lock knows a shorter way that is
+   * worth its price if the word was wrong, an attempt like any other.
+   */
+  default Optional<HeldLease> attemptWhenTold(Call call, Session session) {
+    return attempt(call, session);
+  }
+
+  /**
    * Makes known that this client waits for a slot; to be closed when it does no more. Unless a kind of
    * lock knows better, nobody is told, and attempts are repeated after jittered pauses.
    *

@@ -34,8 +34,7 @@ final class WakeVigil implements Vigil {
       throw new LockException.Unreachable(
           "The session ended while waiting for " + call.lock(), null);
     }
-    wakeup.use();
-    return claim.attempt(call, session);
+    return wakeup.use() ? claim.attemptWhenTold(call, session) : claim.attempt(call, session);
   }
 
   @Override
