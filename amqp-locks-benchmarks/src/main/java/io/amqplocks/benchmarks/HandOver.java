@@ -21,9 +21,8 @@ import java.util.concurrent.locks.LockSupport;
  * then one clock tells; the broker cannot tell them from two processes.
  *
  * <p>The floor is from the release to the delivery of a message that says so, to a consumer that waits;
- * all of the steps are that and then taking the lock. Each release of ours finds a waiter that has
- * waited for some random time: what finds out by looking now and then must not profit from being
- * released just then.
+ * all of the steps are that and then taking the lock. Each release finds a waiter that has waited for
+ * some random time: what finds out by looking now and then must not profit from being released just then.
  *
  * @param persistent whether the mutex is
  */
@@ -62,7 +61,8 @@ record HandOver(boolean persistent) implements CorePath {
         () -> handOver(held, wanted, waiter), () -> bare.release(false), () -> bare.release(true));
   }
 
-  private static long handOver(AmqpLock held, AmqpLock wanted, AmqpLocks waiter) throws Exception {
+  /** From the release by one to the lease of the other. */
+  static long handOver(AmqpLock held, AmqpLock wanted, AmqpLocks waiter) throws Exception {
     Lease first = held.acquire(PATIENCE);
     CompletableFuture<Long> taken = new CompletableFuture<>();
     Thread thread = new Thread(() -> waitFor(wanted, taken), "waiter");
@@ -70,12 +70,20 @@ record HandOver(boolean persistent) implements CorePath {
     while (waiter.status().waiting() == 0) {
       Thread.onSpinWait();
     }
-    LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(10_000_000, 40_000_000));
+    letWait();
     long start = System.nanoTime();
     first.close();
     long nanos = taken.get(60, TimeUnit.SECONDS) - start;
     thread.join();
     return nanos;
+  }
+
+  /**
+   * Both sides pause before the release: a broker and threads that have nothing to do fall asleep, and to
+   * wake them is part of the time.
+   */
+  static void letWait() {
+    LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(10_000_000, 40_000_000));
   }
 
   private static void waitFor(AmqpLock wanted, CompletableFuture<Long> taken) {
@@ -119,6 +127,7 @@ record HandOver(boolean persistent) implements CorePath {
 
     long release(boolean andTake) throws Exception {
       String tag = take(holder);
+      letWait();
       long start = System.nanoTime();
       giveBack(holder, tag);
       publisher.basicPublish("", wakeQueue, WAKE_UP, new byte[0]);

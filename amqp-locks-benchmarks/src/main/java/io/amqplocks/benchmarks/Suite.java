@@ -24,6 +24,8 @@ final class Suite {
         new SlotGrowth(),
         new HandOver(false),
         new HandOver(true),
+        new TokenHandOver(TokenQueueType.CLASSIC),
+        new TokenHandOver(TokenQueueType.QUORUM),
         new TokenPath(TokenQueueType.CLASSIC),
         new TokenPath(TokenQueueType.QUORUM));
   }
