@@ -128,6 +128,19 @@ public abstract sealed class LockException extends RuntimeException {
     }
   }
 
+  /**
+   * A lease was lost before the work under it had ended, so others may have worked at the same time. What
+   * the work did stays done; its own failure, if it had one, is the cause.
+   */
+  public static final class Lost extends LockException {
+    private static final long serialVersionUID = 1L;
+
+    /** With that message and what the work threw, if it did. */
+    public Lost(String message, @Nullable Throwable cause) {
+      super(message, cause);
+    }
+  }
+
   /** The {@code AmqpLocks} was closed before or during the call. */
   public static final class Closed extends LockException {
     private static final long serialVersionUID = 1L;

@@ -19,7 +19,8 @@ import java.util.regex.Pattern;
 /**
  * The locks that this application names in its configuration or its annotations, what they say of
  * them, and so which lock stands for the semaphore or the mutex of a name. A closed set of names,
- * so they may become metric tags; a {@link LockTemplate} may use others.
+ * so they may become metric tags; a {@link LockTemplate} may use others. A name with a colon of which
+ * nothing is said has a key, and the settings of the name before the colon.
  *
  * <p>Which algorithm a name has is decided when all annotations have been read at startup, or when
  * it is used first, and for good; what contradicts that is an error.
@@ -33,6 +34,8 @@ public final class LockCatalog {
 
   private final Defaults defaults;
   private final Map<LockId, NamedLock> named = new ConcurrentHashMap<>();
+  private final Set<LockId> keyed = ConcurrentHashMap.newKeySet();
+  private final Set<LockId> unkeyed = ConcurrentHashMap.newKeySet();
   private final Set<LockId> known = new LinkedHashSet<>();
   private final List<Consumer<LockId>> watchers = new ArrayList<>();
   private final ReentrantLock lock = new ReentrantLock();
@@ -65,6 +68,13 @@ public final class LockCatalog {
    * @throws IllegalStateException if it contradicts what was said before
    */
   public void add(LockTerms terms) {
+    if (!terms.configured()) {
+      unkeyed.add(family(terms.lock()));
+    }
+    enter(terms);
+  }
+
+  private void enter(LockTerms terms) {
     LockId name = family(terms.lock());
     List<Consumer<LockId>> tell = List.of();
     NamedLock now;
@@ -79,6 +89,25 @@ public final class LockCatalog {
       lock.unlock();
     }
     tell.forEach(watcher -> watcher.accept(now.id()));
+  }
+
+  /**
+   * Adds what an annotation with a key says of the locks of a name. Only those of its keys may ever be
+   * used, so the one without a key is not for startup to create.
+   *
+   * @throws io.amqplocks.lock.LockException.Invalid if the name may not have keys
+   * @throws IllegalStateException if it contradicts what was said before
+   */
+  public void addKeyed(LockTerms terms) {
+    KeyedName.checked(terms.lock().name().value());
+    keyed.add(family(terms.lock()));
+    enter(terms);
+  }
+
+  /** Whether the lock itself may be used, and not only those of its keys. */
+  boolean isUsed(LockId id) {
+    LockId name = family(id);
+    return !keyed.contains(name) || unkeyed.contains(name);
   }
 
   /**
@@ -103,11 +132,30 @@ public final class LockCatalog {
 
   private LockId standsFor(LockId name) {
     NamedLock found = named.get(name);
+    LockId settings = settings(name);
+    if (!settings.equals(name)) {
+      return new LockId(standsFor(settings).kind(), name.name());
+    }
     if (found == null && complete) {
       // Not remembered: names that are made up at run time have no end.
       return new LockId(otherwise(name.kind()).what(), name.name());
     }
     return (found != null && found.settled() ? found : settle(name)).id();
+  }
+
+  /**
+   * Whose settings count for that lock: its own, or if nothing is said of it and its name has a key, those
+   * of the name before the colon. What metrics call it by.
+   */
+  private LockId settings(LockId family) {
+    return named.containsKey(family)
+        ? family
+        : KeyedName.base(family).filter(named::containsKey).orElse(family);
+  }
+
+  /** The lock that the catalog knows and of which that one is a key's; else that lock itself. */
+  public LockId known(LockId id) {
+    return new LockId(id.kind(), settings(family(id)).name());
   }
 
   private NamedLock settle(LockId name) {
@@ -158,21 +206,21 @@ public final class LockCatalog {
 
   /** How long to wait for a lock where the caller does not say. */
   public Duration waitFor(LockId id) {
-    NamedLock found = named.get(family(id));
+    NamedLock found = named.get(settings(family(id)));
     return found == null || found.maxWait() == null ? defaults.maxWait : found.maxWait();
   }
 
   /** How many slots that very lock is to be created with; 0 if nothing says so. */
   public int slots(LockId id) {
     LockId name = family(id);
-    NamedLock found = named.get(name);
+    NamedLock found = named.get(settings(name));
     Said<Integer> slots = found == null ? null : found.slots();
     return slots != null && standsFor(name).equals(id) ? slots.what() : 0;
   }
 
   /** What is to keep the lock's tokens when it is created. */
   public TokenQueueType queueType(LockId id) {
-    NamedLock found = named.get(family(id));
+    NamedLock found = named.get(settings(family(id)));
     Said<TokenQueueType> type = found == null ? null : found.queueType();
     return type == null ? defaults.queueType : type.what();
   }

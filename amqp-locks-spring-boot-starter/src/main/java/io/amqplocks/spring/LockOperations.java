@@ -5,6 +5,7 @@ import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -117,16 +118,58 @@ public final class LockOperations {
   public Lease acquire() {
     setup.ensure(lock.id());
     try {
-      return lock.acquire(wait);
+      return acquireOrMake();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new LockException.Interrupted("Interrupted while waiting for " + lock.id());
     }
   }
 
+  private Lease acquireOrMake() throws InterruptedException {
+    try {
+      return lock.acquire(wait);
+    } catch (LockException.NotFound e) {
+      if (!setup.forget(lock.id())) {
+        throw e;
+      }
+      setup.ensure(lock.id());
+      return lock.acquire(wait);
+    }
+  }
+
+  /**
+   * The same without a thread that waits, as {@link AmqpLock#acquireAsync} says: whoever completes
+   * the future does it on a thread of the common pool, and cancelling it ends the waiting.
+   */
+  public CompletableFuture<Lease> acquireAsync() {
+    return setup.ensures(lock.id())
+        ? FirstUse.acquire(() -> setup.ensure(lock.id()), this::begin)
+        : begin();
+  }
+
+  private CompletableFuture<Lease> begin() {
+    CompletableFuture<Lease> attempt = lock.acquireAsync(wait);
+    // Forgotten, so that the next call makes it.
+    attempt.whenComplete(
+        (lease, failure) -> {
+          if (failure instanceof LockException.NotFound) {
+            setup.forget(lock.id());
+          }
+        });
+    return attempt;
+  }
+
   /** The lock if it is free, for the caller to close. */
   public Optional<Lease> tryAcquire() {
     setup.ensure(lock.id());
-    return lock.tryAcquire();
+    try {
+      return lock.tryAcquire();
+    } catch (LockException.NotFound e) {
+      if (!setup.forget(lock.id())) {
+        throw e;
+      }
+      setup.ensure(lock.id());
+      return lock.tryAcquire();
+    }
   }
 }

@@ -40,6 +40,27 @@ public final class LockTemplate {
   }
 
   /**
+   * The semaphore of that key among those of that name: what an annotation with this {@code name} and
+   * {@code key} means. It has the settings of the name, and stays at the broker: see {@link
+   * SemaphoreGuarded#key}.
+   *
+   * @throws io.amqplocks.lock.LockException.Invalid if the name is not allowed, or the key is blank
+   */
+  public LockOperations semaphore(String name, String key) {
+    return semaphore(KeyedName.of(name, key));
+  }
+
+  /**
+   * The mutex of that key among those of that name: what an annotation with this {@code name} and
+   * {@code key} means. It has the settings of the name.
+   *
+   * @throws io.amqplocks.lock.LockException.Invalid if the name is not allowed, or the key is blank
+   */
+  public LockOperations mutex(String name, String key) {
+    return mutex(KeyedName.of(name, key));
+  }
+
+  /**
    * The mutex of that name, of the algorithm that properties or annotations say, or else an
    * exclusive queue.
    *

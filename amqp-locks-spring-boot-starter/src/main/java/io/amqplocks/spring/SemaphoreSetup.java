@@ -22,11 +22,16 @@ public final class SemaphoreSetup {
 
   private static final Logger log = LoggerFactory.getLogger(SemaphoreSetup.class);
 
+  /** From when on a semaphore's keys are warned of, and then at each doubling. */
+  private static final int MANY_KEYS = 1000;
+
   private final LockAdmin admin;
   private final LockCatalog catalog;
 
   /** Done or under way; threads that want the same semaphore share one attempt. */
   private final Map<LockId, FutureTask<Integer>> attempts = new ConcurrentHashMap<>();
+
+  private final Map<LockId, Integer> keysOf = new ConcurrentHashMap<>();
 
   /** Creates by that administration what that catalog knows. */
   public SemaphoreSetup(LockAdmin admin, LockCatalog catalog) {
@@ -40,7 +45,7 @@ public final class SemaphoreSetup {
    * it is first used. What will not go away by itself, such as a missing permission, is thrown.
    */
   public void ensureAll() {
-    for (LockId id : catalog.locks()) {
+    for (LockId id : catalog.locks().stream().filter(catalog::isUsed).toList()) {
       try {
         ensure(id);
       } catch (LockException.AcquireTimeout e) {
@@ -61,10 +66,30 @@ public final class SemaphoreSetup {
    * @throws io.amqplocks.lock.LockException.Interrupted if the thread is interrupted while another one creates it
    */
   public void ensure(LockId id) {
-    boolean done = id.kind() != LockKind.SEMAPHORE && id.kind() != LockKind.TOKEN_SEMAPHORE;
+    boolean done = !isSemaphore(id);
     while (!done) {
       done = attempt(id);
     }
+  }
+
+  /**
+   * Forgets that the lock was created, if it is the semaphore of a key: an administrator who destroyed
+   * it meant to tidy up, and it is made again when it is used again.
+   *
+   * @return whether {@link #ensure} would now create it
+   */
+  boolean forget(LockId id) {
+    return isSemaphore(id) && !catalog.known(id).equals(id) && attempts.remove(id) != null;
+  }
+
+  /** Whether {@link #ensure} would have to ask the broker, or wait for another thread that does. */
+  boolean ensures(LockId id) {
+    FutureTask<Integer> attempt = attempts.get(id);
+    return isSemaphore(id) && (attempt == null ? catalog.slots(id) != 0 : !attempt.isDone());
+  }
+
+  private static boolean isSemaphore(LockId id) {
+    return id.kind() == LockKind.SEMAPHORE || id.kind() == LockKind.TOKEN_SEMAPHORE;
   }
 
   /** False if it was another thread's attempt and that thread was interrupted: this one was not. */
@@ -124,9 +149,24 @@ public final class SemaphoreSetup {
         id.kind() == LockKind.TOKEN_SEMAPHORE
             ? admin.tokenSemaphore(name).createIfAbsent(wanted, catalog.queueType(id))
             : admin.semaphore(name).createIfAbsent(wanted);
+    LockId known = catalog.known(id);
+    if (!known.equals(id)) {
+      warnOfMany(known);
+    }
     if (actual != wanted) {
       log.warn("{} exists with {} slots, which count; configured are {}", id, actual, wanted);
     }
     return actual;
+  }
+
+  private void warnOfMany(LockId known) {
+    int keys = keysOf.merge(known, 1, Integer::sum);
+    if (keys >= MANY_KEYS && Integer.bitCount(keys / MANY_KEYS) == 1 && keys % MANY_KEYS == 0) {
+      log.warn(
+          "This process has used the {} with {} keys by now. Each has left durable queues at the broker, and"
+              + " nothing removes them by itself: have fewer keys, as by a remainder of a hash, or a mutex",
+          known,
+          keys);
+    }
   }
 }

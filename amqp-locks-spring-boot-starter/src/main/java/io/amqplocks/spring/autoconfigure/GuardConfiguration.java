@@ -2,33 +2,43 @@ package io.amqplocks.spring.autoconfigure;
 
 import io.amqplocks.spring.LockCatalog;
 import io.amqplocks.spring.LockTemplate;
-import io.amqplocks.spring.guard.GuardAspect;
+import io.amqplocks.spring.guard.GuardAdvisor;
 import io.amqplocks.spring.guard.GuardScanner;
 import io.amqplocks.spring.guard.GuardedMethods;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Role;
+import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.util.function.SingletonSupplier;
 
-/** Guards annotated methods. Static, because aspects are created before other beans. */
+/** Guards annotated methods. Static, because advisors are created before other beans. */
 @Configuration(proxyBeanMethods = false)
+@Import(ProxyCreator.class)
 class GuardConfiguration {
 
   @Bean
   @ConditionalOnMissingBean
   static GuardedMethods amqpLocksGuardedMethods(
       LockCatalog catalog, ConfigurableListableBeanFactory beans) {
-    return new GuardedMethods(catalog, beans::resolveEmbeddedValue);
+    return new GuardedMethods(catalog, beans::resolveEmbeddedValue, new BeanFactoryResolver(beans));
   }
 
   @Bean
+  @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
   @ConditionalOnMissingBean
-  static GuardAspect amqpLocksGuardAspect(
-      GuardedMethods methods, ObjectProvider<LockTemplate> locks, AmqpLocksProperties properties) {
-    return new GuardAspect(
-        methods, SingletonSupplier.of(locks::getObject), properties.annotations().order());
+  static GuardAdvisor amqpLocksGuardAdvisor(
+      ObjectProvider<GuardedMethods> methods,
+      ObjectProvider<LockTemplate> locks,
+      AmqpLocksProperties properties) {
+    return new GuardAdvisor(
+        SingletonSupplier.of(methods::getObject),
+        SingletonSupplier.of(locks::getObject),
+        properties.annotations().order());
   }
 
   @Bean

@@ -26,9 +26,6 @@ public final class GuardScanner implements SmartInitializingSingleton {
 
   private static final Logger log = LoggerFactory.getLogger(GuardScanner.class);
 
-  private static final MetadataLookup<Boolean> GUARDED =
-      method -> GuardedMethods.isGuarded(method) ? Boolean.TRUE : null;
-
   private final ConfigurableListableBeanFactory beans;
   private final GuardedMethods methods;
 
@@ -57,15 +54,18 @@ public final class GuardScanner implements SmartInitializingSingleton {
       // Not an error, since a test may have put a mock in the bean's place.
       log.warn(
           "The bean '{}' has guarded methods but no proxy: they run without their locks."
-              + " Either spring.aop.auto is false, or something that processes beans depends on it,"
-              + " so that it was created too early",
+              + " Something that processes beans depends on it, so that it was created too early",
           name);
     }
   }
 
   private static Set<Method> guardedMethods(String name, Class<?> type) {
     try {
-      return MethodIntrospector.selectMethods(type, GUARDED).keySet();
+      return MethodIntrospector.selectMethods(
+              type,
+              (MetadataLookup<Boolean>)
+                  method -> GuardAnnotations.isGuarded(method, type) ? Boolean.TRUE : null)
+          .keySet();
     } catch (RuntimeException | LinkageError e) {
       // As of a bean that is not created here, since a type in its signatures is not there.
       log.debug("The methods of the bean '{}' are read at their first guarded call", name, e);
@@ -86,7 +86,7 @@ public final class GuardScanner implements SmartInitializingSingleton {
   }
 
   /** Spring's own beans are not; they are many, and looking takes time. */
-  private static boolean mayBeGuarded(Class<?> type) {
+  static boolean mayBeGuarded(Class<?> type) {
     return !type.getName().startsWith("org.springframework.")
         || AnnotatedElementUtils.isAnnotated(type, Component.class);
   }

@@ -78,7 +78,8 @@ final class LaterWork {
         .anyMatch(supertype -> names.contains(supertype.getName()));
   }
 
-  private static boolean isSuspending(Method method) {
+  /** Whether it is a suspending function of Kotlin. */
+  static boolean isSuspending(Method method) {
     Class<?>[] parameters = method.getParameterTypes();
     return parameters.length > 0
         && parameters[parameters.length - 1].getName().equals("kotlin.coroutines.Continuation");

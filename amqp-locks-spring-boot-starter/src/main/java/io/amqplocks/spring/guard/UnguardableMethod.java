@@ -1,7 +1,5 @@
 package io.amqplocks.spring.guard;
 
-import io.amqplocks.spring.MutexGuarded;
-import io.amqplocks.spring.SemaphoreGuarded;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Optional;
@@ -14,31 +12,37 @@ final class UnguardableMethod {
 
   private UnguardableMethod() {}
 
-  static Optional<String> reasonFor(Method method) {
+  static Optional<String> reasonFor(Method method, Class<?> targetClass) {
     int modifiers = method.getModifiers();
     for (int unproxied : new int[] {Modifier.PRIVATE, Modifier.STATIC, Modifier.FINAL}) {
       if ((modifiers & unproxied) != 0) {
-        return Optional.of(
-            "it is %s, so calls do not go through the proxy"
-                .formatted(Modifier.toString(unproxied)));
+        return Optional.of(unproxied(method, unproxied));
       }
     }
-    if (!method.isAnnotationPresent(MutexGuarded.class)
-        && !method.isAnnotationPresent(SemaphoreGuarded.class)) {
+    if (LaterWork.isSuspending(method)) {
       return Optional.of(
-          "the annotation is on an interface, on a method that this one overrides, or on another"
-              + " annotation, where proxies do not see it: annotate this method itself");
+          "it is a suspending function of Kotlin, which is not supported: return a Mono or a"
+              + " CompletableFuture, or acquire a lease by LockTemplate and close it when the work is done");
     }
-    if (LaterWork.isReturnedBy(method)) {
+    if (Work.of(method, targetClass) == Work.PLAIN && LaterWork.isReturnedBy(method)) {
       return Optional.of(returning(method.getReturnType()));
     }
     return Optional.empty();
   }
 
+  private static String unproxied(Method method, int modifier) {
+    String word = Modifier.toString(modifier);
+    return GuardAnnotations.isByClass(method)
+        ? "the annotation is on the class and it is %s, so calls of it do not go through the proxy: take '%s' away, or annotate the other methods instead"
+            .formatted(word, word)
+        : "it is %s, so calls do not go through the proxy: take '%s' away, or move it to another bean"
+            .formatted(word, word);
+  }
+
   /** Why a method cannot be guarded that returns that. */
   static String returning(Class<?> result) {
-    return "it returns %s, so its work may go on after it has returned, which is not supported yet:"
+    return "it returns %s, so its work may go on after it has returned: declare a CompletableFuture, a Mono or a"
             .formatted(result.getSimpleName())
-        + " acquire a lease by LockTemplate and close it when the work is done";
+        + " Flux, or acquire a lease by LockTemplate and close it when the work is done";
   }
 }

@@ -24,11 +24,13 @@ public final class LockMeters implements LockListener {
   /** The name under which locks are counted that neither a property nor an annotation names. */
   public static final String OTHER = "(other)";
 
+  private final LockCatalog catalog;
   private final Map<LockId, MetersOfLock> known = new ConcurrentHashMap<>();
   private final Map<LockKind, MetersOfLock> others = new EnumMap<>(LockKind.class);
 
   /** Meters in that registry for the locks of that catalog. */
   public LockMeters(MeterRegistry registry, LockCatalog catalog) {
+    this.catalog = catalog;
     for (LockKind kind : LockKind.values()) {
       others.put(kind, new MetersOfLock(registry, kind, OTHER));
     }
@@ -63,8 +65,10 @@ public final class LockMeters implements LockListener {
     return others.holds(lease) ? others : of(lease.lock());
   }
 
+  /** A lock that has a key is counted by its name. */
   private MetersOfLock of(LockId id) {
-    MetersOfLock own = known.get(id);
+    MetersOfLock exactly = known.get(id);
+    MetersOfLock own = exactly != null ? exactly : known.get(catalog.known(id));
     return own != null ? own : requireNonNull(others.get(id.kind()));
   }
 }

@@ -13,7 +13,7 @@ import io.amqplocks.spring.LockCatalog;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.SemaphoreSetup;
-import io.amqplocks.spring.guard.GuardAspect;
+import io.amqplocks.spring.guard.GuardAdvisor;
 import io.amqplocks.spring.guard.GuardScanner;
 import io.amqplocks.spring.guard.GuardedMethods;
 import io.amqplocks.spring.guard.LocksLifecycle;
@@ -27,6 +27,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -58,7 +60,7 @@ class AmqpLocksAutoConfigurationTest {
           assertThat(context)
               .hasSingleBean(AmqpLocks.class)
               .hasSingleBean(LockTemplate.class)
-              .hasSingleBean(GuardAspect.class)
+              .hasSingleBean(GuardAdvisor.class)
               .hasSingleBean(LeaseLostEventPublisher.class)
               .hasSingleBean(LocksLifecycle.class)
               .hasSingleBean(LockMeters.class)
@@ -78,7 +80,7 @@ class AmqpLocksAutoConfigurationTest {
             context -> {
               assertThat(context)
                   .doesNotHaveBean(AmqpLocks.class)
-                  .doesNotHaveBean(GuardAspect.class)
+                  .doesNotHaveBean(GuardAdvisor.class)
                   .doesNotHaveBean(LockMeters.class)
                   .doesNotHaveBean(AmqpLocksHealthIndicator.class);
               assertThat(context.getBean(Reports.class).write()).isEqualTo("written");
@@ -105,10 +107,26 @@ class AmqpLocksAutoConfigurationTest {
   }
 
   @Test
-  void anAnnotatedBeanWithoutAProxyIsAWarning(CapturedOutput output) {
+  void alsoWhereNobodyElseAsksForProxies() {
     application
         .withPropertyValues("spring.aop.auto=false")
+        .withBean(Reports.class)
+        .run(context -> assertThat(AopUtils.isAopProxy(context.getBean(Reports.class))).isTrue());
+  }
+
+  /** Drags a bean into its own creation, which comes before proxies are made. */
+  static class TooEarly implements BeanFactoryPostProcessor {
+    @Override
+    public void postProcessBeanFactory(ConfigurableListableBeanFactory beans) {
+      assertThat(beans.getBean(Reports.class)).isNotNull();
+    }
+  }
+
+  @Test
+  void anAnnotatedBeanWithoutAProxyIsAWarning(CapturedOutput output) {
+    application
         .withBean("reports", Reports.class)
+        .withBean(TooEarly.class)
         .run(
             context ->
                 assertThat(output).contains("The bean 'reports' has guarded methods but no proxy"));
@@ -133,7 +151,7 @@ class AmqpLocksAutoConfigurationTest {
   @Test
   void everyOtherBeanOfTheApplicationWinsToo() {
     LockCatalog catalog = new LockCatalog(Duration.ofSeconds(1));
-    GuardedMethods methods = new GuardedMethods(catalog, text -> text);
+    GuardedMethods methods = new GuardedMethods(catalog, text -> text, null);
     application
         .withBean("a", LockCatalog.class, () -> catalog)
         .withBean("b", GuardedMethods.class, () -> methods)

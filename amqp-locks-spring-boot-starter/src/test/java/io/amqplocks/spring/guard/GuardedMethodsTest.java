@@ -7,11 +7,12 @@ import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.LockCatalog;
 import io.amqplocks.spring.LockTerms;
 import io.amqplocks.spring.MutexGuarded;
+import io.amqplocks.spring.OnBusy;
+import io.amqplocks.spring.OnLost;
 import io.amqplocks.spring.SemaphoreGuarded;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
@@ -25,7 +26,7 @@ class GuardedMethodsTest {
 
   private final LockCatalog catalog = new LockCatalog(Duration.ofSeconds(9));
   private final GuardedMethods methods =
-      new GuardedMethods(catalog, text -> text.replace("${who}", "images"));
+      new GuardedMethods(catalog, text -> text.replace("${who}", "images"), null);
 
   static class Right {
     @SemaphoreGuarded(name = "${who}", slots = 5, maxWait = "1m")
@@ -39,12 +40,7 @@ class GuardedMethodsTest {
     void both() {}
   }
 
-  interface Annotated {
-    @MutexGuarded(name = "m")
-    void overridden();
-  }
-
-  static class Wrong implements Annotated {
+  static class Wrong {
     @SemaphoreGuarded(name = "images", slots = 3)
     void otherSlots() {}
 
@@ -70,14 +66,6 @@ class GuardedMethodsTest {
     @MutexGuarded(name = "m")
     final void unproxied() {}
 
-    @Override
-    public void overridden() {}
-
-    @MutexGuarded(name = "m")
-    @Nullable CompletableFuture<String> later() {
-      return null;
-    }
-
     @MutexGuarded(name = "m")
     @Nullable Future<String> future() {
       return null;
@@ -93,28 +81,24 @@ class GuardedMethodsTest {
     return Arrays.stream(type.getDeclaredMethods())
         .filter(method -> method.getName().equals(name))
         .findAny()
-        .map(method -> methods.of(method, type))
+        .map(method -> methods.of(method, type).guards())
         .orElseThrow();
   }
 
   @Test
   void placeholdersAndWait() {
-    assertThat(of(Right.class, "semaphore"))
-        .containsExactly(new Guard(IMAGES, Duration.ofMinutes(1), 0));
+    assertThat(of(Right.class, "semaphore")).containsExactly(guard(IMAGES, Duration.ofMinutes(1)));
     assertThat(catalog.slots(catalog.semaphore("images"))).isEqualTo(5);
   }
 
   @Test
   void theConfiguredWaitIsTheDefault() {
     assertThat(of(Right.class, "mutex"))
-        .containsExactly(new Guard(LockId.mutex("report"), Duration.ofSeconds(9), 0));
+        .containsExactly(guard(LockId.mutex("report"), Duration.ofSeconds(9)));
   }
 
-  @Test
-  void theMutexComesFirst() {
-    assertThat(of(Right.class, "both"))
-        .extracting(Guard::lock)
-        .containsExactly(LockId.mutex("b"), LockId.semaphore("a"));
+  private static Guard guard(LockId lock, Duration maxWait) {
+    return new Guard(lock, null, maxWait, 0, false, OnBusy.WAIT, null, OnLost.NOTIFY);
   }
 
   @Test
@@ -155,8 +139,6 @@ class GuardedMethodsTest {
         "hidden         | cannot be guarded by a lock: it is private",
         "ofTheClass     | cannot be guarded by a lock: it is static",
         "unproxied      | cannot be guarded by a lock: it is final",
-        "overridden     | cannot be guarded by a lock: the annotation is on an interface",
-        "later          | cannot be guarded by a lock: it returns CompletableFuture",
         "future         | cannot be guarded by a lock: it returns Future",
         "flow           | cannot be guarded by a lock: it returns Publisher"
       })

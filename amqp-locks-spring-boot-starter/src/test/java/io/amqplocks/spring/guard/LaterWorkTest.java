@@ -112,7 +112,7 @@ class LaterWorkTest {
               assertThat(work.any(null)).isNull();
               assertThatIllegalStateException()
                   .isThrownBy(() -> work.any(Single.just("later")))
-                  .withMessageContaining("Work.any(..) cannot be guarded by a lock: it returns")
+                  .withMessageContaining("Work.any() cannot be guarded by a lock: it returns")
                   .withMessageContaining("LockTemplate");
               assertThat(context.getBean(AmqpLocks.class).status().held()).isZero();
             });

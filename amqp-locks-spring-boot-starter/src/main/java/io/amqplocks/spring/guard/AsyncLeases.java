@@ -1,0 +1,149 @@
+package io.amqplocks.spring.guard;
+
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.spring.Background;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The locks of one call that no thread waits for: acquired one after the other, and given back
+ * together.
+ *
+ * <p>Concurrency: leases arrive on threads of the library, and the end may come at any time on any
+ * thread. Both are ordered by the lock: a lease that arrives before the end is in the list that the end
+ * gives back, and one that arrives after it is given back by its arrival. An attempt that is under way
+ * at the end is cancelled; if it begins after the end was looked for, it sees the end itself. So each
+ * lease is given back once, and none is left. No broker is asked and no future completed under the
+ * lock.
+ */
+final class AsyncLeases {
+
+  private final List<Wanted> wanted;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Deque<Held> leases = new ArrayDeque<>();
+  private final CompletableFuture<Optional<Missed>> acquired = new CompletableFuture<>();
+  private @Nullable CompletableFuture<Lease> attempt;
+  private boolean ended;
+
+  AsyncLeases(List<Wanted> wanted) {
+    this.wanted = wanted;
+  }
+
+  /**
+   * Acquires them. The future is empty when all are held, or tells which could not be had where the
+   * call is not to hear of that; else it fails with what acquiring threw.
+   */
+  CompletableFuture<Optional<Missed>> acquire() {
+    next(0);
+    return acquired;
+  }
+
+  /** The same on this thread, which waits. */
+  Optional<Missed> acquireHere() {
+    return Optional.ofNullable(PlainCall.acquire(wanted, leases));
+  }
+
+  private void next(int index) {
+    if (index == wanted.size()) {
+      acquired.complete(Optional.empty());
+      return;
+    }
+    CompletableFuture<Lease> begun;
+    try {
+      begun = wanted.get(index).acquireAsync();
+    } catch (RuntimeException e) {
+      acquired.completeExceptionally(e);
+      return;
+    }
+    boolean late;
+    lock.lock();
+    try {
+      late = ended;
+      attempt = begun;
+    } finally {
+      lock.unlock();
+    }
+    begun.whenComplete((lease, failure) -> arrived(index, lease, failure));
+    if (late) {
+      begun.cancel(true);
+    }
+  }
+
+  private void arrived(int index, @Nullable Lease lease, @Nullable Throwable failure) {
+    if (lease == null) {
+      failed(wanted.get(index), failure);
+      return;
+    }
+    boolean late;
+    lock.lock();
+    try {
+      late = ended;
+      if (!late) {
+        leases.push(new Held(wanted.get(index), lease));
+      }
+    } finally {
+      lock.unlock();
+    }
+    if (late) {
+      Background.run(lease::close);
+      acquired.completeExceptionally(new CancellationException("The call was cancelled"));
+    } else {
+      next(index + 1);
+    }
+  }
+
+  private void failed(Wanted each, @Nullable Throwable failure) {
+    Throwable cause =
+        failure instanceof CompletionException && failure.getCause() != null
+            ? failure.getCause()
+            : failure;
+    if (cause instanceof LockException.AcquireTimeout busy && !each.guard().throwsWhenBusy()) {
+      acquired.complete(Optional.of(new Missed(each, busy)));
+    } else {
+      acquired.completeExceptionally(
+          cause == null ? new CancellationException("The call was cancelled") : cause);
+    }
+  }
+
+  /** Whether there is nothing more to wait for. */
+  boolean isAcquired() {
+    return acquired.isDone();
+  }
+
+  /** Those that are held. */
+  List<Held> held() {
+    lock.lock();
+    try {
+      return List.copyOf(leases);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Ends the waiting, and gives back what is held and what is still to arrive; waits for the broker. */
+  void close() {
+    CompletableFuture<Lease> under;
+    List<Held> all;
+    lock.lock();
+    try {
+      ended = true;
+      under = attempt;
+      all = List.copyOf(leases);
+      leases.clear();
+    } finally {
+      lock.unlock();
+    }
+    if (under != null) {
+      under.cancel(true);
+    }
+    all.forEach(held -> held.lease().close());
+  }
+}

@@ -1,0 +1,67 @@
+package io.amqplocks.spring.guard;
+
+import io.amqplocks.lock.LockId;
+import io.amqplocks.spring.LockTerms;
+import io.amqplocks.spring.MutexGuarded;
+import io.amqplocks.spring.OnBusy;
+import io.amqplocks.spring.OnLost;
+import io.amqplocks.spring.SemaphoreGuarded;
+import java.util.function.UnaryOperator;
+
+/**
+ * One annotation, of either type, with its placeholders resolved.
+ *
+ * @param terms what it says of the lock
+ * @param key the expression of the key, or blank
+ * @param maxWait how long to wait, or blank
+ * @param onBusy what to do when it is busy
+ * @param fallbackMethod what to call then, or blank
+ * @param onLost what to do when it is lost
+ * @param fenced whether its leases have tokens
+ */
+record Declared(
+    LockTerms terms,
+    String key,
+    String maxWait,
+    OnBusy onBusy,
+    String fallbackMethod,
+    OnLost onLost,
+    boolean fenced) {
+
+  static Declared of(MutexGuarded mutex, String where, UnaryOperator<String> resolve) {
+    return new Declared(
+        LockTerms.annotated(LockId.mutex(resolve.apply(mutex.name())), where)
+            .algorithm(mutex.algorithm())
+            .priority(mutex.priority()),
+        resolve.apply(mutex.key()),
+        resolve.apply(mutex.maxWait()),
+        mutex.onBusy(),
+        mutex.fallbackMethod(),
+        mutex.onLost(),
+        mutex.fenced());
+  }
+
+  static Declared of(SemaphoreGuarded semaphore, String where, UnaryOperator<String> resolve) {
+    return new Declared(
+        LockTerms.annotated(LockId.semaphore(resolve.apply(semaphore.name())), where)
+            .slots(semaphore.slots())
+            .algorithm(semaphore.algorithm())
+            .priority(semaphore.priority()),
+        resolve.apply(semaphore.key()),
+        resolve.apply(semaphore.maxWait()),
+        semaphore.onBusy(),
+        semaphore.fallbackMethod(),
+        semaphore.onLost(),
+        semaphore.fenced());
+  }
+
+  /** The semaphore or the mutex of that name, whatever its algorithm. */
+  LockId lock() {
+    return terms.lock();
+  }
+
+  /** Whether the same lock is meant, as far as can be seen without a call. */
+  boolean isSameLock(Declared other) {
+    return lock().equals(other.lock()) && key.equals(other.key);
+  }
+}

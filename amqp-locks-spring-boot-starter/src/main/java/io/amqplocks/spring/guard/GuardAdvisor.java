@@ -1,0 +1,58 @@
+package io.amqplocks.spring.guard;
+
+import io.amqplocks.spring.LockTemplate;
+import java.io.Serial;
+import java.lang.reflect.Method;
+import java.util.function.Supplier;
+import org.aopalliance.aop.Advice;
+import org.springframework.aop.Pointcut;
+import org.springframework.aop.support.AbstractPointcutAdvisor;
+import org.springframework.aop.support.StaticMethodMatcherPointcut;
+
+/**
+ * Puts the locks around annotated methods. Ordered outside transactions, so that a lock is released
+ * after the commit and not before.
+ *
+ * <p>A plain advisor of Spring AOP, which needs no AspectJ. It must be an infrastructure bean: where
+ * AspectJ is missing, Spring's proxy creator looks at no others.
+ */
+public final class GuardAdvisor extends AbstractPointcutAdvisor {
+
+  @Serial private static final long serialVersionUID = 1L;
+
+  private final transient Pointcut pointcut = new Guarded();
+  private final transient Advice advice;
+
+  /**
+   * An advisor at that place among others.
+   *
+   * @param methods asked at the first guarded call, so that the advisor drags nothing into its
+   *     creation, which comes before that of other beans
+   * @param locks asked at the first guarded call
+   */
+  public GuardAdvisor(Supplier<GuardedMethods> methods, Supplier<LockTemplate> locks, int order) {
+    advice = new GuardInterceptor(methods, locks);
+    setOrder(order);
+  }
+
+  @Override
+  public Pointcut getPointcut() {
+    return pointcut;
+  }
+
+  @Override
+  public Advice getAdvice() {
+    return advice;
+  }
+
+  private static final class Guarded extends StaticMethodMatcherPointcut {
+    Guarded() {
+      setClassFilter(GuardScanner::mayBeGuarded);
+    }
+
+    @Override
+    public boolean matches(Method method, Class<?> targetClass) {
+      return GuardAnnotations.isGuarded(method, targetClass);
+    }
+  }
+}

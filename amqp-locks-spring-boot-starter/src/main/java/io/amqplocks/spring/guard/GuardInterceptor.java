@@ -1,0 +1,37 @@
+package io.amqplocks.spring.guard;
+
+import io.amqplocks.spring.LockTemplate;
+import java.util.function.Supplier;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+/** Runs the calls of guarded methods under their locks. */
+final class GuardInterceptor implements MethodInterceptor {
+
+  private final Supplier<GuardedMethods> methods;
+  private final Supplier<LockTemplate> locks;
+
+  GuardInterceptor(Supplier<GuardedMethods> methods, Supplier<LockTemplate> locks) {
+    this.methods = methods;
+    this.locks = locks;
+  }
+
+  @Override
+  public @Nullable Object invoke(MethodInvocation call) throws Throwable {
+    Object target = call.getThis();
+    GuardedMethod method =
+        methods
+            .get()
+            .of(
+                call.getMethod(),
+                target == null ? call.getMethod().getDeclaringClass() : target.getClass());
+    return switch (method.work()) {
+      case PLAIN -> new PlainCall(method, call).run(locks.get());
+      case STAGE -> new StageCall(method, call, locks.get()).begin();
+      case ASYNC_STAGE -> new StageCall(method, call, locks.get()).beginHere();
+      case MONO -> new ReactiveCall(method, call, locks.get()).mono();
+      case FLUX -> new ReactiveCall(method, call, locks.get()).flux();
+    };
+  }
+}

@@ -1,0 +1,150 @@
+package io.amqplocks.spring.guard;
+
+import io.amqplocks.lock.LockException;
+import io.amqplocks.spring.Background;
+import io.amqplocks.spring.LockTemplate;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import org.springframework.aop.ProxyMethodInvocation;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * A call of a method that works until the publisher ends that it returns: a call, and locks of its
+ * own, for each subscription. Only this class needs Reactor.
+ *
+ * <p>Concurrency: Reactor's {@code usingWhen} ends a subscription once, whether it completes, fails or
+ * is cancelled. What it ends is an {@link AsyncLeases}, which is there from the beginning, so there is
+ * no moment at which an acquire is under way that nobody would end.
+ */
+final class ReactiveCall {
+
+  private final GuardedMethod method;
+  private final ProxyMethodInvocation call;
+  private final LockTemplate locks;
+
+  ReactiveCall(GuardedMethod method, MethodInvocation call, LockTemplate locks) {
+    this.method = method;
+    // Goes on after this thread has left the chain of interceptors.
+    this.call = (ProxyMethodInvocation) ((ProxyMethodInvocation) call).invocableClone();
+    this.locks = locks;
+  }
+
+  Mono<Object> mono() {
+    return Mono.usingWhen(
+            leases(),
+            leases -> acquired(leases).flatMap(ready -> Mono.from(publisher(leases))),
+            this::complete,
+            this::fail,
+            this::cancel)
+        .onErrorResume(Busy.class, busy -> Mono.from(instead(busy)));
+  }
+
+  Flux<Object> flux() {
+    return Flux.usingWhen(
+            leases(),
+            leases -> acquired(leases).flatMapMany(ready -> publisher(leases)),
+            this::complete,
+            this::fail,
+            this::cancel)
+        .onErrorResume(Busy.class, this::instead);
+  }
+
+  private Mono<AsyncLeases> leases() {
+    return Mono.fromSupplier(() -> new AsyncLeases(method.wanted(call, locks)));
+  }
+
+  /** An element when all locks are held. Its cancellation is for the end of the subscription to do. */
+  private static Mono<Boolean> acquired(AsyncLeases leases) {
+    return Mono.fromFuture(leases::acquire, true)
+        .flatMap(
+            missed ->
+                missed.isPresent() ? Mono.error(new Busy(missed.get())) : Mono.just(Boolean.TRUE));
+  }
+
+  private Publisher<Object> publisher(AsyncLeases leases) {
+    return proceeding(() -> call.invocableClone(method.arguments(call, leases.held())).proceed());
+  }
+
+  private Publisher<Object> instead(Busy busy) {
+    return proceeding(() -> method.instead(busy.missed, call));
+  }
+
+  private interface Step {
+    @Nullable Object take() throws Throwable;
+  }
+
+  @SuppressWarnings("unchecked") // what the method says that it returns
+  private static Publisher<Object> proceeding(Step step) {
+    try {
+      Object publisher = step.take();
+      return publisher == null ? Mono.empty() : (Publisher<Object>) publisher;
+    } catch (Throwable e) {
+      return Mono.error(e);
+    }
+  }
+
+  private Mono<Void> complete(AsyncLeases leases) {
+    return end(leases, null);
+  }
+
+  private Mono<Void> fail(AsyncLeases leases, Throwable failure) {
+    return end(leases, failure);
+  }
+
+  private Mono<Void> cancel(AsyncLeases leases) {
+    return inBackground(
+        () -> {
+          leases.close();
+          return null;
+        });
+  }
+
+  private Mono<Void> end(AsyncLeases leases, @Nullable Throwable failure) {
+    return inBackground(
+        () -> {
+          try {
+            return method.watchesLoss() ? Held.loss(leases.held(), failure, method.where()) : null;
+          } finally {
+            leases.close();
+          }
+        });
+  }
+
+  /** What asks the broker must not block the thread that a signal comes on. */
+  private static Mono<Void> inBackground(Supplier<@Nullable LockException> ending) {
+    return Mono.fromFuture(
+        () -> {
+          CompletableFuture<Void> done = new CompletableFuture<>();
+          Background.run(
+              () -> {
+                try {
+                  LockException loss = ending.get();
+                  if (loss == null) {
+                    done.complete(null);
+                  } else {
+                    done.completeExceptionally(loss);
+                  }
+                } catch (RuntimeException | Error e) {
+                  done.completeExceptionally(e);
+                }
+              });
+          return done;
+        },
+        true);
+  }
+
+  /** Leaves the scope of the locks, so that what is done instead is done without them. */
+  private static final class Busy extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+    private final transient Missed missed;
+
+    Busy(Missed missed) {
+      super(missed.busy().getMessage(), missed.busy(), false, false);
+      this.missed = missed;
+    }
+  }
+}
