@@ -3,11 +3,13 @@ package io.amqplocks.spring.guard;
 import io.amqplocks.spring.LockTemplate;
 import java.io.Serial;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.util.function.Supplier;
 import org.aopalliance.aop.Advice;
 import org.springframework.aop.Pointcut;
 import org.springframework.aop.support.AbstractPointcutAdvisor;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.util.ClassUtils;
 
 /**
  * Puts the locks around annotated methods. Ordered outside transactions, so that a lock is released
@@ -52,7 +54,18 @@ public final class GuardAdvisor extends AbstractPointcutAdvisor {
 
     @Override
     public boolean matches(Method method, Class<?> targetClass) {
-      return GuardAnnotations.isGuarded(method, targetClass);
+      boolean guarded = GuardAnnotations.isGuarded(method, targetClass);
+      if (guarded
+          && Modifier.isFinal(targetClass.getModifiers())
+          && ClassUtils.getAllInterfacesForClass(targetClass).length == 0) {
+        throw new GuardedMethodException(
+            targetClass.getName()
+                + "."
+                + method.getName()
+                + "() cannot be guarded by a lock: its class is final, so there can be no proxy of it:"
+                + " take 'final' away (in Kotlin, say 'open'; a record cannot be guarded)");
+      }
+      return guarded;
     }
   }
 }

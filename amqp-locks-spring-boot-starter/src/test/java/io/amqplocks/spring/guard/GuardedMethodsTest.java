@@ -3,6 +3,8 @@ package io.amqplocks.spring.guard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import io.amqplocks.lock.FencingToken;
+import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.LockCatalog;
 import io.amqplocks.spring.LockTerms;
@@ -10,9 +12,11 @@ import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.OnBusy;
 import io.amqplocks.spring.OnLost;
 import io.amqplocks.spring.SemaphoreGuarded;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
@@ -66,6 +70,78 @@ class GuardedMethodsTest {
     @MutexGuarded(name = "m")
     final void unproxied() {}
 
+    @MutexGuarded(name = "m", onBusy = OnBusy.THROW, maxWait = "1s")
+    void waitsAndThrows() {}
+
+    @MutexGuarded(name = "m", onBusy = OnBusy.SKIP)
+    int primitive() {
+      return 1;
+    }
+
+    @MutexGuarded(name = "m", onBusy = OnBusy.FALLBACK)
+    void noFallback() {}
+
+    @MutexGuarded(name = "m", fallbackMethod = "small")
+    void needlessFallback() {}
+
+    @MutexGuarded(name = "m", onBusy = OnBusy.FALLBACK, fallbackMethod = "nowhere")
+    void missingFallback() {}
+
+    @MutexGuarded(name = "m", onBusy = OnBusy.FALLBACK, fallbackMethod = "small")
+    String badFallback(int size) {
+      return "of size " + size;
+    }
+
+    String small(long size) {
+      return "small " + size;
+    }
+
+    int small(int size) {
+      return size;
+    }
+
+    String small(int size, IllegalStateException e) {
+      return "small " + size + e;
+    }
+
+    String small(int size, LockException.Closed e) {
+      return "small " + size + e;
+    }
+
+    @MutexGuarded(name = "m", onBusy = OnBusy.FALLBACK, fallbackMethod = "throwing")
+    String harmless() {
+      return "harmless";
+    }
+
+    String throwing() throws IOException {
+      throw new IOException();
+    }
+
+    @MutexGuarded(name = "m")
+    @MutexGuarded(name = "m", onBusy = OnBusy.SKIP)
+    void twice() {}
+
+    @MutexGuarded(name = "m")
+    @MutexGuarded(name = "n")
+    void whoseToken(@Nullable FencingToken token) {}
+
+    @MutexGuarded(name = "m")
+    void twoTokens(@Nullable FencingToken one, @Nullable FencingToken two) {}
+
+    @MutexGuarded(name = "m", onLost = OnLost.INTERRUPT)
+    CompletableFuture<String> nobodyToInterrupt() {
+      return new CompletableFuture<>();
+    }
+
+    @MutexGuarded(name = "m", key = "#order.id")
+    void unknownParameter(int id) {}
+
+    @MutexGuarded(name = "m", key = "#id.")
+    void unreadableKey(int id) {}
+
+    @MutexGuarded(name = "m:n", key = "#id")
+    void colon(int id) {}
+
     @MutexGuarded(name = "m")
     @Nullable Future<String> future() {
       return null;
@@ -112,6 +188,18 @@ class GuardedMethodsTest {
   }
 
   @Test
+  void aBadFallbackIsToldWhatWasFound() {
+    assertThatIllegalStateException()
+        .isThrownBy(() -> of(Wrong.class, "badFallback"))
+        .withMessageContaining("Found: ")
+        .withMessageContaining("java.lang.String " + Wrong.class.getName() + ".small(long)")
+        .withMessageContaining("int " + Wrong.class.getName() + ".small(int)");
+    assertThatIllegalStateException()
+        .isThrownBy(() -> of(Wrong.class, "missingFallback"))
+        .withMessageContaining("Found: no method called nowhere");
+  }
+
+  @Test
   void theRemedyIsAPropertyThatWorks() {
     LockId id = LockId.semaphore("my_images");
     catalog.add(LockTerms.annotated(id, "one method").slots(5));
@@ -131,6 +219,7 @@ class GuardedMethodsTest {
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
+      quoteCharacter = '`',
       value = {
         "negativeSlots  | has a wrong lock annotation: slots of semaphore 'images' must be 1 to",
         "emptyName      | has a wrong lock annotation: A lock name must not be empty",
@@ -139,6 +228,20 @@ class GuardedMethodsTest {
         "hidden         | cannot be guarded by a lock: it is private",
         "ofTheClass     | cannot be guarded by a lock: it is static",
         "unproxied      | cannot be guarded by a lock: it is final",
+        "waitsAndThrows | has a wrong lock annotation: onBusy = THROW does not wait: leave maxWait out",
+        "primitive | has a wrong lock annotation: onBusy = SKIP has nothing to return for a primitive int: return Integer",
+        "noFallback | has a wrong lock annotation: onBusy = FALLBACK needs a fallbackMethod",
+        "needlessFallback | has a wrong lock annotation: a fallbackMethod is for onBusy = FALLBACK",
+        "missingFallback | has a wrong lock annotation: no fallback method fits",
+        "badFallback | has a wrong lock annotation: no fallback method fits. Looked for, in Wrong and above: java.lang.String small(int)",
+        "harmless | has a wrong lock annotation: no fallback method fits",
+        "twice | has a wrong lock annotation: it wants the mutex 'm' twice",
+        "whoseToken | has a wrong lock annotation: it has several locks",
+        "twoTokens | has a wrong lock annotation: it has two parameters of type FencingToken",
+        "nobodyToInterrupt | has a wrong lock annotation: onLost = INTERRUPT has no thread to interrupt",
+        "unknownParameter | has a wrong lock annotation: its key '#order.id' names #order, and there is only #id, #p0, #a0",
+        "unreadableKey | has a wrong lock annotation: its key '#id.' is no SpEL expression",
+        "colon | has a wrong lock annotation: The name of a lock with keys must have no colon",
         "future         | cannot be guarded by a lock: it returns Future",
         "flow           | cannot be guarded by a lock: it returns Publisher"
       })
