@@ -107,12 +107,15 @@ final class GuardReader {
   }
 
   private static @Nullable Object nothing(Work work, Method method, Class<?> targetClass) {
-    return Nothing.of(
-        work == Work.PLAIN
-            ? method.getReturnType()
-            : ResolvableType.forMethodReturnType(method, targetClass)
-                .getGeneric(0)
-                .resolve(Object.class));
+    return switch (work) {
+      case PLAIN -> Nothing.of(method.getReturnType());
+      case STAGE, ASYNC_STAGE ->
+          Nothing.of(
+              ResolvableType.forMethodReturnType(method, targetClass)
+                  .getGeneric(0)
+                  .resolve(Object.class));
+      case MONO, FLUX -> null; // an empty one
+    };
   }
 
   private Guard guard(Declared declared, Place place, boolean needsToken) {

@@ -125,11 +125,11 @@ final class StageCall {
   private void instead(Missed missed) {
     leases.close();
     try {
-      CompletionStage<?> returned = (CompletionStage<?>) method.instead(missed, call);
-      if (returned == null) {
-        result.complete(null);
+      Object returned = method.instead(missed, call);
+      if (returned instanceof CompletionStage<?> fallback) {
+        fallback.whenComplete(this::complete);
       } else {
-        returned.whenComplete(this::complete);
+        result.complete(returned);
       }
     } catch (Throwable e) {
       result.completeExceptionally(e);
