@@ -9,11 +9,13 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
 import org.springframework.context.expression.BeanFactoryResolver;
+import org.springframework.core.env.Environment;
 import org.springframework.util.function.SingletonSupplier;
 
 /** Guards annotated methods. Static, because advisors are created before other beans. */
@@ -34,11 +36,15 @@ class GuardConfiguration {
   static GuardAdvisor amqpLocksGuardAdvisor(
       ObjectProvider<GuardedMethods> methods,
       ObjectProvider<LockTemplate> locks,
-      AmqpLocksProperties properties) {
+      Environment environment) {
+    // Not by the bean of all properties: it would be created too early to be processed by all
+    // others.
+    int order =
+        Binder.get(environment)
+            .bind("amqp-locks.annotations.order", Integer.class)
+            .orElse(AmqpLocksProperties.DEFAULT_ORDER);
     return new GuardAdvisor(
-        SingletonSupplier.of(methods::getObject),
-        SingletonSupplier.of(locks::getObject),
-        properties.annotations().order());
+        SingletonSupplier.of(methods::getObject), SingletonSupplier.of(locks::getObject), order);
   }
 
   @Bean

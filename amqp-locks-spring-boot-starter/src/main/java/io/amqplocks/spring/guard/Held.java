@@ -34,7 +34,10 @@ record Held(Wanted wanted, Lease lease) {
   }
 
   private @Nullable LockException loss(@Nullable Throwable thrown, String where) {
-    LeaseState state = thrown == null ? lease.verify() : lease.state();
+    LeaseState state = lease.state();
+    if (thrown == null && state != LeaseState.LOST) {
+      state = lease.verify();
+    }
     if (state == LeaseState.LOST) {
       return new LockException.Lost(
           "The %s was lost while %s worked under it, and others may have worked too: %s. What it did is not undone"

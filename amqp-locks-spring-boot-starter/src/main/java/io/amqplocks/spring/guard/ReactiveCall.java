@@ -36,20 +36,17 @@ final class ReactiveCall {
   Mono<Object> mono() {
     return Mono.usingWhen(
             leases(),
-            leases -> acquired(leases).flatMap(ready -> Mono.from(publisher(leases))),
-            this::complete,
-            this::fail,
-            this::cancel)
+            leases -> acquired(leases).flatMap(ready -> watched(leases, Mono.from(work(leases)))),
+            this::end)
         .onErrorResume(Busy.class, busy -> Mono.from(instead(busy)));
   }
 
   Flux<Object> flux() {
     return Flux.usingWhen(
             leases(),
-            leases -> acquired(leases).flatMapMany(ready -> publisher(leases)),
-            this::complete,
-            this::fail,
-            this::cancel)
+            leases ->
+                acquired(leases).flatMapMany(ready -> watched(leases, Flux.from(work(leases)))),
+            this::end)
         .onErrorResume(Busy.class, this::instead);
   }
 
@@ -65,7 +62,7 @@ final class ReactiveCall {
                 missed.isPresent() ? Mono.error(new Busy(missed.get())) : Mono.just(Boolean.TRUE));
   }
 
-  private Publisher<Object> publisher(AsyncLeases leases) {
+  private Publisher<Object> work(AsyncLeases leases) {
     return proceeding(() -> call.invocableClone(method.arguments(call, leases.held())).proceed());
   }
 
@@ -87,30 +84,30 @@ final class ReactiveCall {
     }
   }
 
-  private Mono<Void> complete(AsyncLeases leases) {
-    return end(leases, null);
+  private Mono<Object> watched(AsyncLeases leases, Mono<Object> work) {
+    return method.watchesLoss()
+        ? work.materialize()
+            .flatMap(end -> unlessLost(leases, end.getThrowable()).thenReturn(end))
+            .dematerialize()
+        : work;
   }
 
-  private Mono<Void> fail(AsyncLeases leases, Throwable failure) {
-    return end(leases, failure);
+  private Flux<Object> watched(AsyncLeases leases, Flux<Object> work) {
+    return method.watchesLoss()
+        ? work.onErrorResume(failure -> unlessLost(leases, failure).then(Mono.error(failure)))
+            .concatWith(Mono.defer(() -> unlessLost(leases, null).then(Mono.empty())))
+        : work;
   }
 
-  private Mono<Void> cancel(AsyncLeases leases) {
+  private Mono<Void> unlessLost(AsyncLeases leases, @Nullable Throwable failure) {
+    return inBackground(() -> Held.loss(leases.held(), failure, method.where()));
+  }
+
+  private Mono<Void> end(AsyncLeases leases) {
     return inBackground(
         () -> {
           leases.close();
           return null;
-        });
-  }
-
-  private Mono<Void> end(AsyncLeases leases, @Nullable Throwable failure) {
-    return inBackground(
-        () -> {
-          try {
-            return method.watchesLoss() ? Held.loss(leases.held(), failure, method.where()) : null;
-          } finally {
-            leases.close();
-          }
         });
   }
 

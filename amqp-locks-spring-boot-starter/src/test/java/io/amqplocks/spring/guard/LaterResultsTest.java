@@ -277,11 +277,7 @@ class LaterResultsTest {
         (work, locks) -> {
           Scheduler loop = Schedulers.newSingle("event-loop");
           try {
-            Disposable waiting =
-                work.mono(Mono::never)
-                    .thenMany(work.flux(Flux::never))
-                    .subscribeOn(loop)
-                    .subscribe();
+            Disposable waiting = work.flux(Flux::never).subscribeOn(loop).subscribe();
             Disposable second = work.flux(Flux::never).subscribeOn(loop).subscribe();
             await().atMost(LONG).until(() -> locks.status().waiting() == 2);
             CompletableFuture<String> free = new CompletableFuture<>();
