@@ -1,11 +1,11 @@
 package io.amqplocks.spring;
 
-import static java.nio.charset.StandardCharsets.UTF_16BE;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockName;
+import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
@@ -80,11 +80,12 @@ final class KeyedName {
     }
   }
 
-  /** Of its UTF-16, since UTF-8 makes one of all halves of surrogate pairs. */
+  /** Of its chars as they are: every encoder makes one of all halves of surrogate pairs. */
   private static String hash(String key) {
+    ByteBuffer chars = ByteBuffer.allocate(key.length() * Character.BYTES);
+    chars.asCharBuffer().put(key);
     try {
-      return HexFormat.of()
-          .formatHex(MessageDigest.getInstance("SHA-256").digest(key.getBytes(UTF_16BE)));
+      return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(chars.array()));
     } catch (NoSuchAlgorithmException e) {
       throw new IllegalStateException("Every JDK has SHA-256", e);
     }
