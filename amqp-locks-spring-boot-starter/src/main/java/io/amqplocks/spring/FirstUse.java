@@ -35,22 +35,24 @@ final class FirstUse {
   }
 
   private static void pass(CompletableFuture<Lease> attempt, CompletableFuture<Lease> result) {
-    attempt.whenComplete(
-        (lease, failure) -> {
-          if (failure != null) {
-            result.completeExceptionally(
-                failure instanceof CompletionException && failure.getCause() != null
-                    ? failure.getCause()
-                    : failure);
-          } else if (!result.complete(lease)) {
-            Background.run(lease::close);
-          }
-        });
-    result.whenComplete(
-        (lease, failure) -> {
-          if (result.isCancelled()) {
-            attempt.cancel(true);
-          }
-        });
+    var unused =
+        attempt.whenComplete(
+            (lease, failure) -> {
+              if (failure != null) {
+                result.completeExceptionally(
+                    failure instanceof CompletionException && failure.getCause() != null
+                        ? failure.getCause()
+                        : failure);
+              } else if (!result.complete(lease)) {
+                Background.run(lease::close);
+              }
+            });
+    var unusedToo =
+        result.whenComplete(
+            (lease, failure) -> {
+              if (result.isCancelled()) {
+                attempt.cancel(true);
+              }
+            });
   }
 }

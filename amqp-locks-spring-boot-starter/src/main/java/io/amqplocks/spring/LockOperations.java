@@ -150,12 +150,13 @@ public final class LockOperations {
   private CompletableFuture<Lease> begin() {
     CompletableFuture<Lease> attempt = lock.acquireAsync(wait);
     // Forgotten, so that the next call makes it.
-    attempt.whenComplete(
-        (lease, failure) -> {
-          if (failure instanceof LockException.NotFound) {
-            setup.forget(lock.id());
-          }
-        });
+    var unused =
+        attempt.whenComplete(
+            (lease, failure) -> {
+              if (failure instanceof LockException.NotFound) {
+                setup.forget(lock.id());
+              }
+            });
     return attempt;
   }
 

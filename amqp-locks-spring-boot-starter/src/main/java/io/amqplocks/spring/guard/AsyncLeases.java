@@ -47,8 +47,8 @@ final class AsyncLeases {
   }
 
   /** The same on this thread, which waits. */
-  Optional<Missed> acquireHere() {
-    return Optional.ofNullable(PlainCall.acquire(wanted, leases));
+  @Nullable Missed acquireHere() {
+    return PlainCall.acquire(wanted, leases);
   }
 
   private void next(int index) {
@@ -71,7 +71,7 @@ final class AsyncLeases {
     } finally {
       lock.unlock();
     }
-    begun.whenComplete((lease, failure) -> arrived(index, lease, failure));
+    var unused = begun.whenComplete((lease, failure) -> arrived(index, lease, failure));
     if (late) {
       begun.cancel(true);
     }

@@ -38,7 +38,7 @@ record Injection(int token, int lease) {
   }
 
   boolean isNone() {
-    return this == NONE;
+    return token < 0 && lease < 0;
   }
 
   /** The arguments with what that lease has to say. */

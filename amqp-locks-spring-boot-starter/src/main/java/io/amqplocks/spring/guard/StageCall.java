@@ -3,7 +3,6 @@ package io.amqplocks.spring.guard;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.spring.Background;
 import io.amqplocks.spring.LockTemplate;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.aopalliance.intercept.MethodInvocation;
@@ -38,22 +37,33 @@ final class StageCall {
 
   /** Begins, and returns at once. */
   CompletableFuture<@Nullable Object> begin() {
-    leases.acquire().whenComplete((missed, failure) -> go(missed, failure));
-    result.whenComplete(
-        (value, failure) -> {
-          if (result.isCancelled()) {
-            cancel();
-          }
-        });
+    var unused =
+        leases
+            .acquire()
+            .whenComplete(
+                (missed, failure) -> {
+                  if (failure == null) {
+                    go(missed.orElse(null));
+                  } else {
+                    end(null, failure);
+                  }
+                });
+    var unusedToo =
+        result.whenComplete(
+            (value, failure) -> {
+              if (result.isCancelled()) {
+                cancel();
+              }
+            });
     return result;
   }
 
   /** Acquires the locks and calls the method on this thread. */
   CompletableFuture<@Nullable Object> beginHere() {
     try {
-      go(leases.acquireHere(), null);
+      go(leases.acquireHere());
     } catch (RuntimeException e) {
-      go(Optional.empty(), e);
+      end(null, e);
     }
     return result;
   }
@@ -67,11 +77,11 @@ final class StageCall {
     }
   }
 
-  private void go(@Nullable Optional<Missed> missed, @Nullable Throwable failure) {
-    if (failure != null || missed == null || result.isDone()) {
-      end(null, failure);
-    } else if (missed.isPresent()) {
-      Background.run(() -> instead(missed.get()));
+  private void go(@Nullable Missed missed) {
+    if (result.isDone()) {
+      end(null, null);
+    } else if (missed != null) {
+      Background.run(() -> instead(missed));
     } else {
       work();
     }

@@ -2,6 +2,7 @@ package io.amqplocks.spring.guard;
 
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockKind;
 import io.amqplocks.spring.LockOperations;
 import java.util.Comparator;
 import java.util.concurrent.CompletableFuture;
@@ -19,7 +20,7 @@ import java.util.concurrent.CompletableFuture;
 record Wanted(Guard guard, String key, LockOperations operations) {
 
   static final Comparator<Wanted> ORDER =
-      Comparator.<Wanted, Integer>comparing(wanted -> wanted.guard.lock().kind().ordinal())
+      Comparator.<Wanted, Boolean>comparing(wanted -> wanted.guard.lock().kind() != LockKind.MUTEX)
           .thenComparing(Wanted::fullName);
 
   boolean isSameLock(Wanted other) {

@@ -46,13 +46,13 @@ class EveryEndTest {
   static class Work {
     @MutexGuarded(name = "${test.lock}")
     @SemaphoreGuarded(name = "${test.lock}", slots = 1)
-    @Nullable String plain(Callable<String> work) throws Exception {
+    String plain(Callable<String> work) throws Exception {
       return work.call();
     }
 
     @MutexGuarded(name = "${test.lock}", onLost = OnLost.INTERRUPT)
     @SemaphoreGuarded(name = "${test.lock}", slots = 1, onLost = OnLost.FAIL)
-    @Nullable String watched(Callable<String> work) throws Exception {
+    String watched(Callable<String> work) throws Exception {
       return work.call();
     }
 
@@ -225,7 +225,7 @@ class EveryEndTest {
         context ->
             application.run(
                 stranger -> {
-                  Object[] result = new Object[1];
+                  @Nullable Object[] result = new @Nullable Object[1];
                   Throwable thrown =
                       catchThrowable(
                           () ->

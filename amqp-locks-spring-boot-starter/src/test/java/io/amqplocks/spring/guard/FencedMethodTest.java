@@ -1,5 +1,6 @@
 package io.amqplocks.spring.guard;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.amqplocks.AmqpLocks;
@@ -49,9 +50,9 @@ class FencedMethodTest {
     @MutexGuarded(name = "z-${test.lock}", fenced = true)
     @SemaphoreGuarded(name = "${test.lock}")
     String oneOfSeveral(@Nullable Lease lease, @Nullable FencingToken token) {
-      assertThat(lease).isNotNull();
-      assertThat(token).isEqualTo(lease.fencingToken());
-      return lease.lock().name().value();
+      Lease given = requireNonNull(lease);
+      assertThat(token).isEqualTo(given.fencingToken());
+      return given.lock().name().value();
     }
   }
 

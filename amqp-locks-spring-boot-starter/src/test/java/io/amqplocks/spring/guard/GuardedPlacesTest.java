@@ -13,6 +13,7 @@ import java.lang.annotation.Target;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import org.springframework.core.MethodIntrospector;
@@ -43,8 +44,8 @@ class GuardedPlacesTest {
     throw new NoSuchMethodException(name);
   }
 
-  private static TreeSet<String> guarded(Class<?> type) {
-    TreeSet<String> names = new TreeSet<>();
+  private static Set<String> guarded(Class<?> type) {
+    Set<String> names = new TreeSet<>();
     MethodIntrospector.selectMethods(
             type,
             (MetadataLookup<Boolean>)

@@ -20,6 +20,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
@@ -239,10 +240,10 @@ class LaterResultsTest {
         (work, locks) -> {
           Sinks.One<String> end = Sinks.one();
           Mono<String> mono = work.mono(end::asMono);
-          CompletableFuture<String> one = mono.toFuture();
-          CompletableFuture<String> two = mono.toFuture();
+          CompletableFuture<@Nullable String> one = mono.toFuture();
+          CompletableFuture<@Nullable String> two = mono.toFuture();
           awaitHeld(locks, 2);
-          CompletableFuture<String> three = mono.toFuture();
+          CompletableFuture<@Nullable String> three = mono.toFuture();
           await().atMost(LONG).until(() -> locks.status().waiting() == 1);
           assertThat(work.begun()).isLessThanOrEqualTo(2);
           end.tryEmitValue("done");

@@ -1,5 +1,6 @@
 package io.amqplocks.spring.guard;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -118,7 +119,7 @@ class OnLostTest {
               .withNoCause();
           assertThatExceptionOfType(CompletionException.class)
               .isThrownBy(() -> work.failingFuture(this::loseIt).join())
-              .satisfies(e -> isLost((LockException.Lost) e.getCause()));
+              .satisfies(e -> isLost((LockException.Lost) requireNonNull(e.getCause())));
           assertThatExceptionOfType(LockException.Lost.class)
               .isThrownBy(() -> work.failingMono(this::loseIt).block(LONG))
               .satisfies(this::isLost);
