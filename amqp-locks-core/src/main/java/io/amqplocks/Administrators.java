@@ -1,6 +1,7 @@
 package io.amqplocks;
 
 import io.amqplocks.internal.admin.AdminMutex;
+import io.amqplocks.internal.admin.MutexAdministration;
 import io.amqplocks.internal.admin.PersistentMutexAdministration;
 import io.amqplocks.internal.admin.SlotAdministration;
 import io.amqplocks.internal.admin.SlotChanges;
@@ -16,11 +17,13 @@ import io.amqplocks.internal.waiting.QueuedLock.Variant;
 import io.amqplocks.lock.FenceAdmin;
 import io.amqplocks.lock.LockAdmin;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.MutexAdmin;
 import io.amqplocks.lock.PersistentMutexAdmin;
 import io.amqplocks.lock.SemaphoreAdmin;
 import io.amqplocks.lock.TokenSemaphoreAdmin;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.Optional;
 
 /** Makes the administrators of locks. */
 record Administrators(Parts parts) implements LockAdmin {
@@ -54,6 +57,13 @@ record Administrators(Parts parts) implements LockAdmin {
                 boolean unused = session.wakes().tell(id, parts.names.wake(id));
               }
             });
+  }
+
+  @Override
+  public MutexAdmin mutex(String name) {
+    LockId id = LockId.mutex(name);
+    return new MutexAdministration(
+        id, parts.names.mutex(id.name()), parts.sessions, parts.callTimeout, Ticker.SYSTEM);
   }
 
   @Override
@@ -91,6 +101,15 @@ record Administrators(Parts parts) implements LockAdmin {
   @Override
   public FenceAdmin fence(LockId lock) {
     return new FenceAdministration(lock, parts.counterMaking, parts.sessions, Ticker.SYSTEM);
+  }
+
+  @Override
+  public Optional<String> holderQueue(LockId lock, int slot) {
+    return switch (lock.kind()) {
+      case MUTEX -> Optional.of(parts.names.mutex(lock.name()));
+      case SEMAPHORE -> Optional.of(parts.names.holder(lock.name(), slot));
+      case PERSISTENT_MUTEX, TOKEN_SEMAPHORE, FENCED_MUTEX -> Optional.empty();
+    };
   }
 
   private AdminMutex adminMutex(LockId id) {

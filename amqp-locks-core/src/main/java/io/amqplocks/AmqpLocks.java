@@ -14,10 +14,15 @@ import io.amqplocks.internal.waiting.QueuedLock.Kind;
 import io.amqplocks.internal.waiting.QueuedLock.Variant;
 import io.amqplocks.internal.waiting.WokenClaim;
 import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LocalLease;
 import io.amqplocks.lock.LockAdmin;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LocksStatus;
+import io.amqplocks.lock.LossReason;
+import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
@@ -136,8 +141,39 @@ public final class AmqpLocks implements AutoCloseable {
     }
     boolean blocked =
         parts.sessions.ifOpen().map(open -> open.prober().blocked().isDone()).orElse(false);
+    List<LocalLease> held = leases();
+    int uncertain =
+        (int) held.stream().filter(lease -> lease.state() == LeaseState.UNCERTAIN).count();
     return new LocksStatus(
-        session, blocked, parts.leases.held(), parts.lines.waiting(), parts.recorder.lastLoss());
+        session,
+        blocked,
+        held.size(),
+        uncertain,
+        parts.lines.waiting(),
+        parts.recorder.lastLoss(),
+        parts.recorder.lastLossAt());
+  }
+
+  /** The leases of this process, in no order. Asks nobody, never blocks. */
+  public List<LocalLease> leases() {
+    return parts.leases.views();
+  }
+
+  /** How many calls of this process wait, for each lock that any does. Asks nobody, never blocks. */
+  public Map<LockId, Integer> waiting() {
+    return parts.lines.waitingByLock();
+  }
+
+  /**
+   * Takes all leases of that lock that this process holds from their holders, who are told of a loss with
+   * {@link LossReason.Cause#REVOKED}, and gives them back to the broker. What a holder does under its
+   * lease goes on until it reacts.
+   *
+   * @param why in words, for those who are told
+   * @return how many leases there were
+   */
+  public int revoke(LockId lock, String why) {
+    return parts.leases.revoke(lock, new LossReason(LossReason.Cause.REVOKED, why));
   }
 
   /**

@@ -5,6 +5,7 @@ import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.internal.topology.QueueNames;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockListener;
+import io.amqplocks.lock.LockObserver;
 import io.amqplocks.lock.ProbeKind;
 import io.amqplocks.lock.QueueNaming;
 import io.amqplocks.lock.SlotOrder;
@@ -28,6 +29,7 @@ public final class AmqpLocksBuilder {
   SlotOrder slotOrder = SlotOrder.RANDOM;
   ProbeKind probing = ProbeKind.CONFIRM;
   final List<LockListener> listeners = new ArrayList<>();
+  LockObserver observer = LockObserver.NO_OP;
 
   AmqpLocksBuilder(ConnectionFactory factory) {
     this.factory = factory.clone();
@@ -144,6 +146,12 @@ public final class AmqpLocksBuilder {
   /** Adds a listener. */
   public AmqpLocksBuilder listener(LockListener listener) {
     listeners.add(Objects.requireNonNull(listener));
+    return this;
+  }
+
+  /** Has calls and leases followed on their threads, as tracing needs it. Default: by nobody. */
+  public AmqpLocksBuilder observer(LockObserver follower) {
+    observer = Objects.requireNonNull(follower);
     return this;
   }
 

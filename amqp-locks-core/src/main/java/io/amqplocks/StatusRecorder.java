@@ -4,20 +4,27 @@ import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockListener;
 import io.amqplocks.lock.LossReason;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Remembers what an operator will ask for. */
 final class StatusRecorder implements LockListener {
 
-  private volatile @Nullable String lastLoss;
+  private volatile @Nullable Loss last;
+
+  private record Loss(String what, Instant when) {}
 
   @Override
   public void lost(Lease lease, LossReason reason, Duration held) {
-    lastLoss = lease.lock() + ", slot " + lease.slot() + ": " + reason;
+    last = new Loss(lease.lock() + ", slot " + lease.slot() + ": " + reason, Instant.now());
   }
 
   Optional<String> lastLoss() {
-    return Optional.ofNullable(lastLoss);
+    return Optional.ofNullable(last).map(Loss::what);
+  }
+
+  Optional<Instant> lastLossAt() {
+    return Optional.ofNullable(last).map(Loss::when);
   }
 }

@@ -1,5 +1,7 @@
 package io.amqplocks.lock;
 
+import java.util.Optional;
+
 /** Administration of the locks that outlive their clients. */
 public interface LockAdmin {
 
@@ -9,6 +11,13 @@ public interface LockAdmin {
    * @throws LockException.Invalid if the name is not allowed
    */
   SemaphoreAdmin semaphore(String name);
+
+  /**
+   * The mutex of that name, to be looked at.
+   *
+   * @throws LockException.Invalid if the name is not allowed
+   */
+  MutexAdmin mutex(String name);
 
   /**
    * The persistent mutex of that name, which need not be enabled yet.
@@ -41,4 +50,12 @@ public interface LockAdmin {
    *     tokens, and are repaired instead
    */
   FenceAdmin fence(LockId lock);
+
+  /**
+   * The queue that an operator deletes at the broker to take the slot from whoever holds it, for tools
+   * that name it. Empty for tokens and persistent mutexes, which are taken back by their administrators.
+   *
+   * @param slot which slot, from 1; a mutex has slot 1 only
+   */
+  Optional<String> holderQueue(LockId lock, int slot);
 }

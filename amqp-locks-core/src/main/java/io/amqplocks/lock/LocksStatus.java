@@ -1,5 +1,6 @@
 package io.amqplocks.lock;
 
+import java.time.Instant;
 import java.util.Optional;
 
 /**
@@ -9,11 +10,19 @@ import java.util.Optional;
  * @param blocked whether a memory or disk alarm of the broker holds up this client's publishes: held
  *     leases are fine, slots cannot be looked for
  * @param held leases held or uncertain
+ * @param uncertain how many of them the broker has not confirmed for too long
  * @param waiting calls waiting for a slot in this process
  * @param lastLoss the newest lost lease and why, since start
+ * @param lastLossAt when that was
  */
 public record LocksStatus(
-    Session session, boolean blocked, int held, int waiting, Optional<String> lastLoss) {
+    Session session,
+    boolean blocked,
+    int held,
+    int uncertain,
+    int waiting,
+    Optional<String> lastLoss,
+    Optional<Instant> lastLossAt) {
 
   /** The life of the session with the broker. */
   public enum Session {

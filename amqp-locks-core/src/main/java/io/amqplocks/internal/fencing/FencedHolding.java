@@ -6,6 +6,7 @@ import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LossReason;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,9 +49,9 @@ final class FencedHolding implements Holding {
   }
 
   @Override
-  public FencingToken token() {
+  public Optional<FencingToken> tokenIfAny() {
     FencingToken drawn = token;
-    return drawn == null ? holding.token() : drawn;
+    return drawn == null ? holding.tokenIfAny() : Optional.of(drawn);
   }
 
   @Override

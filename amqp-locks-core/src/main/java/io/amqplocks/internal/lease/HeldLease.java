@@ -5,8 +5,10 @@ import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LocalLease;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockObserver.Attempt;
 import io.amqplocks.lock.LossReason;
 import io.amqplocks.lock.LossReason.Cause;
 import java.time.Duration;
@@ -33,11 +35,8 @@ public final class HeldLease implements Lease, Session.Member {
   private final Holding holding;
   private final Session session;
   private final LeaseBook book;
-  private final Certainty certainty;
+  private final LeaseClock clock;
   private final AtomicReference<LeaseStatus> status;
-  private final long acquiredAt;
-  private volatile long endedAt;
-  private volatile boolean ended;
   private final LeaseNotices notices;
 
   HeldLease(HeldSlot slot, long provenAt) {
@@ -45,9 +44,8 @@ public final class HeldLease implements Lease, Session.Member {
     holding = slot.holding();
     session = slot.session();
     book = slot.book();
-    certainty = Certainty.of(session.heartbeat());
+    clock = new LeaseClock(session, book);
     status = new AtomicReference<>(LeaseStatus.pending(provenAt));
-    acquiredAt = book.nanos();
     notices = new LeaseNotices(this, book.notices());
   }
 
@@ -77,15 +75,12 @@ public final class HeldLease implements Lease, Session.Member {
   }
 
   private LeaseState stateByClock(LeaseStatus now) {
-    LeaseState state = byClock(now);
+    LeaseState state = clock.state(now);
     if (state != LeaseState.LOST) {
       return state;
     }
-    String why =
-        "RabbitMQ has not answered for %d s, three heartbeats"
-            .formatted(certainty.expired().toSeconds());
     // It may or may not have dropped the connection: now it will, and the slots are free.
-    session.end(new LossReason(Cause.EXPIRED, why));
+    session.end(clock.expiry());
     return status.get().phase() == Phase.RELEASED ? LeaseState.RELEASED : LeaseState.LOST;
   }
 
@@ -139,8 +134,8 @@ public final class HeldLease implements Lease, Session.Member {
   }
 
   /** The user's code may hear of the lease, and from then on of its end. */
-  public void announce(Duration waited) {
-    notices.acquired(waited);
+  public void announce(Duration waited, Attempt attempt) {
+    notices.acquired(waited, attempt);
   }
 
   /** Gives up an acquisition half-way; the user's code never heard of it. */
@@ -171,7 +166,7 @@ public final class HeldLease implements Lease, Session.Member {
       return;
     }
     notices.released();
-    if (session.isOpen() && !(isHeld(last) && slot.handOver(last.verifiedAt()))) {
+    if (session.isOpen() && !(clock.isHeld(last) && slot.handOver(last.verifiedAt()))) {
       slot.giveBack();
     }
   }
@@ -181,12 +176,14 @@ public final class HeldLease implements Lease, Session.Member {
     lose(reason);
   }
 
-  private void lose(LossReason reason) {
+  /** Takes it from its holder, who is told so, and back to the broker; false if it had ended. */
+  boolean lose(LossReason reason) {
     if (!leave(was -> was.lost(reason))) {
-      return;
+      return false;
     }
     slot.giveBackLater();
     notices.lost(reason);
+    return true;
   }
 
   private boolean leave(UnaryOperator<LeaseStatus> end) {
@@ -197,20 +194,24 @@ public final class HeldLease implements Lease, Session.Member {
   private LeaseStatus end(UnaryOperator<LeaseStatus> end) {
     LeaseStatus last = status.getAndUpdate(end);
     if (!last.phase().isFinal()) {
-      endedAt = book.nanos();
-      ended = true;
+      clock.end();
       session.leave(this);
       book.remove(this);
     }
     return last;
   }
 
-  private boolean isHeld(LeaseStatus last) {
-    return last.phase() == Phase.HELD && byClock(last) == LeaseState.HELD;
-  }
-
-  private LeaseState byClock(LeaseStatus now) {
-    return certainty.after(book.nanos() - now.verifiedAt(), session.silentNanos());
+  /** As it is now, for those who look on; ends nothing. */
+  LocalLease view() {
+    LeaseStatus now = status.get();
+    return new LocalLease(
+        lock(),
+        slot(),
+        clock.isHeld(now) ? LeaseState.HELD : LeaseState.UNCERTAIN,
+        age(),
+        clock.unconfirmed(now),
+        holding.tokenIfAny(),
+        holding.trace());
   }
 
   /** Whose connection holds it. */
@@ -235,12 +236,12 @@ public final class HeldLease implements Lease, Session.Member {
 
   @Override
   public Duration age() {
-    return Duration.ofNanos((ended ? endedAt : book.nanos()) - acquiredAt);
+    return clock.age();
   }
 
+  /** Not by {@link #state()}: a log line must not end anything. */
   @Override
   public String toString() {
-    // Not state(): a log line must not end anything.
     return "lease of slot " + slot() + " of " + lock() + " (" + status.get().phase() + ")";
   }
 }

@@ -7,6 +7,7 @@ import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LossReason;
 import io.amqplocks.lock.LossReason.Cause;
+import java.util.Optional;
 
 /**
  * What a lease consists of at the broker, and how it is had, kept and given back. Steps of one holding
@@ -68,9 +69,17 @@ public interface Holding {
    * @throws LockException.NotFenced unless one was asked for
    */
   default FencingToken token() {
-    throw new LockException.NotFenced(
-        "The lease of slot %d of %s has no fencing token; acquire it by lock.fenced()"
-            .formatted(slot(), lock()));
+    return tokenIfAny()
+        .orElseThrow(
+            () ->
+                new LockException.NotFenced(
+                    "The lease of slot %d of %s has no fencing token; acquire it by lock.fenced()"
+                        .formatted(slot(), lock())));
+  }
+
+  /** The same, or empty unless one was asked for. */
+  default Optional<FencingToken> tokenIfAny() {
+    return Optional.empty();
   }
 
   /** What stands for it at the broker, for messages: a queue's name. */

@@ -4,9 +4,12 @@ import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.session.Ticker;
 import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LocalLease;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LossReason;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
@@ -133,9 +136,17 @@ public final class LeaseBook implements Taking {
     }
   }
 
-  /** How many leases are held. */
-  public int held() {
-    return (int) leases.stream().filter(HeldLease::isHeld).count();
+  /** The leases that are held, as they are now. */
+  public List<LocalLease> views() {
+    return leases.stream().filter(HeldLease::isHeld).map(HeldLease::view).toList();
+  }
+
+  /** Takes all leases of that lock from their holders; how many there were. */
+  public int revoke(LockId lock, LossReason reason) {
+    return (int)
+        leases.stream()
+            .filter(lease -> lease.lock().equals(lock) && lease.isHeld() && lease.lose(reason))
+            .count();
   }
 
   void add(HeldLease lease) {

@@ -1,6 +1,8 @@
 package io.amqplocks.internal.lease;
 
 import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LockObserver.Attempt;
+import io.amqplocks.lock.LockObserver.Hold;
 import io.amqplocks.lock.LossReason;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -15,6 +17,7 @@ final class LeaseNotices {
   private final Lease lease;
   private final Notices notices;
   private final CompletableFuture<Void> announced = new CompletableFuture<>();
+  private volatile Hold hold = Hold.NO_OP;
   private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
 
   LeaseNotices(Lease lease, Notices notices) {
@@ -22,13 +25,19 @@ final class LeaseNotices {
     this.notices = notices;
   }
 
-  void acquired(Duration waited) {
+  void acquired(Duration waited, Attempt attempt) {
+    // Before anybody can be told of the end.
+    hold = attempt.acquired(lease);
     notices.post(listener -> listener.acquired(lease, waited));
     announced.complete(null);
   }
 
   void released() {
     notices.post(listener -> listener.released(lease, lease.age()));
+    if (hold != Hold.NO_OP || !announced.isDone()) {
+      // Not yet announced: it was released by one who closes all there is.
+      var unused = announced.thenRun(() -> hold.released());
+    }
   }
 
   void lost(LossReason reason) {
@@ -36,6 +45,9 @@ final class LeaseNotices {
         announced.thenRun(
             () -> {
               notices.run(() -> lost.complete(reason));
+              if (hold != Hold.NO_OP) {
+                notices.run(() -> hold.lost(reason));
+              }
               notices.postLoss(listener -> listener.lost(lease, reason, lease.age()));
             });
   }

@@ -1,6 +1,8 @@
 package io.amqplocks.internal.lease;
 
+import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockListener;
+import io.amqplocks.lock.LockObserver;
 import java.util.List;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
@@ -26,6 +28,7 @@ public final class Notices implements AutoCloseable {
   private final AtomicLong dropped = new AtomicLong();
   private final List<LockListener> listeners;
   private final LockListener recorder;
+  private final LockObserver observer;
   private final ThreadPoolExecutor thread;
 
   /**
@@ -34,10 +37,29 @@ public final class Notices implements AutoCloseable {
    * @param recorder hears of losses only, at once and before all others; must not block or fail
    */
   public Notices(List<LockListener> listeners, LockListener recorder, ThreadFactory threads) {
+    this(listeners, recorder, LockObserver.NO_OP, threads);
+  }
+
+  /**
+   * The same, and word to an observer.
+   *
+   * @param observer follows calls and leases, on their threads
+   */
+  public Notices(
+      List<LockListener> listeners,
+      LockListener recorder,
+      LockObserver observer,
+      ThreadFactory threads) {
     this.listeners = List.copyOf(listeners);
     this.recorder = recorder;
+    this.observer = observer == LockObserver.NO_OP ? observer : new GuardedObserver(observer);
     thread =
         new ThreadPoolExecutor(0, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads);
+  }
+
+  /** A call for that lock begins in this thread. */
+  public LockObserver.Attempt begin(LockId lock) {
+    return observer.begin(lock);
   }
 
   /** Tells all listeners, later; not if they are so far behind that memory would suffer. */

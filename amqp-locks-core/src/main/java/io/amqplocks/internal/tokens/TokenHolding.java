@@ -143,13 +143,13 @@ final class TokenHolding implements Holding {
   }
 
   @Override
-  public FencingToken token() {
+  public Optional<FencingToken> tokenIfAny() {
     HeldToken ours = token;
     TokenContent known = content;
     if (!fenced || ours == null || known == null) {
-      return Holding.super.token();
+      return Optional.empty();
     }
-    return new FencingToken(known.slot(), known.epoch(), ours.returns());
+    return Optional.of(new FencingToken(known.slot(), known.epoch(), ours.returns()));
   }
 
   @Override

@@ -29,7 +29,7 @@ final class AsyncAcquire {
   private final QueuedLock lock;
   private final Context context;
   private final Patience patience;
-  private final long start;
+  private final Attempted attempted;
   private final CompletableFuture<Lease> result = new CompletableFuture<>();
   private final AtomicInteger signals = new AtomicInteger();
   private WaitingLines.@Nullable Ticket ticket;
@@ -40,7 +40,7 @@ final class AsyncAcquire {
     this.lock = lock;
     context = lock.context();
     this.patience = patience;
-    start = context.ticker().nanos();
+    attempted = lock.begin();
   }
 
   CompletableFuture<Lease> begin() {
@@ -91,31 +91,29 @@ final class AsyncAcquire {
       return;
     }
     if (result.isDone()) {
-      end(mine, Outcome.INTERRUPTED);
+      end(mine, Outcome.INTERRUPTED, null);
       return;
     }
     try {
       Step step = mine.place().next();
       Optional<HeldLease> lease = lock.take(mine, step, patience);
       if (lease.isPresent()) {
-        end(mine, null);
+        leave(mine);
         succeed(lease.get());
       } else if (patience.remaining() <= 0) {
-        end(mine, Outcome.TIMEOUT);
-        fail(patience.end());
+        LockException end = patience.end();
+        boolean busy = end instanceof LockException.AcquireTimeout;
+        fail(mine, busy ? Outcome.TIMEOUT : Outcome.ERROR, end);
       } else {
         sleep(step.action() == Action.SLEEP ? step.nanos() : 0);
       }
     } catch (LockException e) {
-      end(mine, Outcome.ERROR);
-      fail(e);
+      fail(mine, Outcome.ERROR, e);
     } catch (RejectedExecutionException e) {
-      end(mine, Outcome.ERROR);
-      fail(closed());
+      fail(mine, Outcome.ERROR, closed());
     } catch (RuntimeException | Error e) {
       // The place must be left, whatever happened.
-      end(mine, Outcome.ERROR);
-      fail(e);
+      fail(mine, Outcome.ERROR, e);
       throw e;
     }
   }
@@ -129,21 +127,23 @@ final class AsyncAcquire {
     timer = context.timer().schedule(this::signal, most, TimeUnit.NANOSECONDS);
   }
 
-  private void end(WaitingLines.Ticket mine, @Nullable Outcome missed) {
+  private void end(WaitingLines.Ticket mine, Outcome missed, @Nullable Throwable failure) {
+    leave(mine);
+    attempted.missed(missed, failure);
+  }
+
+  private void leave(WaitingLines.Ticket mine) {
     over = true;
     Future<?> last = timer;
     if (last != null) {
       last.cancel(false);
     }
     context.lines().leave(mine);
-    if (missed != null) {
-      lock.missed(missed, start);
-    }
   }
 
   /** In other threads than ours, which must not be held up by what the user does next. */
   private void succeed(HeldLease lease) {
-    lease.announce(lock.since(start));
+    attempted.acquired(lease);
     result
         .defaultExecutor()
         .execute(
@@ -154,7 +154,8 @@ final class AsyncAcquire {
             });
   }
 
-  private void fail(Throwable failure) {
+  private void fail(WaitingLines.Ticket mine, Outcome missed, Throwable failure) {
+    end(mine, missed, failure);
     result.defaultExecutor().execute(() -> result.completeExceptionally(failure));
   }
 }

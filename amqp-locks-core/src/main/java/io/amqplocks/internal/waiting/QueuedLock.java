@@ -95,13 +95,13 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object lineKey, 
 
   @Override
   public Optional<Lease> tryAcquire() {
-    long start = context.ticker.nanos();
+    Attempted attempted = begin();
     try {
       Optional<HeldLease> lease = context.lines.isEmpty(lineKey) ? attempt() : Optional.empty();
-      lease.ifPresentOrElse(held -> held.announce(since(start)), () -> missed(Outcome.BUSY, start));
+      lease.ifPresentOrElse(attempted::acquired, () -> attempted.missed(Outcome.BUSY, null));
       return lease.map(Lease.class::cast);
     } catch (LockException e) {
-      missed(Outcome.ERROR, start);
+      attempted.missed(Outcome.ERROR, e);
       throw e;
     }
   }
@@ -122,26 +122,29 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object lineKey, 
   @Override
   public Lease acquire(Duration wait) throws InterruptedException {
     requirePositive(wait);
-    long start = context.ticker.nanos();
-    Outcome missed = Outcome.ERROR;
-    boolean acquired = false;
-    WaitingLines.Ticket ticket = context.lines.join(lineKey, variant, () -> new Head(this), null);
+    Attempted attempted = begin();
     try {
-      HeldLease lease = acquire(ticket, new Patience(id, wait, context.ticker));
-      lease.announce(since(start));
-      acquired = true;
+      HeldLease lease = standInLine(new Patience(id, wait, context.ticker));
+      attempted.acquired(lease);
       return lease;
     } catch (LockException.AcquireTimeout e) {
-      missed = Outcome.TIMEOUT;
+      attempted.missed(Outcome.TIMEOUT, e);
       throw e;
     } catch (InterruptedException e) {
-      missed = Outcome.INTERRUPTED;
+      attempted.missed(Outcome.INTERRUPTED, e);
       throw e;
+    } catch (RuntimeException | Error e) {
+      attempted.missed(Outcome.ERROR, e);
+      throw e;
+    }
+  }
+
+  private HeldLease standInLine(Patience patience) throws InterruptedException {
+    WaitingLines.Ticket ticket = context.lines.join(lineKey, variant, () -> new Head(this), null);
+    try {
+      return acquire(ticket, patience);
     } finally {
       context.lines.leave(ticket);
-      if (!acquired) {
-        missed(missed, start);
-      }
     }
   }
 
@@ -194,13 +197,9 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object lineKey, 
     return Call.on(id, context.callTimeout, context.ticker);
   }
 
-  void missed(Outcome outcome, long start) {
-    Duration waited = since(start);
-    context.notices.post(listener -> listener.notAcquired(id, outcome, waited));
-  }
-
-  Duration since(long start) {
-    return Duration.ofNanos(context.ticker.nanos() - start);
+  /** A call begins, on the caller's thread. */
+  Attempted begin() {
+    return new Attempted(id, context, context.notices.begin(id), context.ticker.nanos());
   }
 
   @Override

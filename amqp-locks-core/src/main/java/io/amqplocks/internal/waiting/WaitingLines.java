@@ -2,6 +2,9 @@ package io.amqplocks.internal.waiting;
 
 import io.amqplocks.internal.lease.HeldSlot;
 import io.amqplocks.internal.waiting.QueuedLock.Variant;
+import io.amqplocks.lock.LockId;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.RejectedExecutionException;
@@ -133,6 +136,19 @@ public final class WaitingLines {
   private static Queue closed(Object key, Queue queue) {
     queue.line.close();
     return queue;
+  }
+
+  /** How many calls wait for each lock that anybody of our users waits for. */
+  public Map<LockId, Integer> waitingByLock() {
+    Map<LockId, Integer> result = new HashMap<>();
+    lines.forEach(
+        (key, queue) -> {
+          // The lines of administrators have keys of another kind.
+          if (key instanceof LockId lock) {
+            result.put(lock, queue.length);
+          }
+        });
+    return result;
   }
 
   /** How many calls wait. */

@@ -12,6 +12,7 @@ import io.amqplocks.internal.session.Sessions;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockListener;
+import io.amqplocks.lock.LockObserver;
 import io.amqplocks.lock.LossReason;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.test.Broker;
@@ -87,7 +88,7 @@ class LeaseClockTest {
   private HeldLease take(String name) {
     Holding holding = new QueueHolding(LockId.mutex(name), 1, fixture.prefix() + name, null);
     HeldLease lease = book.take(call(name), session(name), holding).orElseThrow();
-    lease.announce(Duration.ZERO);
+    lease.announce(Duration.ZERO, LockObserver.Attempt.NO_OP);
     return lease;
   }
 
