@@ -5,6 +5,7 @@ import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.LockAdmin;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerQueue;
+import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.function.Function;
@@ -44,17 +45,30 @@ public final class LocksOnBroker implements AutoCloseable {
 
   /** An application on the broker. */
   public ApplicationContextRunner application() {
+    return Contexts.withoutBroker().withPropertyValues(properties());
+  }
+
+  /** What tells an application of the broker, and of the queue prefix. */
+  public String[] properties() {
     ConnectionFactory settings = broker.connectionFactory();
-    return Contexts.withoutBroker()
-        .withPropertyValues(
-            "spring.rabbitmq.host=" + broker.host(),
-            "spring.rabbitmq.port=" + broker.port(),
-            "spring.rabbitmq.username=" + settings.getUsername(),
-            "spring.rabbitmq.password=" + settings.getPassword(),
-            "spring.rabbitmq.virtual-host=" + settings.getVirtualHost(),
-            "amqp-locks.queue-prefix=" + prefix,
-            "amqp-locks.default-wait=20s",
-            "test.lock=" + name);
+    return new String[] {
+      "spring.rabbitmq.host=" + broker.host(),
+      "spring.rabbitmq.port=" + broker.port(),
+      "spring.rabbitmq.username=" + settings.getUsername(),
+      "spring.rabbitmq.password=" + settings.getPassword(),
+      "spring.rabbitmq.virtual-host=" + settings.getVirtualHost(),
+      "amqp-locks.queue-prefix=" + prefix,
+      "amqp-locks.default-wait=20s",
+      "test.lock=" + name
+    };
+  }
+
+  /** Locks of another process; to be closed. */
+  public AmqpLocks stranger() {
+    return AmqpLocks.builder(broker.connectionFactory())
+        .queuePrefix(prefix)
+        .heartbeat(Duration.ofSeconds(2))
+        .build();
   }
 
   /** Administers locks as a stranger. */

@@ -52,7 +52,7 @@ public final class Notices implements AutoCloseable {
       ThreadFactory threads) {
     this.listeners = List.copyOf(listeners);
     this.recorder = recorder;
-    this.observer = observer == LockObserver.NO_OP ? observer : new GuardedObserver(observer);
+    this.observer = observer.equals(LockObserver.NO_OP) ? observer : new GuardedObserver(observer);
     thread =
         new ThreadPoolExecutor(0, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads);
   }

@@ -18,7 +18,8 @@ import org.springframework.boot.health.contributor.Health;
  * leases are held and can be released, tokens and mutexes acquired, but slots have to wait.
  *
  * <p>An open session is not tried out: with a broker that has stopped without a word it says UP for
- * up to three heartbeats more, until the leases are lost too.
+ * up to three heartbeats more, until the leases are lost too. Who holds leases sees it sooner, by
+ * the detail {@code uncertain}: how many of them the broker has not confirmed for too long.
  */
 public final class AmqpLocksHealthIndicator extends AbstractHealthIndicator {
 
@@ -57,7 +58,9 @@ public final class AmqpLocksHealthIndicator extends AbstractHealthIndicator {
         .withDetail("session", status.session())
         .withDetail("blocked", status.blocked())
         .withDetail("held", status.held())
+        .withDetail("uncertain", status.uncertain())
         .withDetail("waiting", status.waiting());
     status.lastLoss().ifPresent(loss -> builder.withDetail("lastLoss", loss));
+    status.lastLossAt().ifPresent(when -> builder.withDetail("lastLossAt", when));
   }
 }

@@ -1,0 +1,203 @@
+package io.amqplocks.spring.endpoint;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LocksStatus;
+import io.amqplocks.spring.LockCatalog;
+import io.amqplocks.spring.endpoint.LockChanges.Done;
+import io.amqplocks.spring.endpoint.LocksDescriptor.Loss;
+import io.amqplocks.spring.endpoint.LocksDescriptor.Session;
+import java.security.Principal;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.Show;
+import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
+
+/**
+ * The locks of this application under {@code /actuator/amqplocks}, and each under its kind and name,
+ * as in {@code /actuator/amqplocks/semaphore/images}. There a POST with {@code {"slots": 7}} resizes
+ * a semaphore, one with {@code {"enabled": false}} disables a persistent mutex, and a DELETE takes
+ * the lock from all who hold it; the lock itself stays. Only reading is allowed unless {@code
+ * management.endpoint.amqplocks.access=unrestricted}.
+ *
+ * <p>Of a mutex and a semaphore of one name the kind says which is meant; the algorithm is that
+ * which the application uses for the name, unless the parameter {@code algorithm} names another. A
+ * name may have slashes. One that does not fit in a path can still be found in the list of all.
+ */
+@WebEndpoint(id = "amqplocks", defaultAccess = Access.READ_ONLY)
+public final class AmqpLocksEndpoint {
+
+  private static final Logger log = LoggerFactory.getLogger(AmqpLocksEndpoint.class);
+  private static final int CONFLICT = 409;
+
+  private final AmqpLocks locks;
+  private final LockCatalog catalog;
+  private final LockViews views;
+  private final LockChanges changes;
+  private final Shown shown;
+
+  /**
+   * Who may see fencing tokens.
+   *
+   * @param values when
+   * @param roles to which users, if they have to be authorized; none for all
+   */
+  public record Shown(Show values, Set<String> roles) {
+    boolean to(SecurityContext caller) {
+      return values.isShown(caller, roles);
+    }
+  }
+
+  /** Of those locks. */
+  public AmqpLocksEndpoint(
+      AmqpLocks locks, LockCatalog catalog, BrokerQuestions questions, Shown shown) {
+    this.locks = locks;
+    this.catalog = catalog;
+    this.shown = shown;
+    views = new LockViews(locks, catalog, questions);
+    changes = new LockChanges(locks);
+  }
+
+  /** All locks that this application names, holds or waits for. */
+  @ReadOperation
+  public LocksDescriptor locks(SecurityContext caller) {
+    List<LockDescriptor> all = views.of(views.known(), shown.to(caller));
+    LocksStatus status = locks.status();
+    return new LocksDescriptor(
+        new Session(status.session(), status.blocked()),
+        status.held(),
+        status.uncertain(),
+        status.waiting(),
+        status
+            .lastLoss()
+            .flatMap(what -> status.lastLossAt().map(at -> new Loss(what, at)))
+            .orElse(null),
+        all);
+  }
+
+  /** One lock; 404 if neither this application nor the broker knows it. */
+  @ReadOperation
+  public WebEndpointResponse<?> lock(
+      SecurityContext caller,
+      @Selector String kind,
+      @Selector(match = Selector.Match.ALL_REMAINING) String[] name,
+      @Nullable String algorithm) {
+    return answer(
+        () -> {
+          LockId id = parse(kind, name, algorithm);
+          LockDescriptor lock = view(id, caller);
+          if (lock.broker().isAbsent() && !views.known().contains(id)) {
+            throw new LockException.NotFound(
+                "There is no %s here: this application does not name it, and %s"
+                    .formatted(id, "the broker does not know it"));
+          }
+          return new WebEndpointResponse<>(lock);
+        });
+  }
+
+  /** Resizes a semaphore, or enables or disables a persistent mutex. */
+  @WriteOperation
+  public WebEndpointResponse<?> change(
+      SecurityContext caller,
+      @Selector String kind,
+      @Selector(match = Selector.Match.ALL_REMAINING) String[] name,
+      @Nullable String algorithm,
+      @Nullable Integer slots,
+      @Nullable Boolean enabled) {
+    return change(
+        caller,
+        () -> parse(kind, name, algorithm),
+        id -> {
+          if (slots != null && enabled == null) {
+            return changes.resize(id, slots);
+          }
+          if (enabled != null && slots == null) {
+            return changes.enable(id, enabled);
+          }
+          throw new LockException.Invalid(
+              "Say what to change: {\"slots\": 5} of a semaphore, or {\"enabled\": true} of a"
+                  + " persistent mutex");
+        });
+  }
+
+  /**
+   * Takes the lock from all who hold it.
+   *
+   * @param patience for how long those who hold tokens in other processes may still give them back;
+   *     by default not at all
+   */
+  @DeleteOperation
+  public WebEndpointResponse<?> forceRelease(
+      SecurityContext caller,
+      @Selector String kind,
+      @Selector(match = Selector.Match.ALL_REMAINING) String[] name,
+      @Nullable String algorithm,
+      @Nullable Duration patience) {
+    return change(
+        caller,
+        () -> parse(kind, name, algorithm),
+        id ->
+            changes.forceRelease(
+                id,
+                patience == null ? Duration.ZERO : patience,
+                "taken back by " + name(caller) + " by the endpoint amqplocks"));
+  }
+
+  private LockId parse(String kind, String[] name, @Nullable String algorithm) {
+    return LockAddress.parse(catalog, kind, String.join("/", name), algorithm);
+  }
+
+  private LockDescriptor view(LockId id, SecurityContext caller) {
+    return views.of(Set.of(id), shown.to(caller)).get(0);
+  }
+
+  private WebEndpointResponse<?> change(
+      SecurityContext caller, Supplier<LockId> lock, Function<LockId, Done> change) {
+    return answer(
+        () -> {
+          LockId id = lock.get();
+          Done done = change.apply(id);
+          log.warn("{}: {}, as {} asked by the endpoint amqplocks", id, done.done(), name(caller));
+          return new WebEndpointResponse<>(
+              new ChangeDescriptor(done.done(), done.next(), view(id, caller)));
+        });
+  }
+
+  private static String name(SecurityContext caller) {
+    Principal principal = caller.getPrincipal();
+    return principal == null ? "an unknown user" : "user " + principal.getName();
+  }
+
+  private static WebEndpointResponse<?> answer(Supplier<WebEndpointResponse<?>> answer) {
+    try {
+      return answer.get();
+    } catch (LockException.Invalid e) {
+      return problem(WebEndpointResponse.STATUS_BAD_REQUEST, e);
+    } catch (LockException.NotFound e) {
+      return problem(WebEndpointResponse.STATUS_NOT_FOUND, e);
+    } catch (LockException.Conflict | LockException.AcquireTimeout e) {
+      return problem(CONFLICT, e);
+    } catch (LockException e) {
+      return problem(WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE, e);
+    }
+  }
+
+  private static WebEndpointResponse<?> problem(int status, LockException problem) {
+    return new WebEndpointResponse<>(
+        new ProblemDescriptor(String.valueOf(problem.getMessage())), status);
+  }
+}

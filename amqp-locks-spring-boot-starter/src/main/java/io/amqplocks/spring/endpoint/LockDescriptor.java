@@ -1,0 +1,64 @@
+package io.amqplocks.spring.endpoint;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
+
+/**
+ * One lock, as this process and the broker see it.
+ *
+ * @param kind {@code semaphore} or {@code mutex}
+ * @param name its name
+ * @param algorithm how the broker keeps it, in the words of the properties
+ * @param configured what this application says of it; null if it does not name the lock
+ * @param broker what the broker says of it, of all processes together
+ * @param here what this process has to do with it
+ * @param note what an operator should know of it; null if nothing is odd
+ */
+public record LockDescriptor(
+    String kind,
+    String name,
+    String algorithm,
+    @Nullable Configured configured,
+    BrokerDescriptor broker,
+    Here here,
+    @Nullable String note)
+    implements OperationResponseBody {
+
+  /**
+   * What properties or annotations say.
+   *
+   * @param slots how many slots it is created with; null if they do not say
+   * @param maxWait how long a call waits unless it says otherwise
+   */
+  public record Configured(@Nullable Integer slots, Duration maxWait) {}
+
+  /**
+   * What this process has to do with it.
+   *
+   * @param held leases that it holds
+   * @param waiting calls that wait in it
+   * @param leases the leases, oldest first
+   */
+  public record Here(int held, int waiting, List<HeldHere> leases) {}
+
+  /**
+   * A lease of this process.
+   *
+   * @param slot which slot it is of
+   * @param state HELD, or UNCERTAIN if the broker has not confirmed it for too long
+   * @param since when it was acquired
+   * @param age how long ago that was
+   * @param unconfirmedFor how long ago the broker was asked that last confirmed it
+   * @param fencingToken its fencing token, if it has one
+   */
+  public record HeldHere(
+      int slot,
+      String state,
+      Instant since,
+      Duration age,
+      Duration unconfirmedFor,
+      @Nullable String fencingToken) {}
+}

@@ -1,0 +1,104 @@
+package io.amqplocks.spring.endpoint;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.LocalLease;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.spring.LockCatalog;
+import io.amqplocks.spring.endpoint.LockDescriptor.Configured;
+import io.amqplocks.spring.endpoint.LockDescriptor.HeldHere;
+import io.amqplocks.spring.endpoint.LockDescriptor.Here;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Puts together what this process knows of its locks and what the broker says of them.
+ *
+ * @param locks the process's own
+ * @param catalog what the application says of them
+ * @param questions asks the broker
+ */
+record LockViews(AmqpLocks locks, LockCatalog catalog, BrokerQuestions questions) {
+
+  private static final String HIDDEN = "******";
+
+  /** All that this application names, holds or waits for. */
+  Set<LockId> known() {
+    Set<LockId> result = new LinkedHashSet<>(catalog.locks());
+    locks.leases().stream().map(LocalLease::lock).sorted(byName()).forEach(result::add);
+    locks.waiting().keySet().stream().sorted(byName()).forEach(result::add);
+    return result;
+  }
+
+  private static Comparator<LockId> byName() {
+    return Comparator.comparing(LockId::toString);
+  }
+
+  /**
+   * Those locks as they are now.
+   *
+   * @param shown whether who asks may see fencing tokens
+   */
+  List<LockDescriptor> of(Collection<LockId> ids, boolean shown) {
+    Map<LockId, BrokerDescriptor> answers = questions.ask(ids);
+    // After the broker, which may take its time: what is known here shall be new.
+    List<LocalLease> leases = locks.leases();
+    Map<LockId, Integer> waiting = locks.waiting();
+    Set<LockId> named = Set.copyOf(catalog.locks());
+    return answers.entrySet().stream()
+        .map(
+            answer -> {
+              LockId id = answer.getKey();
+              List<HeldHere> held = held(id, leases, shown);
+              Here here = new Here(held.size(), waiting.getOrDefault(id, 0), held);
+              return lock(id, named.contains(id) ? configured(id) : null, answer.getValue(), here);
+            })
+        .toList();
+  }
+
+  private static List<HeldHere> held(LockId id, List<LocalLease> leases, boolean shown) {
+    Instant now = Instant.now();
+    return leases.stream()
+        .filter(lease -> lease.lock().equals(id))
+        .sorted(Comparator.comparing(LocalLease::age).reversed())
+        .map(
+            lease ->
+                new HeldHere(
+                    lease.slot(),
+                    lease.state().name(),
+                    now.minus(lease.age()).truncatedTo(ChronoUnit.MILLIS),
+                    inMillis(lease.age()),
+                    inMillis(lease.unconfirmed()),
+                    lease.token().map(token -> shown ? token.toString() : HIDDEN).orElse(null)))
+        .toList();
+  }
+
+  private static Duration inMillis(Duration duration) {
+    return duration.truncatedTo(ChronoUnit.MILLIS);
+  }
+
+  private Configured configured(LockId id) {
+    int slots = catalog.slots(id);
+    return new Configured(slots == 0 ? null : slots, catalog.waitFor(id));
+  }
+
+  private static LockDescriptor lock(
+      LockId id, @Nullable Configured configured, BrokerDescriptor broker, Here here) {
+    LockAddress address = LockAddress.of(id);
+    return new LockDescriptor(
+        address.kind(),
+        address.name(),
+        address.algorithm(),
+        configured,
+        broker,
+        here,
+        Notes.on(configured, broker, here));
+  }
+}

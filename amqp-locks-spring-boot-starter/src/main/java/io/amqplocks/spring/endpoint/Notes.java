@@ -1,0 +1,40 @@
+package io.amqplocks.spring.endpoint;
+
+import io.amqplocks.spring.endpoint.LockDescriptor.Configured;
+import io.amqplocks.spring.endpoint.LockDescriptor.Here;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What is odd about a lock, in words for somebody who was just woken. */
+final class Notes {
+
+  private Notes() {}
+
+  static @Nullable String on(@Nullable Configured configured, BrokerDescriptor broker, Here here) {
+    List<String> notes = new ArrayList<>();
+    Integer slots = broker.slots();
+    Integer wanted = configured == null ? null : configured.slots();
+    if (Boolean.FALSE.equals(broker.exists())) {
+      notes.add(
+          wanted == null
+              ? "Nobody can have it: it does not exist at the broker, or is not enabled."
+              : "It does not exist at the broker: an operator destroyed it, or the broker lost it."
+                  + " A restart of an application creates it.");
+    } else if (slots != null && wanted != null && !slots.equals(wanted)) {
+      notes.add(
+          "The application configures %d slots; the %d at the broker count."
+              .formatted(wanted, slots));
+    }
+    if (broker.pendingWithdrawals() != null) {
+      notes.add("It was made smaller: the slots that are too many go as they are given back.");
+    }
+    if (broker.unsettled() != null) {
+      notes.add("A change was interrupted: resize it to its present number to settle it.");
+    }
+    if (here.leases().stream().anyMatch(lease -> lease.state().equals("UNCERTAIN"))) {
+      notes.add("The broker has not confirmed a lease here for too long: it may be lost already.");
+    }
+    return notes.isEmpty() ? null : String.join(" ", notes);
+  }
+}

@@ -1,0 +1,79 @@
+package io.amqplocks.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.amqplocks.spring.Contexts;
+import io.amqplocks.spring.endpoint.AmqpLocksEndpoint;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.amqp.rabbit.connection.CachingConnectionFactory;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Configuration;
+
+/** When there is an endpoint. */
+class EndpointConditionsTest {
+
+  private static final String EXPOSED = "management.endpoints.web.exposure.include=amqplocks";
+
+  private final ApplicationContextRunner application =
+      Contexts.withoutBroker()
+          .withConfiguration(AutoConfigurations.of(AmqpLocksEndpointAutoConfiguration.class));
+
+  @Configuration(proxyBeanMethods = false)
+  @ImportAutoConfiguration({
+    AmqpLocksAutoConfiguration.class,
+    AmqpLocksEndpointAutoConfiguration.class
+  })
+  static class Bare {}
+
+  @Test
+  void whereItIsExposed() {
+    application
+        .withPropertyValues(EXPOSED)
+        .run(context -> assertThat(context).hasSingleBean(AmqpLocksEndpoint.class));
+    application.run(context -> assertThat(context).doesNotHaveBean(AmqpLocksEndpoint.class));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "management.endpoint.amqplocks.access=NONE",
+        "management.endpoints.access.max-permitted=NONE",
+        "amqp-locks.enabled=false"
+      })
+  void notWhereItIsSwitchedOff(String property) {
+    application
+        .withPropertyValues(EXPOSED, property)
+        .run(
+            context -> assertThat(context).hasNotFailed().doesNotHaveBean(AmqpLocksEndpoint.class));
+  }
+
+  @Test
+  void notWithoutActuator() {
+    new ApplicationContextRunner()
+        .withUserConfiguration(Bare.class)
+        .withPropertyValues(EXPOSED)
+        .withClassLoader(new FilteredClassLoader("org.springframework.boot.actuate"))
+        .withBean(
+            "rabbitConnectionFactory",
+            CachingConnectionFactory.class,
+            () -> new CachingConnectionFactory("somehost"))
+        .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean("amqpLocksEndpoint"));
+  }
+
+  @Test
+  void aWrongBoundIsExplained() {
+    application
+        .withPropertyValues(EXPOSED, "management.endpoint.amqplocks.timeout=0s")
+        .run(
+            context ->
+                assertThat(context)
+                    .getFailure()
+                    .rootCause()
+                    .hasMessageContaining("management.endpoint.amqplocks.timeout must be more"));
+  }
+}

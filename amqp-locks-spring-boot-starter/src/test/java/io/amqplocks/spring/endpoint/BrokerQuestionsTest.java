@@ -1,0 +1,107 @@
+package io.amqplocks.spring.endpoint;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+
+class BrokerQuestionsTest {
+
+  private static final LockId SLOTS = LockId.semaphore("slots");
+  private static final LockId MUTEX = LockId.mutex("mutex");
+  private static final LockId TOKENS = LockId.tokenSemaphore("tokens");
+  private static final Duration LONG = Duration.ofSeconds(30);
+  private static final Duration SHORT = Duration.ofMillis(50);
+
+  private final List<LockId> asked = new CopyOnWriteArrayList<>();
+
+  private static BrokerDescriptor free() {
+    return BrokerDescriptor.mutex(null, false);
+  }
+
+  @Test
+  void answersComeInTheOrderOfTheQuestionAndSlotsAreAskedAboutLast() {
+    try (BrokerQuestions questions =
+        new BrokerQuestions(
+            id -> {
+              asked.add(id);
+              return free();
+            },
+            LONG)) {
+      assertThat(questions.ask(List.of(SLOTS, MUTEX, TOKENS)).keySet())
+          .containsExactly(SLOTS, MUTEX, TOKENS);
+      assertThat(asked).containsExactly(MUTEX, TOKENS, SLOTS);
+    }
+  }
+
+  @Test
+  void whatIsWrongWithOneLockKeepsNothingOfTheOthersBack() {
+    try (BrokerQuestions questions =
+        new BrokerQuestions(
+            id -> {
+              if (id.equals(MUTEX)) {
+                throw new LockException.Refused("not this one", null);
+              }
+              return free();
+            },
+            LONG)) {
+      Map<LockId, BrokerDescriptor> answers = questions.ask(List.of(MUTEX, TOKENS));
+      assertThat(answers.get(MUTEX)).isEqualTo(BrokerDescriptor.failed("not this one"));
+      assertThat(answers.get(TOKENS)).isEqualTo(free());
+    }
+  }
+
+  @Test
+  void aBrokerThatCannotBeReachedIsAskedOnce() {
+    try (BrokerQuestions questions =
+        new BrokerQuestions(
+            id -> {
+              asked.add(id);
+              throw new LockException.Unreachable("no way there", null);
+            },
+            LONG)) {
+      assertThat(questions.ask(List.of(MUTEX, TOKENS)).values())
+          .containsOnly(BrokerDescriptor.failed("no way there"));
+      assertThat(asked).hasSize(1);
+    }
+  }
+
+  @Test
+  void aQuestionThatHangsHoldsNobodyUpAndPilesNothingUp() throws Exception {
+    CountDownLatch hanging = new CountDownLatch(1);
+    try (BrokerQuestions questions =
+        new BrokerQuestions(
+            id -> {
+              asked.add(id);
+              if (id.equals(TOKENS)) {
+                awaitUninterruptibly(hanging);
+              }
+              return free();
+            },
+            SHORT)) {
+      for (int i = 0; i < 2; i++) {
+        assertThat(questions.ask(List.of(TOKENS, SLOTS)).values())
+            .containsOnly(BrokerDescriptor.failed("RabbitMQ did not answer within PT0.05S"));
+      }
+      assertThat(questions.ask(List.of(MUTEX)).get(MUTEX).error()).contains("earlier requests");
+      hanging.countDown();
+      await().atMost(LONG).until(() -> questions.ask(List.of(MUTEX)).get(MUTEX).error() == null);
+      assertThat(asked).as("no more was asked than anybody waited for").doesNotContain(SLOTS);
+    }
+  }
+
+  private static void awaitUninterruptibly(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}
