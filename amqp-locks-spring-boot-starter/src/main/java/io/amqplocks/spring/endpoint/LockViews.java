@@ -58,7 +58,8 @@ record LockViews(AmqpLocks locks, LockCatalog catalog, BrokerQuestions questions
               LockId id = answer.getKey();
               List<HeldHere> held = held(id, leases, shown);
               Here here = new Here(held.size(), waiting.getOrDefault(id, 0), held);
-              return lock(id, named.contains(id) ? configured(id) : null, answer.getValue(), here);
+              boolean known = named.contains(id) || named.contains(catalog.known(id));
+              return lock(id, known ? configured(id) : null, answer.getValue(), here);
             })
         .toList();
   }

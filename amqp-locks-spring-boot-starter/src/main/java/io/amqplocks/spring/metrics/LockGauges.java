@@ -4,10 +4,12 @@ import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockKind;
 import io.amqplocks.spring.LockCatalog;
+import io.amqplocks.spring.MetricNames;
 import io.amqplocks.spring.SemaphoreSetup;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.Map;
 import java.util.OptionalInt;
 
 /** How many calls wait in this process, and how many slots the semaphores have. */
@@ -26,10 +28,31 @@ public final class LockGauges implements MeterBinder {
 
   @Override
   public void bindTo(MeterRegistry registry) {
-    Gauge.builder("amqp.locks.waiting", locks, l -> l.status().waiting())
+    MetricNames names = new MetricNames(catalog);
+    for (LockKind kind : LockKind.values()) {
+      registerWaiting(registry, names, kind, MetricNames.OTHER);
+    }
+    catalog.watch(
+        id -> {
+          registerWaiting(registry, names, id.kind(), id.name().value());
+          registerSlots(registry, id);
+        });
+  }
+
+  private void registerWaiting(
+      MeterRegistry registry, MetricNames names, LockKind kind, String name) {
+    Gauge.builder("amqp.locks.waiting", locks, l -> waiting(l, names, kind, name))
         .description("Calls of this process that wait for a lock")
+        .tags(MetersOfLock.tags(kind, name))
         .register(registry);
-    catalog.watch(id -> registerSlots(registry, id));
+  }
+
+  /** Only locks that somebody waits for are looked at: few. */
+  private static int waiting(AmqpLocks locks, MetricNames names, LockKind kind, String name) {
+    return locks.waiting().entrySet().stream()
+        .filter(entry -> entry.getKey().kind() == kind && names.of(entry.getKey()).equals(name))
+        .mapToInt(Map.Entry::getValue)
+        .sum();
   }
 
   /** Only where this application created or adopted it: a scrape must not ask the broker. */

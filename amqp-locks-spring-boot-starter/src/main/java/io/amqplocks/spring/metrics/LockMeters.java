@@ -8,6 +8,7 @@ import io.amqplocks.lock.LockKind;
 import io.amqplocks.lock.LockListener;
 import io.amqplocks.lock.LossReason;
 import io.amqplocks.spring.LockCatalog;
+import io.amqplocks.spring.MetricNames;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
 import java.util.EnumMap;
@@ -22,7 +23,7 @@ import java.util.concurrent.ConcurrentHashMap;
 public final class LockMeters implements LockListener {
 
   /** The name under which locks are counted that neither a property nor an annotation names. */
-  public static final String OTHER = "(other)";
+  public static final String OTHER = MetricNames.OTHER;
 
   private final LockCatalog catalog;
   private final Map<LockId, MetersOfLock> known = new ConcurrentHashMap<>();
@@ -30,11 +31,21 @@ public final class LockMeters implements LockListener {
 
   /** Meters in that registry for the locks of that catalog. */
   public LockMeters(MeterRegistry registry, LockCatalog catalog) {
+    this(registry, catalog, true);
+  }
+
+  /**
+   * The same, perhaps without timers.
+   *
+   * @param timed whether to time calls and leases; false where they are observed, and timed so
+   */
+  public LockMeters(MeterRegistry registry, LockCatalog catalog, boolean timed) {
     this.catalog = catalog;
     for (LockKind kind : LockKind.values()) {
-      others.put(kind, new MetersOfLock(registry, kind, OTHER));
+      others.put(kind, new MetersOfLock(registry, kind, OTHER, timed));
     }
-    catalog.watch(id -> known.put(id, new MetersOfLock(registry, id.kind(), id.name().value())));
+    catalog.watch(
+        id -> known.put(id, new MetersOfLock(registry, id.kind(), id.name().value(), timed)));
   }
 
   @Override
@@ -49,14 +60,12 @@ public final class LockMeters implements LockListener {
 
   @Override
   public void released(Lease lease, Duration held) {
-    holding(lease).ended(lease, held);
+    holding(lease).released(lease, held);
   }
 
   @Override
   public void lost(Lease lease, LossReason reason, Duration held) {
-    MetersOfLock meters = holding(lease);
-    meters.ended(lease, held);
-    meters.lost(reason.cause());
+    holding(lease).lost(lease, reason.cause(), held);
   }
 
   /** Those that were told of its acquire: the lock may have got meters of its own since. */

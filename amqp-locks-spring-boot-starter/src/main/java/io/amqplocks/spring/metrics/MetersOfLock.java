@@ -11,7 +11,6 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
-import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.EnumSet;
@@ -19,6 +18,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The meters of one lock, or of all that have no meters of their own.
@@ -35,30 +35,25 @@ final class MetersOfLock {
   /** Where nobody reads the gauge, leases whose end was not told must not pile up. */
   private static final int SWEEP_EVERY = 1000;
 
-  private final Timer acquired;
-  private final Map<Outcome, Timer> notAcquired = new EnumMap<>(Outcome.class);
-  private final Timer hold;
+  private final @Nullable LockTimers timers;
   private final Map<Cause, Counter> lost = new EnumMap<>(Cause.class);
   private final Set<Lease> leases = ConcurrentHashMap.newKeySet();
   private int acquiredSinceSweep;
 
-  MetersOfLock(MeterRegistry registry, LockKind kind, String name) {
+  /**
+   * Meters in that registry.
+   *
+   * @param timed whether to time calls and leases, which nobody else does
+   */
+  MetersOfLock(MeterRegistry registry, LockKind kind, String name, boolean timed) {
     Tags tags = tags(kind, name);
-    acquired = acquire(registry, tags, "acquired");
-    for (Outcome outcome : Outcome.values()) {
-      notAcquired.put(outcome, acquire(registry, tags, lowerCase(outcome)));
-    }
-    hold =
-        Timer.builder("amqp.locks.hold")
-            .description("From the acquire of a lease to its release or loss")
-            .tags(tags)
-            .register(registry);
+    timers = timed ? new LockTimers(registry, tags) : null;
     for (Cause cause : Cause.values()) {
       lost.put(
           cause,
           Counter.builder("amqp.locks.lost")
               .description("Leases that were lost and not released")
-              .tags(tags.and("amqp.locks.cause", lowerCase(cause)))
+              .tags(tags.and("amqp.locks.cause", cause.name().toLowerCase(Locale.ROOT)))
               .register(registry));
     }
     Gauge.builder("amqp.locks.held", this, MetersOfLock::held)
@@ -71,24 +66,15 @@ final class MetersOfLock {
     return Tags.of("amqp.locks.name", name, "amqp.locks.type", kind.label());
   }
 
-  private static Timer acquire(MeterRegistry registry, Tags tags, String outcome) {
-    return Timer.builder("amqp.locks.acquire")
-        .description("From the call for a lock to its end")
-        .tags(tags.and("amqp.locks.outcome", outcome))
-        .register(registry);
-  }
-
-  private static String lowerCase(Enum<?> constant) {
-    return constant.name().toLowerCase(Locale.ROOT);
-  }
-
   void acquired(Lease lease, Duration waited) {
     if (++acquiredSinceSweep >= SWEEP_EVERY) {
       acquiredSinceSweep = 0;
       held();
     }
     leases.add(lease);
-    acquired.record(waited);
+    if (timers != null) {
+      timers.acquired(waited);
+    }
   }
 
   boolean holds(Lease lease) {
@@ -101,15 +87,23 @@ final class MetersOfLock {
   }
 
   void notAcquired(Outcome outcome, Duration waited) {
-    requireNonNull(notAcquired.get(outcome)).record(waited);
+    if (timers != null) {
+      timers.notAcquired(outcome, waited);
+    }
   }
 
-  void ended(Lease lease, Duration held) {
+  void released(Lease lease, Duration held) {
     leases.remove(lease);
-    hold.record(held);
+    if (timers != null) {
+      timers.released(held);
+    }
   }
 
-  void lost(Cause cause) {
+  void lost(Lease lease, Cause cause, Duration held) {
+    leases.remove(lease);
     requireNonNull(lost.get(cause)).increment();
+    if (timers != null) {
+      timers.lost(held);
+    }
   }
 }

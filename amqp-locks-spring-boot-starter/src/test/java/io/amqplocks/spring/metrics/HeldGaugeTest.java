@@ -129,6 +129,7 @@ class HeldGaugeTest {
                 .get("amqp.locks.hold")
                 .tag("amqp.locks.name", LockMeters.OTHER)
                 .tag("amqp.locks.type", "semaphore")
+                .tag("amqp.locks.outcome", "released")
                 .timer()
                 .count())
         .isEqualTo(1);

@@ -62,7 +62,12 @@ class LockMetersTest {
           context.getBean(Uploads.class).upload();
           await()
               .until(
-                  () -> meter(registry, "amqp.locks.hold", "token semaphore").timer().count() == 1);
+                  () ->
+                      meter(registry, "amqp.locks.hold", "token semaphore")
+                              .tag("amqp.locks.outcome", "released")
+                              .timer()
+                              .count()
+                          == 1);
           assertThat(
                   meter(registry, "amqp.locks.acquire", "token semaphore")
                       .tag("amqp.locks.outcome", "acquired")
@@ -73,7 +78,8 @@ class LockMetersTest {
               .isZero();
           assertThat(meter(registry, "amqp.locks.slots", "token semaphore").gauge().value())
               .isEqualTo(2);
-          assertThat(registry.get("amqp.locks.waiting").gauge().value()).isZero();
+          assertThat(meter(registry, "amqp.locks.waiting", "token semaphore").gauge().value())
+              .isZero();
         });
   }
 
@@ -126,7 +132,8 @@ class LockMetersTest {
                               .tags(
                                   List.of(
                                       Tag.of("amqp.locks.name", LockMeters.OTHER),
-                                      Tag.of("amqp.locks.type", "mutex")))
+                                      Tag.of("amqp.locks.type", "mutex"),
+                                      Tag.of("amqp.locks.outcome", "released")))
                               .timer()
                               .count()
                           == 5);

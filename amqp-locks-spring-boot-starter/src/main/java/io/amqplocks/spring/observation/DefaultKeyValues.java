@@ -1,0 +1,35 @@
+package io.amqplocks.spring.observation;
+
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.spring.observation.LockObservation.HighCardinality;
+import io.amqplocks.spring.observation.LockObservation.LowCardinality;
+import io.micrometer.common.KeyValues;
+
+/** The keys and values of both observations. */
+final class DefaultKeyValues {
+
+  private DefaultKeyValues() {}
+
+  static KeyValues low(LockContext context) {
+    return KeyValues.of(
+        LowCardinality.NAME.withValue(context.getLockName()),
+        LowCardinality.TYPE.withValue(context.getLock().kind().label()),
+        LowCardinality.OUTCOME.withValue(context.getOutcome()));
+  }
+
+  static KeyValues high(LockContext context) {
+    KeyValues values =
+        KeyValues.of(HighCardinality.LOCK.withValue(context.getLock().name().value()));
+    Lease lease = context.getLease();
+    if (lease == null) {
+      return values;
+    }
+    values = values.and(HighCardinality.SLOT.withValue(Integer.toString(lease.slot())));
+    try {
+      return values.and(HighCardinality.FENCING_TOKEN.withValue(lease.fencingToken().toString()));
+    } catch (LockException.NotFenced e) {
+      return values; // most are not
+    }
+  }
+}

@@ -1,0 +1,25 @@
+package io.amqplocks.spring.observation;
+
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LossReason;
+import org.jspecify.annotations.Nullable;
+
+/** What is known of a lease. */
+public final class LockHoldContext extends LockContext {
+
+  private volatile @Nullable LossReason lossReason;
+
+  /** Of a lease that begins. */
+  public LockHoldContext(LockId lock, String lockName) {
+    super(lock, lockName);
+  }
+
+  /** Why the lease was lost; null if it was not. */
+  public @Nullable LossReason getLossReason() {
+    return lossReason;
+  }
+
+  void setLossReason(LossReason reason) {
+    lossReason = reason;
+  }
+}

@@ -1,0 +1,18 @@
+package io.amqplocks.spring.observation;
+
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationConvention;
+
+/** How the observation of a lease is called and tagged. A bean of this type replaces the default. */
+public interface LockHoldConvention extends ObservationConvention<LockHoldContext> {
+
+  @Override
+  default boolean supportsContext(Observation.Context context) {
+    return context instanceof LockHoldContext;
+  }
+
+  @Override
+  default String getName() {
+    return "amqp.locks.hold";
+  }
+}

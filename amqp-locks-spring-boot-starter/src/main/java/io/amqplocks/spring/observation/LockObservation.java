@@ -1,0 +1,123 @@
+package io.amqplocks.spring.observation;
+
+import io.micrometer.common.docs.KeyName;
+import io.micrometer.observation.Observation.Context;
+import io.micrometer.observation.Observation.Event;
+import io.micrometer.observation.ObservationConvention;
+import io.micrometer.observation.docs.ObservationDocumentation;
+
+/** What is observed of locks. */
+public enum LockObservation implements ObservationDocumentation {
+
+  /** A call for a lock, from its beginning until it brought a lease or ended without. */
+  ACQUIRE {
+    @Override
+    public Class<? extends ObservationConvention<? extends Context>> getDefaultConvention() {
+      return DefaultLockAcquireConvention.class;
+    }
+
+    @Override
+    public KeyName[] getLowCardinalityKeyNames() {
+      return LowCardinality.values();
+    }
+
+    @Override
+    public KeyName[] getHighCardinalityKeyNames() {
+      return HighCardinality.values();
+    }
+  },
+
+  /** A lease, from its acquire until it was given back or lost. */
+  HOLD {
+    @Override
+    public Class<? extends ObservationConvention<? extends Context>> getDefaultConvention() {
+      return DefaultLockHoldConvention.class;
+    }
+
+    @Override
+    public KeyName[] getLowCardinalityKeyNames() {
+      return LowCardinality.values();
+    }
+
+    @Override
+    public KeyName[] getHighCardinalityKeyNames() {
+      return HighCardinality.values();
+    }
+
+    @Override
+    public Event[] getEvents() {
+      return Events.values();
+    }
+  };
+
+  /** Keys with few values, which become tags of metrics. */
+  public enum LowCardinality implements KeyName {
+
+    /** The configured name, also where a key belongs to it; "(other)" for names that are not. */
+    NAME {
+      @Override
+      public String asString() {
+        return "amqp.locks.name";
+      }
+    },
+
+    /** Which kind of lock it is, as in "token semaphore". */
+    TYPE {
+      @Override
+      public String asString() {
+        return "amqp.locks.type";
+      }
+    },
+
+    /**
+     * How it ended: acquired, busy, timeout, interrupted or error of a call, released or lost of a
+     * lease; none while it lasts.
+     */
+    OUTCOME {
+      @Override
+      public String asString() {
+        return "amqp.locks.outcome";
+      }
+    }
+  }
+
+  /** Keys with any number of values, for traces only. */
+  public enum HighCardinality implements KeyName {
+
+    /** The lock's own name, with its key. */
+    LOCK {
+      @Override
+      public String asString() {
+        return "amqp.locks.lock";
+      }
+    },
+
+    /** Which slot was acquired. */
+    SLOT {
+      @Override
+      public String asString() {
+        return "amqp.locks.slot";
+      }
+    },
+
+    /** The fencing token of the lease, if it has one. */
+    FENCING_TOKEN {
+      @Override
+      public String asString() {
+        return "amqp.locks.fencing.token";
+      }
+    }
+  }
+
+  /** What happens to a lease. */
+  public enum Events implements Event {
+
+    /** It was lost, and not given back. */
+    LOST {
+      @Override
+      public String getName() {
+        return "lost";
+      }
+    }
+  }
+}
