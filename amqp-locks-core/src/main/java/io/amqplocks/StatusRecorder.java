@@ -5,6 +5,7 @@ import io.amqplocks.lock.LockListener;
 import io.amqplocks.lock.LossReason;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -17,7 +18,10 @@ final class StatusRecorder implements LockListener {
 
   @Override
   public void lost(Lease lease, LossReason reason, Duration held) {
-    last = new Loss(lease.lock() + ", slot " + lease.slot() + ": " + reason, Instant.now());
+    last =
+        new Loss(
+            lease.lock() + ", slot " + lease.slot() + ": " + reason,
+            Instant.now().truncatedTo(ChronoUnit.MILLIS));
   }
 
   Optional<String> lastLoss() {

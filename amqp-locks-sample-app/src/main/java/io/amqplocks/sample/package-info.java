@@ -1,4 +1,4 @@
-/** One application, two roles: workers that upload images, and the receiver that takes them. */
+/** One application, three roles: workers that upload images, the receiver that takes them, and who reports. */
 @NullMarked
 package io.amqplocks.sample;
 

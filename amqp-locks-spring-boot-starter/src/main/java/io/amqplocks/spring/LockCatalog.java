@@ -105,7 +105,7 @@ public final class LockCatalog {
   }
 
   /** Whether the lock itself may be used, and not only those of its keys. */
-  boolean isUsed(LockId id) {
+  public boolean isUsed(LockId id) {
     LockId name = family(id);
     return !keyed.contains(name) || unkeyed.contains(name);
   }

@@ -1,8 +1,13 @@
 package io.amqplocks.sample.worker;
 
+import io.amqplocks.lock.LockException;
 import io.amqplocks.sample.images.Thumbnail;
+import io.amqplocks.spring.OnBusy;
 import io.amqplocks.spring.SemaphoreGuarded;
 import java.time.Duration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.amqp.ImmediateRequeueAmqpException;
 import org.springframework.context.annotation.Profile;
 import org.springframework.http.MediaType;
 import org.springframework.http.client.SimpleClientHttpRequestFactory;
@@ -17,6 +22,8 @@ import org.springframework.web.client.RestClient;
 @Profile("worker")
 class Uploader {
 
+  private static final Logger log = LoggerFactory.getLogger(Uploader.class);
+
   private final RestClient receiver;
   private final long bytesPerSecond;
 
@@ -29,8 +36,16 @@ class Uploader {
     this.bytesPerSecond = properties.bytesPerSecond().toBytes();
   }
 
-  /** Uploads one image; of all processes together, at most five are in here at once. */
-  @SemaphoreGuarded(name = "images", slots = 5)
+  /**
+   * Uploads one image; of all processes together, at most five are in here at once. Who gets no slot
+   * in time does not upload, but {@link #later}.
+   */
+  @SemaphoreGuarded(
+      name = "images",
+      slots = 5,
+      maxWait = "${sample.worker.patience}",
+      onBusy = OnBusy.FALLBACK,
+      fallbackMethod = "later")
   public void upload(Thumbnail image) {
     receiver
         .post()
@@ -40,6 +55,12 @@ class Uploader {
         .body(new ThrottledBody(image, bytesPerSecond))
         .retrieve()
         .toBodilessEntity();
+  }
+
+  /** Leaves the image to whoever takes it next from the work queue. */
+  private void later(Thumbnail image, LockException.AcquireTimeout busy) {
+    log.info("No slot for {} in time, so it goes back to the work queue", image.name());
+    throw new ImmediateRequeueAmqpException("No upload slot came free in time", busy);
   }
 
   /** Writes on the calling thread, so that the upload is over when the method returns. */

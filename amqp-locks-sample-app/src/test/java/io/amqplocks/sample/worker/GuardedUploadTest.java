@@ -6,6 +6,9 @@ import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.ConnectionFactory;
 import com.sun.net.httpserver.HttpServer;
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LockException;
 import io.amqplocks.sample.SampleApplication;
 import io.amqplocks.sample.images.ImageFolder;
 import io.amqplocks.sample.images.Thumbnail;
@@ -25,6 +28,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.amqp.ImmediateRequeueAmqpException;
 import org.springframework.amqp.rabbit.core.RabbitTemplate;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -85,6 +89,22 @@ class GuardedUploadTest {
     }
   }
 
+  @Test
+  void whoGetsNoSlotInTimeLeavesTheImageToOthers() throws Exception {
+    Uploader uploader =
+        startWorker("http://localhost:1", 1, "sample.worker.patience=100ms")
+            .getBean(Uploader.class);
+    Thumbnail image =
+        Thumbnail.of("any.jpg", new BufferedImage(960, 640, BufferedImage.TYPE_INT_RGB));
+    try (AmqpLocks other = AmqpLocks.builder(broker).queuePrefix(prefix).build();
+        Lease slot = other.tokenSemaphore("images").acquire(Duration.ofSeconds(30))) {
+      assertThat(slot.slot()).isEqualTo(1);
+      assertThatExceptionOfType(ImmediateRequeueAmqpException.class)
+          .isThrownBy(() -> uploader.upload(image))
+          .withCauseInstanceOf(LockException.AcquireTimeout.class);
+    }
+  }
+
   @AfterEach
   void leaveNothingBehind() {
     applications.forEach(ConfigurableApplicationContext::close);
@@ -95,6 +115,10 @@ class GuardedUploadTest {
   }
 
   private ConfigurableApplicationContext startWorker(String receiver, int slots) {
+    return startWorker(receiver, slots, "sample.worker.patience=10s");
+  }
+
+  private ConfigurableApplicationContext startWorker(String receiver, int slots, String patience) {
     return start(
         "worker",
         "server.port=0",
@@ -103,7 +127,7 @@ class GuardedUploadTest {
         "sample.worker.receiver=" + receiver,
         "amqp-locks.queue-prefix=" + prefix,
         "amqp-locks.semaphores.images.slots=" + slots,
-        "amqp-locks.semaphores.images.wait=10s");
+        patience);
   }
 
   /** Arguments, because they count more than application.yml does. */

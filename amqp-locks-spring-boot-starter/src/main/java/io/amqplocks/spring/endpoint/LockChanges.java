@@ -171,6 +171,6 @@ record LockChanges(AmqpLocks locks) {
 
   private static Done done(int here, int elsewhere, @Nullable String next) {
     return new Done(
-        "took back %d leases of this process and %d of others".formatted(here, elsewhere), next);
+        "leases taken back: %d of this process, %d of others".formatted(here, elsewhere), next);
   }
 }

@@ -12,10 +12,11 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,16 +30,18 @@ record LockViews(AmqpLocks locks, LockCatalog catalog, BrokerQuestions questions
 
   private static final String HIDDEN = "******";
 
-  /** All that this application names, holds or waits for. */
-  Set<LockId> known() {
-    Set<LockId> result = new LinkedHashSet<>(catalog.locks());
-    locks.leases().stream().map(LocalLease::lock).sorted(byName()).forEach(result::add);
-    locks.waiting().keySet().stream().sorted(byName()).forEach(result::add);
-    return result;
-  }
+  private static final Comparator<LockId> ORDER =
+      Comparator.<LockId, String>comparing(id -> LockAddress.of(id).kind())
+          .thenComparing(id -> id.name().value())
+          .thenComparing(LockId::kind);
 
-  private static Comparator<LockId> byName() {
-    return Comparator.comparing(LockId::toString);
+  /** All that this application names, holds or waits for; of a name with keys those keys. */
+  SortedSet<LockId> known() {
+    SortedSet<LockId> result = new TreeSet<>(ORDER);
+    catalog.locks().stream().filter(catalog::isUsed).forEach(result::add);
+    locks.leases().stream().map(LocalLease::lock).forEach(result::add);
+    result.addAll(locks.waiting().keySet());
+    return result;
   }
 
   /**
@@ -74,7 +77,7 @@ record LockViews(AmqpLocks locks, LockCatalog catalog, BrokerQuestions questions
                 new HeldHere(
                     lease.slot(),
                     lease.state().name(),
-                    now.minus(lease.age()).truncatedTo(ChronoUnit.MILLIS),
+                    now.minus(lease.age()).truncatedTo(ChronoUnit.SECONDS),
                     inMillis(lease.age()),
                     inMillis(lease.unconfirmed()),
                     lease.token().map(token -> shown ? token.toString() : HIDDEN).orElse(null)))

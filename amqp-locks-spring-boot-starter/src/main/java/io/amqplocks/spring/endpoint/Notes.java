@@ -26,7 +26,7 @@ final class Notes {
           "The application configures %d slots; the %d at the broker count."
               .formatted(wanted, slots));
     }
-    if (broker.pendingWithdrawals() != null) {
+    if (broker.pendingWithdrawals() != null && !Boolean.FALSE.equals(broker.exists())) {
       notes.add("It was made smaller: the slots that are too many go as they are given back.");
     }
     if (broker.unsettled() != null) {

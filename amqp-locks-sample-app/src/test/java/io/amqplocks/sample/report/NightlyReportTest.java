@@ -1,0 +1,116 @@
+package io.amqplocks.sample.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.rabbitmq.client.ConnectionFactory;
+import com.sun.net.httpserver.HttpServer;
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.FencingToken;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.test.Brokers;
+import io.amqplocks.test.OwnedBroker;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.LocalDate;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.test.context.ActiveProfiles;
+import org.springframework.test.context.DynamicPropertyRegistry;
+import org.springframework.test.context.DynamicPropertySource;
+
+/**
+ * How an application tests what it does under a lock: as a whole, with a real broker. This one
+ * starts a private RabbitMQ; with Docker, {@code @ServiceConnection} does the same (see the README).
+ */
+@SpringBootTest(
+    webEnvironment = SpringBootTest.WebEnvironment.NONE,
+    properties = "sample.report.cron=-")
+@ActiveProfiles("reporter")
+class NightlyReportTest {
+
+  private static final LocalDate DAY = LocalDate.of(2026, 11, 20);
+
+  private static OwnedBroker broker;
+  private static HttpServer receiver;
+
+  @BeforeAll
+  static void start() throws IOException {
+    broker = Brokers.start();
+    receiver = receiver("{\"images\": 60, \"failed\": 0}");
+  }
+
+  @AfterAll
+  static void stop() {
+    receiver.stop(0);
+    broker.close();
+  }
+
+  @DynamicPropertySource
+  static void settings(DynamicPropertyRegistry properties) {
+    ConnectionFactory settings = broker.connectionFactory();
+    properties.add("spring.rabbitmq.host", settings::getHost);
+    properties.add("spring.rabbitmq.port", settings::getPort);
+    properties.add("spring.rabbitmq.username", settings::getUsername);
+    properties.add("spring.rabbitmq.password", settings::getPassword);
+    properties.add("spring.rabbitmq.virtual-host", settings::getVirtualHost);
+    properties.add(
+        "sample.report.receiver", () -> "http://localhost:" + receiver.getAddress().getPort());
+  }
+
+  @Autowired private NightlyReport report;
+  @Autowired private ReportTable table;
+  @Autowired private AmqpLocks locks;
+
+  @Test
+  void oneReportADay() {
+    report.write(DAY, null);
+    assertThat(table.images(DAY)).hasValue(60);
+  }
+
+  @Test
+  void whileAnotherProcessWritesItIsLeftToThat() throws Exception {
+    LocalDate day = DAY.plusDays(1);
+    try (AmqpLocks other = AmqpLocks.builder(broker.connectionFactory()).build();
+        Lease lease = other.fencedMutex("nightly-report").acquire(Duration.ofSeconds(30))) {
+      assertThat(lease.slot()).isEqualTo(1);
+      report.write(day, null);
+      assertThat(table.images(day)).isEmpty();
+    }
+    report.write(day, null);
+    assertThat(table.images(day)).hasValue(60);
+  }
+
+  @Test
+  void aWriterThatWasOvertakenWithoutKnowingItIsRefused() throws Exception {
+    LocalDate day = DAY.plusDays(2);
+    FencingToken old;
+    try (Lease lease = locks.fencedMutex("nightly-report").acquire(Duration.ofSeconds(30))) {
+      old = lease.fencingToken();
+    }
+    report.write(day, null);
+    assertThat(table.write(day, 0, old)).isFalse();
+    assertThat(table.images(day)).hasValue(60);
+  }
+
+  private static HttpServer receiver(String stats) throws IOException {
+    HttpServer server =
+        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    byte[] body = stats.getBytes(StandardCharsets.UTF_8);
+    server.createContext(
+        "/stats",
+        exchange -> {
+          exchange.getResponseHeaders().add("Content-Type", "application/json");
+          exchange.sendResponseHeaders(200, body.length);
+          exchange.getResponseBody().write(body);
+          exchange.close();
+        });
+    server.start();
+    return server;
+  }
+}
