@@ -34,8 +34,10 @@ final class LeaseNotices {
 
   void released() {
     notices.post(listener -> listener.released(lease, lease.age()));
-    if (hold != Hold.NO_OP || !announced.isDone()) {
-      // Not yet announced: it was released by one who closes all there is.
+    // Asked in this order, for who announces sets it first. Not yet announced is what is released
+    // by one
+    // who closes all there is.
+    if (!announced.isDone() || hold != Hold.NO_OP) {
       var unused = announced.thenRun(() -> hold.released());
     }
   }
