@@ -1,0 +1,47 @@
+package io.amqplocks.lines;
+
+import com.rabbitmq.client.ConnectionFactory;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerQueue;
+import java.util.UUID;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+
+/** The application, running on a broker, and at its end all of its queues deleted. */
+final class LineApplication implements AutoCloseable {
+
+  private final String prefix = "test-" + UUID.randomUUID().toString().substring(0, 8) + ".";
+  private final Broker broker;
+  private final ConfigurableApplicationContext context;
+
+  LineApplication(Broker broker) {
+    this.broker = broker;
+    ConnectionFactory settings = broker.connectionFactory();
+    context =
+        new SpringApplicationBuilder(Application.class)
+            .run(
+                "--spring.rabbitmq.host=" + broker.host(),
+                "--spring.rabbitmq.port=" + broker.port(),
+                "--spring.rabbitmq.username=" + settings.getUsername(),
+                "--spring.rabbitmq.password=" + settings.getPassword(),
+                "--spring.rabbitmq.virtual-host=" + settings.getVirtualHost(),
+                "--amqp-locks.queue-prefix=" + prefix);
+  }
+
+  <T> T bean(Class<T> type) {
+    return context.getBean(type);
+  }
+
+  ConfigurableApplicationContext context() {
+    return context;
+  }
+
+  @Override
+  public void close() {
+    context.close();
+    broker.faults().queues().stream()
+        .map(BrokerQueue::name)
+        .filter(queue -> queue.startsWith(prefix))
+        .forEach(broker.faults()::deleteQueue);
+  }
+}

@@ -1,0 +1,57 @@
+package io.amqplocks.lines;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.spring.LockTemplate;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.SpringBootVersion;
+import org.springframework.util.ClassUtils;
+
+/** A small application as it really starts, on a real broker, with this line's Spring Boot. */
+@Tag("one-jdk")
+@BrokerTest
+class SmokeTest {
+
+  @Test
+  void annotationsAndTemplate(Broker broker) throws IOException {
+    String version = SpringBootVersion.getVersion();
+    assertThat(version).isEqualTo(System.getProperty("boot.version"));
+    try (LineApplication application = new LineApplication(broker)) {
+      AmqpLocks locks = application.bean(AmqpLocks.class);
+      Application.Uploads uploads = application.bean(Application.Uploads.class);
+      assertThat(uploads.upload(() -> locks.admin().tokenSemaphore("images").inUse())).isOne();
+      assertThat(locks.admin().tokenSemaphore("images").count()).isEqualTo(2);
+      assertThat(uploads.report()).isOne();
+
+      LockTemplate template = application.bean(LockTemplate.class);
+      template.mutex("report").execute(() -> assertThat(locks.status().held()).isOne());
+      assertThat(template.semaphore("images").tryExecute(() -> {})).isTrue();
+      assertThat(locks.status().held()).isZero();
+    }
+    record(version);
+  }
+
+  /** So that {@code bin/verify} can say what really ran. */
+  private static void record(String version) throws IOException {
+    String file = System.getenv("AMQP_LOCKS_BOOT_RECORD");
+    if (file != null) {
+      String part =
+          ClassUtils.isPresent("org.springframework.boot.health.contributor.HealthIndicator", null)
+              ? ""
+              : " (without its RabbitMQ and Actuator modules)";
+      Files.writeString(
+          Path.of(file),
+          version + part + "\n",
+          StandardOpenOption.CREATE,
+          StandardOpenOption.APPEND);
+    }
+  }
+}
