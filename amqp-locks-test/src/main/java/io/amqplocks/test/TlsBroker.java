@@ -1,0 +1,137 @@
+package io.amqplocks.test;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.opentest4j.TestAbortedException;
+
+/**
+ * A broker that answers over TLS too, and there only to clients with a certificate that its authority
+ * signed. It takes a {@code rabbitmq-server} on this machine.
+ *
+ * <pre>{@code
+ * try (TlsBroker broker = TlsBroker.start()) {
+ *   connect("localhost", broker.tlsPort(), broker.authority(), broker.certificate(), broker.key());
+ * }
+ * }</pre>
+ */
+public final class TlsBroker implements AutoCloseable {
+
+  private final Path folder;
+  private final Certificates certificates;
+  private final OwnedBroker broker;
+  private final int tlsPort;
+
+  /**
+   * Starts one of the preferred line that is on this machine.
+   *
+   * @throws TestAbortedException if there is none: JUnit reports the test or class as skipped
+   * @throws IllegalStateException the same if {@code AMQP_LOCKS_BROKER_REQUIRED} is {@code true}; or if
+   *     it does not start
+   */
+  public static TlsBroker start() {
+    Map<String, String> environment = System.getenv();
+    if (!environment.getOrDefault("AMQP_LOCKS_BROKER_URI", "").isEmpty()) {
+      throw new TestAbortedException(
+          "A broker with TLS is started here, and AMQP_LOCKS_BROKER_URI names one");
+    }
+    LocalSource source = new LocalSource(environment);
+    BrokerOffers offers = BrokerOffers.find(environment);
+    return Stream.concat(offers.wanted().stream(), source.lines().stream())
+        .flatMap(line -> source.find(line).stream())
+        .findFirst()
+        .map(TlsBroker::new)
+        .orElseThrow(() -> missing(offers));
+  }
+
+  private static RuntimeException missing(BrokerOffers offers) {
+    String why = "A broker with TLS takes a rabbitmq-server on this machine";
+    return offers.required() ? new IllegalStateException(why) : new TestAbortedException(why);
+  }
+
+  private TlsBroker(Installation installation) {
+    try {
+      folder = Files.createTempDirectory(installation.temporary(), "amqp-locks-tls-");
+    } catch (IOException failed) {
+      throw new UncheckedIOException("Cannot make a folder for certificates", failed);
+    }
+    try {
+      certificates = Certificates.make(folder);
+      tlsPort = FreePorts.next();
+      NodePlace place = NodePlace.alone(installation).with(configuration(installation));
+      LocalNode node = new LocalNode(place);
+      broker = NodeBroker.start(node, place.address(), node::close);
+      BrokerRecord.add(broker.version());
+    } catch (RuntimeException failed) {
+      delete();
+      throw failed;
+    }
+  }
+
+  private String configuration(Installation installation) {
+    return """
+        listeners.ssl.1 = 127.0.0.1:%d
+        ssl_options.cacertfile = %s
+        ssl_options.certfile = %s
+        ssl_options.keyfile = %s
+        ssl_options.verify = verify_peer
+        ssl_options.fail_if_no_peer_cert = true
+        """
+        .formatted(
+            tlsPort,
+            installation.inside(certificates.authority()),
+            installation.inside(certificates.certificate()),
+            installation.inside(certificates.key()));
+  }
+
+  /** The same broker, without TLS. */
+  public Broker broker() {
+    return broker;
+  }
+
+  /** The port of TLS on {@code localhost}. */
+  public int tlsPort() {
+    return tlsPort;
+  }
+
+  /** A file with the certificate, in PEM format, of the authority that signed the broker's. */
+  public Path authority() {
+    return certificates.authority();
+  }
+
+  /** A file with a certificate, in PEM format, that the broker trusts. */
+  public Path certificate() {
+    return certificates.certificate();
+  }
+
+  /** A file with the private key of {@link #certificate()}, in PEM format. */
+  public Path key() {
+    return certificates.key();
+  }
+
+  /** Ends the broker and deletes all its data. Again it does nothing. */
+  @Override
+  public void close() {
+    broker.close();
+    delete();
+  }
+
+  private void delete() {
+    if (!Files.exists(folder)) {
+      return;
+    }
+    try (Stream<Path> files = Files.walk(folder)) {
+      List<Path> deepestFirst = files.sorted(Comparator.reverseOrder()).toList();
+      for (Path file : deepestFirst) {
+        Files.delete(file);
+      }
+    } catch (IOException failed) {
+      throw new UncheckedIOException("Cannot delete " + folder, failed);
+    }
+  }
+}
