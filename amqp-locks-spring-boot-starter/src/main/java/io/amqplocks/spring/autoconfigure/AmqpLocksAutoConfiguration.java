@@ -13,6 +13,7 @@ import io.amqplocks.spring.guard.LocksLifecycle;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.amqp.rabbit.connection.ConnectionFactory;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -52,8 +53,9 @@ public final class AmqpLocksAutoConfiguration {
 
   @Bean
   @ConditionalOnMissingBean({AmqpLocks.class, BrokerSettings.class})
-  BrokerSettings amqpLocksBrokerSettings(ObjectProvider<ConnectionFactory> factories) {
-    return ApplicationBrokerSettings.of(factories);
+  BrokerSettings amqpLocksBrokerSettings(
+      ListableBeanFactory beans, AmqpLocksProperties properties) {
+    return ApplicationBrokerSettings.of(beans, properties.connectionFactory());
   }
 
   @Bean

@@ -20,6 +20,8 @@ import org.springframework.boot.context.properties.bind.Name;
  * What an operator can say of the locks.
  *
  * @param enabled Whether to set up the locks. Without, annotated methods just run.
+ * @param connectionFactory Name or qualifier of the connection factory bean whose settings the locks'
+ *     own connections get. By default the only one or the primary one.
  * @param connectionName Name of the locks' connections as the broker shows them, which is followed
  *     by what each is for, as in "holder". By default the application's name.
  * @param heartbeat Interval of AMQP heartbeats in whole seconds, which bounds how long the loss of
@@ -42,6 +44,7 @@ import org.springframework.boot.context.properties.bind.Name;
 @ConfigurationProperties("amqp-locks")
 public record AmqpLocksProperties(
     @DefaultValue("true") boolean enabled,
+    @Nullable String connectionFactory,
     @Nullable String connectionName,
     @DefaultValue("10s") Duration heartbeat,
     @Nullable Duration callTimeout,
