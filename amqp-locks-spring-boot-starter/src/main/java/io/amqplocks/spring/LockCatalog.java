@@ -225,6 +225,12 @@ public final class LockCatalog {
     return type == null ? defaults.queueType : type.what();
   }
 
+  /** What to do if the broker has another number of slots for that lock than it is to be created with. */
+  OnMismatch onMismatch(LockId id) {
+    NamedLock found = named.get(settings(family(id)));
+    return found == null || found.onMismatch() == null ? OnMismatch.ADOPT : found.onMismatch();
+  }
+
   /**
    * The locks that stand for the names known so far, in the order that those became known; decides
    * their algorithms.

@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param queueType what is to keep the tokens, if it has tokens; null if it says nothing of it
  * @param maxWait how long to wait; null if it says nothing of it
  * @param priority which priority calls have that wait; 0 if none
+ * @param onMismatch what to do if the broker has another number of slots; null if it says nothing
+ *     of it
  */
 public record LockTerms(
     LockId lock,
@@ -26,21 +28,23 @@ public record LockTerms(
     @Nullable LockKind algorithm,
     @Nullable TokenQueueType queueType,
     @Nullable Duration maxWait,
-    int priority) {
+    int priority,
+    @Nullable OnMismatch onMismatch) {
 
   /** Nothing yet, by the properties of that lock. */
   public static LockTerms configured(LockId lock) {
-    return new LockTerms(lock, LockCatalog.property(lock), true, 0, null, null, null, 0);
+    return new LockTerms(lock, LockCatalog.property(lock), true, 0, null, null, null, 0, null);
   }
 
   /** Nothing yet, by that annotated method. */
   public static LockTerms annotated(LockId lock, String method) {
-    return new LockTerms(lock, method, false, 0, null, null, null, 0);
+    return new LockTerms(lock, method, false, 0, null, null, null, 0, null);
   }
 
   /** Also so many slots, or 0 for nothing said. */
   public LockTerms slots(int number) {
-    return new LockTerms(lock, source, configured, number, algorithm, queueType, maxWait, priority);
+    return new LockTerms(
+        lock, source, configured, number, algorithm, queueType, maxWait, priority, onMismatch);
   }
 
   /** Also of that algorithm. */
@@ -54,21 +58,31 @@ public record LockTerms(
   }
 
   private LockTerms algorithm(@Nullable LockKind wanted) {
-    return new LockTerms(lock, source, configured, slots, wanted, queueType, maxWait, priority);
+    return new LockTerms(
+        lock, source, configured, slots, wanted, queueType, maxWait, priority, onMismatch);
   }
 
   /** Also on queues of that type, or null for nothing said. */
   public LockTerms queueType(@Nullable TokenQueueType type) {
-    return new LockTerms(lock, source, configured, slots, algorithm, type, maxWait, priority);
+    return new LockTerms(
+        lock, source, configured, slots, algorithm, type, maxWait, priority, onMismatch);
   }
 
   /** Also waiting for so long, or null for nothing said. */
   public LockTerms maxWait(@Nullable Duration atMost) {
-    return new LockTerms(lock, source, configured, slots, algorithm, queueType, atMost, priority);
+    return new LockTerms(
+        lock, source, configured, slots, algorithm, queueType, atMost, priority, onMismatch);
   }
 
   /** Also with that priority, or 0 for none. */
   public LockTerms priority(int number) {
-    return new LockTerms(lock, source, configured, slots, algorithm, queueType, maxWait, number);
+    return new LockTerms(
+        lock, source, configured, slots, algorithm, queueType, maxWait, number, onMismatch);
+  }
+
+  /** Also doing that if the broker has another number of slots, or null for nothing said. */
+  public LockTerms onMismatch(@Nullable OnMismatch reaction) {
+    return new LockTerms(
+        lock, source, configured, slots, algorithm, queueType, maxWait, priority, reaction);
   }
 }

@@ -17,6 +17,7 @@ import org.slf4j.LoggerFactory;
  * @param queueType what keeps its tokens
  * @param priority that somebody waits for it with a priority
  * @param maxWait how long to wait for it
+ * @param onMismatch what to do if the broker has another number of slots
  * @param settled whether it may be in use, so that its kind is decided for good
  */
 record NamedLock(
@@ -26,6 +27,7 @@ record NamedLock(
     @Nullable Said<TokenQueueType> queueType,
     @Nullable Said<Integer> priority,
     @Nullable Duration maxWait,
+    @Nullable OnMismatch onMismatch,
     boolean settled) {
 
   private static final Logger log = LoggerFactory.getLogger(NamedLock.class);
@@ -35,7 +37,7 @@ record NamedLock(
 
   /** Nothing said yet. */
   static NamedLock of(LockId name) {
-    return new NamedLock(name, null, null, null, null, null, false);
+    return new NamedLock(name, null, null, null, null, null, null, false);
   }
 
   /**
@@ -56,6 +58,7 @@ record NamedLock(
                 ? priority
                 : said(terms.priority(), terms, "priority"),
             terms.maxWait() == null ? maxWait : terms.maxWait(),
+            terms.onMismatch() == null ? onMismatch : terms.onMismatch(),
             settled);
     return settled ? result.checked() : result;
   }
@@ -78,9 +81,9 @@ record NamedLock(
       log.info("{}: {}", name, both);
       return before;
     }
-    throw new IllegalStateException(
-        "The %s is given %s: make them equal, or decide by %s.slots"
-            .formatted(name, both, LockCatalog.property(name)));
+    throw new LockConfigurationException(
+        "The %s is given %s.".formatted(name, both),
+        "Make them equal, or decide by %s.slots.".formatted(LockCatalog.property(name)));
   }
 
   /** A property does not override here: the work of the annotated method may rely on the algorithm. */
@@ -89,16 +92,17 @@ record NamedLock(
     if (before == null || before.what() == now.what()) {
       return before == null ? now : before;
     }
-    throw new IllegalStateException(
+    throw new LockConfigurationException(
         ("The %s is given the algorithm %s by %s and %s by %s, which are two locks that know nothing of"
-                + " each other: make them equal, or say it only once, by %s.algorithm")
+                + " each other.")
             .formatted(
                 name,
                 algorithm(before.what()),
                 before.source() + (settled ? " at its first use" : ""),
                 algorithm(now.what()),
-                now.source(),
-                LockCatalog.property(name)));
+                now.source()),
+        "Make them equal, or say it only once, by %s.algorithm."
+            .formatted(LockCatalog.property(name)));
   }
 
   /**
@@ -111,7 +115,14 @@ record NamedLock(
     return settled
         ? this
         : new NamedLock(
-                name, slots, kind == null ? otherwise : kind, queueType, priority, maxWait, true)
+                name,
+                slots,
+                kind == null ? otherwise : kind,
+                queueType,
+                priority,
+                maxWait,
+                onMismatch,
+                true)
             .checked();
   }
 
@@ -119,22 +130,18 @@ record NamedLock(
     Said<LockKind> is = decided();
     boolean tokens = is.what() == LockKind.TOKEN_SEMAPHORE || is.what() == LockKind.FENCED_MUTEX;
     if (!tokens && priority != null) {
-      throw new IllegalStateException(
-          "%s waits for the %s with priority %d, and its algorithm %s, by %s, has no priorities: %s"
+      throw new LockConfigurationException(
+          "%s waits for the %s with priority %d, and its algorithm %s, by %s, has no priorities."
               .formatted(
-                  priority.source(),
-                  name,
-                  priority.what(),
-                  algorithm(is.what()),
-                  is.source(),
-                  "choose TOKENS there or by %s.algorithm=tokens, or leave the priority out"
-                      .formatted(LockCatalog.property(name))));
+                  priority.source(), name, priority.what(), algorithm(is.what()), is.source()),
+          "Choose TOKENS there or by %s.algorithm=tokens, or leave the priority out."
+              .formatted(LockCatalog.property(name)));
     }
     if (!tokens && queueType != null) {
-      throw new IllegalStateException(
-          "%s is for tokens, and the %s has the algorithm %s by %s: make that tokens, or leave %s out"
-              .formatted(
-                  queueType.source(), name, algorithm(is.what()), is.source(), queueType.source()));
+      throw new LockConfigurationException(
+          "%s is for tokens, and the %s has the algorithm %s by %s."
+              .formatted(queueType.source(), name, algorithm(is.what()), is.source()),
+          "Make that tokens, or leave %s out.".formatted(queueType.source()));
     }
     return this;
   }

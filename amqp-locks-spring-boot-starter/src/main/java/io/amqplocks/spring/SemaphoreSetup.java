@@ -15,7 +15,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Creates the semaphores whose slots the catalog knows, once each: at startup, or at first use if
- * the broker could not be reached then. One that exists is adopted as it is. A semaphore that
+ * the broker could not be reached then. One that exists with other slots is treated as the catalog says:
+ * adopted, by default. A semaphore that
  * disappears later is not created again: an administrator did that.
  */
 public final class SemaphoreSetup {
@@ -27,6 +28,7 @@ public final class SemaphoreSetup {
 
   private final LockAdmin admin;
   private final LockCatalog catalog;
+  private final SlotMismatch mismatch;
 
   /** Done or under way; threads that want the same semaphore share one attempt. */
   private final Map<LockId, FutureTask<Integer>> attempts = new ConcurrentHashMap<>();
@@ -37,6 +39,7 @@ public final class SemaphoreSetup {
   public SemaphoreSetup(LockAdmin admin, LockCatalog catalog) {
     this.admin = admin;
     this.catalog = catalog;
+    mismatch = new SlotMismatch(admin, catalog);
   }
 
   /**
@@ -153,10 +156,7 @@ public final class SemaphoreSetup {
     if (!known.equals(id)) {
       warnOfMany(known);
     }
-    if (actual != wanted) {
-      log.warn("{} exists with {} slots, which count; configured are {}", id, actual, wanted);
-    }
-    return actual;
+    return actual == wanted ? actual : mismatch.settle(id, actual, wanted);
   }
 
   private void warnOfMany(LockId known) {

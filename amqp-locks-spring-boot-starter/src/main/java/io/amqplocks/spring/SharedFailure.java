@@ -50,6 +50,9 @@ final class SharedFailure {
     if (failure instanceof LockException.Closed) {
       return after(failure, new LockException.Closed(message));
     }
+    if (failure instanceof LockConfigurationException wrong) {
+      return new LockConfigurationException(wrong.description(), wrong.action(), wrong);
+    }
     return other(id, failure);
   }
 

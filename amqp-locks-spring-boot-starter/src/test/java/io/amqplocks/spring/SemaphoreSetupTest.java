@@ -12,6 +12,8 @@ import io.amqplocks.test.TcpProxy;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -85,6 +87,31 @@ class SemaphoreSetupTest {
               assertThat(output)
                   .contains("token semaphore '" + name + "' exists with 7 slots, which count");
             });
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = SemaphoreAlgorithm.class,
+      names = {"SLOTS", "TOKENS"})
+  void aSemaphoreWithOtherSlotsIsResizedWhereThatIsWanted(SemaphoreAlgorithm algorithm) {
+    ApplicationContextRunner configured =
+        application.withPropertyValues(
+            "amqp-locks.semaphores." + name + ".algorithm=" + algorithm,
+            "amqp-locks.semaphores." + name + ".on-mismatch=resize");
+    for (int slots : new int[] {3, 7, 2}) {
+      configured
+          .withPropertyValues("amqp-locks.semaphores." + name + ".slots=" + slots)
+          .run(
+              context -> {
+                assertThat(
+                        algorithm == SemaphoreAlgorithm.SLOTS
+                            ? onBroker.slots()
+                            : onBroker.tokens())
+                    .isEqualTo(slots);
+                LockId id = context.getBean(LockCatalog.class).semaphore(name);
+                assertThat(context.getBean(SemaphoreSetup.class).slots(id)).hasValue(slots);
+              });
+    }
   }
 
   @Test

@@ -7,6 +7,7 @@ import io.amqplocks.lock.TokenQueueType;
 import io.amqplocks.spring.LockCatalog;
 import io.amqplocks.spring.LockTerms;
 import io.amqplocks.spring.MutexAlgorithm;
+import io.amqplocks.spring.OnMismatch;
 import io.amqplocks.spring.SemaphoreAlgorithm;
 import java.time.Duration;
 import java.util.Map;
@@ -71,12 +72,14 @@ public record AmqpLocksProperties(
    * @param algorithm How the broker keeps the semaphore, the same in all processes. Must not contradict
    *     an annotation.
    * @param queueType What keeps the tokens, if it has tokens, when it is created.
+   * @param onMismatch What to do when the semaphore exists with another number of slots than configured.
    */
   public record Semaphore(
       @Nullable Integer slots,
       @Name("wait") @Nullable Duration maxWait,
       @DefaultValue("default") SemaphoreAlgorithm algorithm,
-      @Nullable TokenQueueType queueType) {}
+      @Nullable TokenQueueType queueType,
+      @DefaultValue("adopt") OnMismatch onMismatch) {}
 
   /**
    * One mutex.
@@ -138,7 +141,8 @@ public record AmqpLocksProperties(
                     .slots(semaphore.slots == null ? 0 : semaphore.slots)
                     .maxWait(semaphore.maxWait)
                     .algorithm(semaphore.algorithm)
-                    .queueType(semaphore.queueType)));
+                    .queueType(semaphore.queueType)
+                    .onMismatch(semaphore.onMismatch)));
     mutexes.forEach(
         (name, mutex) ->
             catalog.add(

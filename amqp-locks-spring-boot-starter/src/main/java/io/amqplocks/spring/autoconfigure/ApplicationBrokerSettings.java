@@ -66,14 +66,14 @@ final class ApplicationBrokerSettings {
       return BeanFactoryAnnotationUtils.qualifiedBeanOfType(
           (BeanFactory) beans, ConnectionFactory.class, wanted);
     } catch (NoSuchBeanDefinitionException e) {
+      // Not as the cause: Boot's own analysis would be shown, which speaks of injection.
       List<String> names = names(beans);
       throw new LockConfigurationException(
           "amqp-locks.connection-factory is '%s', and no single bean of type %s has that name or qualifier."
               .formatted(wanted, ConnectionFactory.class.getName()),
           names.isEmpty()
               ? "There is none of that type at all."
-              : "Name one of these: %s.".formatted(String.join(", ", names)),
-          e);
+              : "Name one of these: %s.".formatted(String.join(", ", names)));
     }
   }
 

@@ -75,7 +75,7 @@ class AlgorithmConflictTest {
         application.withBean(UrgentReport.class),
         UrgentReport.class.getName() + ".report() waits for the mutex 'report' with priority 3",
         "EXCLUSIVE_QUEUE, by default, has no priorities",
-        "choose TOKENS there or by amqp-locks.mutexes.report.algorithm=tokens");
+        "Choose TOKENS there or by amqp-locks.mutexes.report.algorithm=tokens");
     assertFails(
         application.withBean(Slots.class).withBean(Urgent.class),
         Urgent.class.getName() + ".upload() waits for the semaphore 'images' with priority 3",

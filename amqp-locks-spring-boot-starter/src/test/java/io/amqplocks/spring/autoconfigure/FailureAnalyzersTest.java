@@ -1,0 +1,191 @@
+package io.amqplocks.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.TokenQueueType;
+import io.amqplocks.spring.LocksOnBroker;
+import io.amqplocks.spring.SemaphoreGuarded;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.amqp.rabbit.connection.CachingConnectionFactory;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.mock.env.MockEnvironment;
+
+/** Each way in which an application cannot start tells what to do. */
+@BrokerTest
+@ExtendWith(OutputCaptureExtension.class)
+class FailureAnalyzersTest {
+
+  @AutoClose private final LocksOnBroker onBroker;
+  private final String name;
+  private final Broker broker;
+  private final ApplicationContextRunner application;
+  private final ApplicationContextRunner bare =
+      new ApplicationContextRunner()
+          .withConfiguration(AutoConfigurations.of(AmqpLocksAutoConfiguration.class));
+
+  FailureAnalyzersTest(Broker broker) {
+    this.broker = broker;
+    onBroker = new LocksOnBroker(broker);
+    name = onBroker.name();
+    application =
+        onBroker.application().withPropertyValues("amqp-locks.semaphores." + name + ".slots=2");
+  }
+
+  /** Without any RabbitMQ. */
+  @Configuration(proxyBeanMethods = false)
+  @ImportAutoConfiguration(AmqpLocksAutoConfiguration.class)
+  static class NoRabbit {}
+
+  @Test
+  void anApplicationShowsIt(CapturedOutput output) {
+    SpringApplication started = new SpringApplication(NoRabbit.class);
+    assertThatExceptionOfType(Exception.class).isThrownBy(started::run);
+    assertThat(output)
+        .contains("APPLICATION FAILED TO START")
+        .contains("The locks have no RabbitMQ to use")
+        .contains("spring-boot-starter-rabbitmq with 4.2");
+  }
+
+  @Test
+  void noConnectionFactory() {
+    FailureAnalysis analysis = StartFailures.of(bare);
+    assertThat(analysis.getDescription()).contains("there is no bean of type");
+    assertThat(analysis.getAction())
+        .contains("spring-boot-starter-amqp with Spring Boot 4.0 and 4.1")
+        .contains("spring-boot-starter-rabbitmq with 4.2")
+        .contains("amqp-locks.enabled=false");
+  }
+
+  @Test
+  void severalConnectionFactories() {
+    FailureAnalysis analysis =
+        StartFailures.of(
+            bare.withBean("a", CachingConnectionFactory.class)
+                .withBean("b", CachingConnectionFactory.class));
+    assertThat(analysis.getDescription()).contains("several beans of type").contains("a, b");
+    assertThat(analysis.getAction())
+        .contains("amqp-locks.connection-factory=a")
+        .contains("@Primary");
+  }
+
+  @Test
+  void theConnectionFactoryThatIsNamedIsNotThere() {
+    FailureAnalysis analysis =
+        StartFailures.of(
+            bare.withBean("a", CachingConnectionFactory.class)
+                .withPropertyValues("amqp-locks.connection-factory=b"));
+    assertThat(analysis.getDescription()).contains("amqp-locks.connection-factory is 'b'");
+    assertThat(analysis.getAction()).isEqualTo("Name one of these: a.");
+  }
+
+  @Test
+  void aMissingPermissionNamesTheCommandThatGivesIt() {
+    broker.faults().addUser("poor", "secret", "^$", "^$", "^$");
+    ApplicationContextRunner ofPoorUser =
+        application.withPropertyValues("spring.rabbitmq.password=secret");
+    String prefix = onBroker.mutexQueue().replaceFirst("mutex\\..*", "");
+    FailureAnalysis analysis =
+        StartFailures.of(
+            ofPoorUser, "spring.rabbitmq.username=poor", "amqp-locks.queue-prefix=" + prefix);
+    assertThat(analysis.getDescription()).contains("RabbitMQ refuses to").contains(name);
+    Matcher command =
+        Pattern.compile("set_permissions -p '/' 'poor' '(\\S+)' '(\\S+)' '(\\S+)'")
+            .matcher(analysis.getAction());
+    assertThat(command.find()).isTrue();
+
+    broker.faults().deleteUser("poor");
+    broker.faults().addUser("poor", "secret", command.group(1), command.group(2), command.group(3));
+    ofPoorUser
+        .withPropertyValues("spring.rabbitmq.username=poor")
+        .run(context -> assertThat(context).hasNotFailed());
+  }
+
+  @Test
+  void wrongCredentials() {
+    FailureAnalysis analysis = StartFailures.of(application, "spring.rabbitmq.password=wrong");
+    assertThat(analysis.getDescription()).contains("refuses the user name or password");
+    assertThat(analysis.getAction()).contains("spring.rabbitmq.password");
+  }
+
+  static class FourSlots {
+    @SemaphoreGuarded(name = "${test.lock}", slots = 4)
+    void four() {}
+
+    @SemaphoreGuarded(name = "${test.lock}", slots = 5)
+    void five() {}
+  }
+
+  @Test
+  void declarationsThatContradictEachOther() {
+    FailureAnalysis analysis = StartFailures.of(onBroker.application().withBean(FourSlots.class));
+    assertThat(analysis.getDescription()).contains("4 slots by").contains("5 slots by");
+    assertThat(analysis.getAction())
+        .isEqualTo("Make them equal, or decide by amqp-locks.semaphores." + name + ".slots.");
+  }
+
+  @Test
+  void otherSlotsAtTheBrokerWhereThatIsToFail() {
+    onBroker.<Integer>administer(
+        admin -> admin.tokenSemaphore(name).createIfAbsent(7, TokenQueueType.CLASSIC));
+    String property = "amqp-locks.semaphores." + name;
+    FailureAnalysis analysis = StartFailures.of(application, property + ".on-mismatch=fail");
+    assertThat(analysis.getDescription())
+        .contains("has 7 slots at the broker, configured are 2")
+        .contains(property + ".on-mismatch is fail");
+    assertThat(analysis.getAction()).contains("Configure 7 slots").contains("to adopt");
+    assertThat(onBroker.tokens()).isEqualTo(7);
+  }
+
+  @Test
+  void aStrangersQueueInTheWay() throws Exception {
+    application.run(context -> assertThat(context).hasNotFailed());
+    String queue =
+        onBroker.queues().stream().filter(q -> q.endsWith(".record")).findFirst().orElseThrow();
+    onBroker.close();
+    try (Connection connection = broker.connectionFactory().newConnection();
+        Channel channel = connection.createChannel()) {
+      channel.queueDeclare(queue, true, false, true, null);
+    }
+    FailureAnalysis analysis = StartFailures.of(application);
+    assertThat(analysis.getDescription()).contains(name);
+    assertThat(analysis.getAction()).contains("amqp-locks.");
+  }
+
+  @Test
+  void aTypeOfQueueThatTheBrokerDoesNotHave() {
+    FailureAnalysis analysis =
+        StartFailures.of(
+            application.withBean(
+                "failing",
+                Object.class,
+                () -> {
+                  throw new LockException.Unexpected("did not declare the queue", null);
+                }));
+    assertThat(analysis.getAction()).contains("amqp-locks.semaphore-queue-type=classic");
+  }
+
+  @Test
+  void whatMayGoAwayByItselfIsNotAnalyzed() {
+    assertThat(
+            new LockFailureAnalyzer(new MockEnvironment())
+                .analyze(new LockException.Unreachable("no broker", null)))
+        .isNull();
+  }
+}
