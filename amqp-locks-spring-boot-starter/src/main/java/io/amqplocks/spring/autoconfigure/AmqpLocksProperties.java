@@ -1,5 +1,7 @@
 package io.amqplocks.spring.autoconfigure;
 
+import com.rabbitmq.client.ConnectionFactory;
+import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.SemaphoreAdmin;
@@ -37,9 +39,9 @@ import org.springframework.boot.context.properties.bind.Name;
  * @param semaphoreAlgorithm How the broker keeps semaphores of which neither a property of their own
  *     nor an annotation says it. By default tokens.
  * @param semaphoreQueueType What keeps the tokens of semaphores that have no queue type of their own.
- * @param semaphores Semaphores by name. Those with slots are created when the application starts,
+ * @param semaphores Semaphores by name, each with slots, wait, algorithm, queue-type and on-mismatch. Those with slots are created when the application starts,
  *     or when they are first used if the broker cannot be reached then.
- * @param mutexes Mutexes by name.
+ * @param mutexes Mutexes by name, each with wait and algorithm.
  * @param annotations Annotated methods.
  */
 @ConfigurationProperties("amqp-locks")
@@ -119,6 +121,11 @@ public record AmqpLocksProperties(
           verifyEvery.compareTo(LEAST) >= 0 && verifyEvery.compareTo(heartbeat) <= 0,
           "amqp-locks.verify-every must be 10 ms at least and at most amqp-locks.heartbeat",
           verifyEvery);
+    }
+    try {
+      AmqpLocks.builder(new ConnectionFactory()).queuePrefix(queuePrefix);
+    } catch (LockException.Invalid e) {
+      throw new IllegalArgumentException("amqp-locks.queue-prefix: " + e.getMessage(), e);
     }
     check(!defaultWait.isNegative(), "amqp-locks.default-wait must not be negative", defaultWait);
     semaphores = Map.copyOf(semaphores);

@@ -5,14 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.Contexts;
 import io.amqplocks.spring.LockCatalog;
-import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 class AmqpLocksPropertiesTest {
@@ -117,31 +115,37 @@ class AmqpLocksPropertiesTest {
   }
 
   @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "amqp-locks.enabled",
-        "amqp-locks.connection-name",
-        "amqp-locks.heartbeat",
-        "amqp-locks.call-timeout",
-        "amqp-locks.verify-every",
-        "amqp-locks.queue-prefix",
-        "amqp-locks.default-wait",
-        "amqp-locks.semaphore-algorithm",
-        "amqp-locks.semaphore-queue-type",
-        "amqp-locks.semaphores",
-        "amqp-locks.mutexes",
-        "amqp-locks.annotations.order",
-        "management.health.amqplocks.enabled"
-      })
-  void metadataDescribesEachProperty(String property) throws IOException {
-    String resource = "/META-INF/spring-configuration-metadata.json";
-    try (InputStream metadata = AmqpLocksProperties.class.getResourceAsStream(resource)) {
-      assertThat(metadata).isNotNull();
-      assertThat(new String(metadata.readAllBytes(), StandardCharsets.UTF_8))
-          .containsPattern(
-              "\"name\": \""
-                  + property
-                  + "\",\\s+\"type\": \"[^\"]+\",\\s+\"description\": \"[^\"]+");
-    }
+  @CsvSource({
+    "amqp-locks.semaphore-algorithm, rings",
+    "amqp-locks.semaphore-queue-type, stream",
+    "amqp-locks.semaphores.images.algorithm, exclusive-queue",
+    "amqp-locks.semaphores.images.on-mismatch, ignore",
+    "amqp-locks.mutexes.report.algorithm, slots"
+  })
+  void anUnknownValueIsToldByItsPropertyWithThoseThatThereAre(String property, String value) {
+    FailureAnalysis analysis =
+        StartFailures.of(application.withPropertyValues(property + "=" + value));
+    assertThat(analysis.getDescription()).contains("Property: " + property, value);
+    assertThat(analysis.getAction()).containsAnyOf("TOKENS", "QUORUM", "ADOPT");
+  }
+
+  @Test
+  void anIllegalQueuePrefixIsToldByItsProperty() {
+    application
+        .withPropertyValues("amqp-locks.queue-prefix=amq.locks.")
+        .run(
+            context ->
+                assertThat(context)
+                    .hasFailed()
+                    .getFailure()
+                    .hasStackTraceContaining("amqp-locks.queue-prefix: "));
+  }
+
+  @Test
+  void aWrongValueIsWhatTheFailureAnalysisShows() {
+    FailureAnalysis analysis =
+        StartFailures.of(application.withPropertyValues("amqp-locks.semaphores.images.slots=0"));
+    assertThat(analysis.getDescription())
+        .contains("amqp-locks.semaphores.images.slots must be 1 to 10000, and not 0");
   }
 }
