@@ -6,6 +6,8 @@ import io.amqplocks.lock.LockException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -107,6 +109,21 @@ public final class LockOperations {
     } finally {
       lease.get().close();
     }
+  }
+
+  /**
+   * Does work that goes on after it was begun, without a thread that waits for the lock. When the lock
+   * is had, the work is begun on a thread of the common pool; the lock is held until the work's stage
+   * completes. Then it is given back, and after that the returned future completes as the stage did,
+   * with what {@link #acquire()} throws if the lock was not had, or with what beginning threw.
+   *
+   * <p>A caller that completes the returned future itself, as by cancelling it or by {@code orTimeout},
+   * ends the waiting, or cancels the work's stage. Work that cannot be cancelled keeps the lock until it
+   * has ended.
+   */
+  public <T extends @Nullable Object> CompletableFuture<T> executeAsync(
+      Supplier<? extends CompletionStage<T>> work) {
+    return AsyncExecution.under(acquireAsync(), work);
   }
 
   /**

@@ -3,6 +3,10 @@ package io.amqplocks.spring;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockKind;
+import java.time.Duration;
+import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * Work under a lock without an annotation, for names that are known only at run time or for a part
@@ -11,21 +15,39 @@ import io.amqplocks.lock.LockId;
  * <pre>{@code
  * locks.semaphore("images").execute(() -> upload(image));
  * boolean ran = locks.mutex("nightly-report").tryExecute(() -> report());
+ * CompletableFuture<Receipt> sent = locks.semaphore("images").executeAsync(() -> client.send(image));
  * }</pre>
+ *
+ * <p>A lock whose name has properties can also be injected, as what this gives for its name: {@code
+ * @Qualifier("images") LockOperations images}.
  *
  * <p>Safe for use by any number of threads.
  */
 public final class LockTemplate {
 
-  private final AmqpLocks locks;
+  private final Function<LockId, AmqpLock> locks;
   private final LockCatalog catalog;
   private final SemaphoreSetup setup;
 
   /** Works with those locks, creates semaphores by that set-up, and waits as the catalog says. */
   public LockTemplate(AmqpLocks locks, LockCatalog catalog, SemaphoreSetup setup) {
+    this(id -> lock(locks, id), catalog, setup);
+  }
+
+  private LockTemplate(
+      Function<LockId, AmqpLock> locks, LockCatalog catalog, SemaphoreSetup setup) {
     this.locks = locks;
     this.catalog = catalog;
     this.setup = setup;
+  }
+
+  /**
+   * A template that runs all work at once and without a lock, for an application whose locks are
+   * switched off. Its leases are held until they are closed, and have no fencing tokens.
+   */
+  public static LockTemplate withoutLocks() {
+    LockCatalog nothing = new LockCatalog(Duration.ZERO);
+    return new LockTemplate(NoLock::new, nothing, new SemaphoreSetup(new NoAdmin(), nothing));
   }
 
   /**
@@ -101,15 +123,25 @@ public final class LockTemplate {
 
   /** The lock of that kind and name, whatever algorithm properties or annotations say. */
   public LockOperations on(LockId id) {
+    return new LockOperations(locks.apply(id), setup, catalog.waitFor(id));
+  }
+
+  /** The semaphore or the mutex of that name, which is looked up when it is used. */
+  LockOperations late(LockKind kind, String name) {
+    LockId family = kind == LockKind.MUTEX ? LockId.mutex(name) : LockId.semaphore(name);
+    Supplier<AmqpLock> lookUp =
+        () -> locks.apply(kind == LockKind.MUTEX ? catalog.mutex(name) : catalog.semaphore(name));
+    return new LockOperations(new LateLock(lookUp), setup, catalog.waitFor(family));
+  }
+
+  private static AmqpLock lock(AmqpLocks locks, LockId id) {
     String name = id.name().value();
-    AmqpLock lock =
-        switch (id.kind()) {
-          case MUTEX -> locks.mutex(name);
-          case PERSISTENT_MUTEX -> locks.persistentMutex(name);
-          case SEMAPHORE -> locks.semaphore(name);
-          case TOKEN_SEMAPHORE -> locks.tokenSemaphore(name);
-          case FENCED_MUTEX -> locks.fencedMutex(name);
-        };
-    return new LockOperations(lock, setup, catalog.waitFor(id));
+    return switch (id.kind()) {
+      case MUTEX -> locks.mutex(name);
+      case PERSISTENT_MUTEX -> locks.persistentMutex(name);
+      case SEMAPHORE -> locks.semaphore(name);
+      case TOKEN_SEMAPHORE -> locks.tokenSemaphore(name);
+      case FENCED_MUTEX -> locks.fencedMutex(name);
+    };
   }
 }

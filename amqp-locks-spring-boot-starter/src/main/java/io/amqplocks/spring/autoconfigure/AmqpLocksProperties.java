@@ -22,7 +22,8 @@ import org.springframework.boot.context.properties.bind.Name;
 /**
  * What an operator can say of the locks.
  *
- * @param enabled Whether to set up the locks. Without, annotated methods just run.
+ * @param enabled Whether to set up the locks. Without, annotated methods and work of the LockTemplate
+ *     just run.
  * @param connectionFactory Name or qualifier of the connection factory bean whose settings the locks'
  *     own connections get. By default the only one or the primary one.
  * @param connectionName Name of the locks' connections as the broker shows them, which is followed

@@ -188,4 +188,16 @@ class FailureAnalyzersTest {
                 .analyze(new LockException.Unreachable("no broker", null)))
         .isNull();
   }
+
+  static class Fixed {
+    @SemaphoreGuarded(name = "${test.lock}", slots = 2)
+    final void upload() {}
+  }
+
+  @Test
+  void aMethodThatCannotBeGuarded() {
+    FailureAnalysis analysis = StartFailures.of(application.withBean(Fixed.class));
+    assertThat(analysis.getDescription()).contains("Fixed.upload()", "final");
+    assertThat(analysis.getAction()).contains("LockTemplate");
+  }
 }

@@ -1,0 +1,71 @@
+package io.amqplocks.spring.autoconfigure;
+
+import io.amqplocks.lock.LockKind;
+import io.amqplocks.spring.InjectableLock;
+import java.util.Map;
+import java.util.Set;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.beans.factory.config.ConstructorArgumentValues;
+import org.springframework.beans.factory.support.AutowireCandidateQualifier;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
+import org.springframework.core.env.Environment;
+import org.springframework.core.type.AnnotationMetadata;
+
+/**
+ * Makes each lock whose name has properties injectable, as {@code @Qualifier("images") LockOperations}.
+ * Where a semaphore and a mutex have the same name, the bean's whole name tells them apart, which is
+ * that of the properties: {@code amqp-locks.mutexes.report}.
+ *
+ * <p>Beans of Spring's own kind rather than an annotation or a registry of ours: every constructor
+ * takes them, a test replaces one by {@code @MockitoBean} or by a bean, and names that are not
+ * known are an error at startup. For names that annotations alone define, or that are made up at run
+ * time, there is {@code LockTemplate}, which is the registry. Without a qualifier nothing is injected:
+ * the only configured lock must not turn up where one of the application's own was meant.
+ */
+final class NamedLocksRegistrar implements ImportBeanDefinitionRegistrar {
+
+  private final Environment environment;
+
+  NamedLocksRegistrar(Environment environment) {
+    this.environment = environment;
+  }
+
+  @Override
+  public void registerBeanDefinitions(
+      AnnotationMetadata importing, BeanDefinitionRegistry registry) {
+    Set<String> semaphores = names("amqp-locks.semaphores");
+    Set<String> mutexes = names("amqp-locks.mutexes");
+    semaphores.forEach(
+        name -> register(registry, LockKind.SEMAPHORE, name, !mutexes.contains(name)));
+    mutexes.forEach(name -> register(registry, LockKind.MUTEX, name, !semaphores.contains(name)));
+  }
+
+  private Set<String> names(String group) {
+    return Binder.get(environment)
+        .bind(group, Bindable.mapOf(String.class, Object.class))
+        .map(Map::keySet)
+        .orElse(Set.of());
+  }
+
+  /** A qualifier of its own replaces the bean's name as one: so none where that has to serve. */
+  private static void register(
+      BeanDefinitionRegistry registry, LockKind kind, String name, boolean unique) {
+    String group = kind == LockKind.MUTEX ? "amqp-locks.mutexes." : "amqp-locks.semaphores.";
+    if (registry.containsBeanDefinition(group + name)) {
+      return; // the application's own
+    }
+    RootBeanDefinition definition = new RootBeanDefinition(InjectableLock.class);
+    ConstructorArgumentValues arguments = definition.getConstructorArgumentValues();
+    arguments.addIndexedArgumentValue(0, kind);
+    arguments.addIndexedArgumentValue(1, name);
+    definition.setDefaultCandidate(false);
+    if (unique) {
+      definition.addQualifier(new AutowireCandidateQualifier(Qualifier.class, name));
+    }
+    registry.registerBeanDefinition(group + name, definition);
+  }
+}

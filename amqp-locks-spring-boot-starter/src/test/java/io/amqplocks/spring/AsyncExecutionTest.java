@@ -1,0 +1,194 @@
+package io.amqplocks.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import java.time.Duration;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
+import org.springframework.boot.test.context.runner.ContextConsumer;
+
+/** A lock is held until the stage of its work has ended, and given back however that ends. */
+@BrokerTest
+class AsyncExecutionTest {
+
+  private static final Duration LONG = Duration.ofSeconds(30);
+
+  @AutoClose private final LocksOnBroker onBroker;
+
+  AsyncExecutionTest(Broker broker) {
+    onBroker = new LocksOnBroker(broker);
+  }
+
+  private interface Check {
+    void on(LockOperations lock) throws Exception;
+  }
+
+  private void withLock(Check check) {
+    ContextConsumer<AssertableApplicationContext> consumer =
+        context -> check.on(context.getBean(LockTemplate.class).semaphore(onBroker.name()));
+    onBroker
+        .application()
+        .withPropertyValues("amqp-locks.semaphores." + onBroker.name() + ".slots=1")
+        .run(consumer);
+  }
+
+  private static void isFree(LockOperations lock) {
+    await().atMost(LONG).until(() -> lock.tryExecute(() -> {}));
+  }
+
+  @Test
+  void heldUntilTheStageCompletesAndFreeWhenTheFutureDoes() {
+    withLock(
+        lock -> {
+          CompletableFuture<String> stage = new CompletableFuture<>();
+          AtomicInteger begun = new AtomicInteger();
+          CompletableFuture<String> result =
+              lock.executeAsync(
+                  () -> {
+                    begun.incrementAndGet();
+                    return stage;
+                  });
+          await().atMost(LONG).until(() -> begun.get() == 1);
+          assertThat(lock.tryAcquire()).isEmpty();
+          assertThat(result).isNotDone();
+          stage.complete("sent");
+          assertThat(result.get(30, TimeUnit.SECONDS)).isEqualTo("sent");
+          assertThat(lock.tryExecute(() -> {})).isTrue();
+        });
+  }
+
+  @Test
+  void aFailedStageOrOneThatCannotBeginGivesTheLockBack() {
+    withLock(
+        lock -> {
+          IllegalStateException failure = new IllegalStateException("no network");
+          assertThatExceptionOfType(CompletionException.class)
+              .isThrownBy(lock.executeAsync(() -> CompletableFuture.failedFuture(failure))::join)
+              .withCause(failure);
+          assertThat(lock.tryExecute(() -> {})).isTrue();
+          assertThatExceptionOfType(CompletionException.class)
+              .isThrownBy(
+                  lock.executeAsync(
+                          () -> {
+                            throw failure;
+                          })
+                      ::join)
+              .withCause(failure);
+          assertThat(lock.tryExecute(() -> {})).isTrue();
+        });
+  }
+
+  @Test
+  void aBusyLockFailsTheFutureAndTheWorkDoesNotBegin() {
+    withLock(
+        lock -> {
+          AtomicInteger begun = new AtomicInteger();
+          try (Lease lease = lock.acquire()) {
+            assertThatExceptionOfType(CompletionException.class)
+                .isThrownBy(
+                    lock.waiting(Duration.ofMillis(100))
+                            .executeAsync(
+                                () -> {
+                                  begun.incrementAndGet();
+                                  return CompletableFuture.completedFuture(1);
+                                })
+                        ::join)
+                .withCauseInstanceOf(LockException.AcquireTimeout.class);
+            assertThat(lease.lock().name().value()).isEqualTo(onBroker.name());
+          }
+          assertThat(begun).hasValue(0);
+          isFree(lock);
+        });
+  }
+
+  @Test
+  void cancellingWhileWaitingLeavesTheLine() {
+    withLock(
+        lock -> {
+          AtomicInteger begun = new AtomicInteger();
+          CompletableFuture<Integer> waiting;
+          try (Lease lease = lock.acquire()) {
+            waiting =
+                lock.executeAsync(() -> CompletableFuture.completedFuture(begun.incrementAndGet()));
+            waiting.cancel(true);
+            assertThat(lease.slot()).isPositive();
+          }
+          isFree(lock);
+          assertThat(begun).hasValue(0);
+          assertThatExceptionOfType(CancellationException.class).isThrownBy(waiting::join);
+        });
+  }
+
+  @Test
+  void cancellingOrATimeoutCancelsTheStageWhoseEndGivesTheLockBack() {
+    withLock(
+        lock -> {
+          for (boolean timeout : new boolean[] {false, true}) {
+            CompletableFuture<String> stage = new CompletableFuture<>();
+            AtomicInteger begun = new AtomicInteger();
+            CompletableFuture<String> result =
+                lock.executeAsync(
+                    () -> {
+                      begun.incrementAndGet();
+                      return stage;
+                    });
+            await().atMost(LONG).until(() -> begun.get() == 1);
+            if (timeout) {
+              result.orTimeout(10, TimeUnit.MILLISECONDS);
+            } else {
+              result.cancel(true);
+            }
+            await().atMost(LONG).until(stage::isCancelled);
+            isFree(lock);
+          }
+        });
+  }
+
+  @Test
+  void workThatCannotBeCancelledKeepsTheLockUntilItsEnd() {
+    withLock(
+        lock -> {
+          CompletableFuture<String> working = new CompletableFuture<>();
+          AtomicInteger begun = new AtomicInteger();
+          CompletableFuture<String> result =
+              lock.executeAsync(
+                  () -> {
+                    begun.incrementAndGet();
+                    return working.minimalCompletionStage();
+                  });
+          await().atMost(LONG).until(() -> begun.get() == 1);
+          result.cancel(true);
+          assertThat(lock.tryAcquire()).isEmpty();
+          working.complete("too late");
+          isFree(lock);
+        });
+  }
+
+  @Test
+  void cancellingAtAnyMomentLeavesNothingHeld() {
+    withLock(
+        lock -> {
+          for (int round = 0; round < 100; round++) {
+            CompletableFuture<String> result = lock.executeAsync(CompletableFuture::new);
+            long end = System.nanoTime() + round * 20_000L;
+            while (System.nanoTime() < end) {
+              Thread.onSpinWait();
+            }
+            result.cancel(true);
+          }
+          isFree(lock);
+        });
+  }
+}

@@ -1,0 +1,108 @@
+package io.amqplocks.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+/** Configured locks are injected by their names. */
+@BrokerTest
+class NamedLocksTest {
+
+  @AutoClose private final LocksOnBroker onBroker;
+  private final ApplicationContextRunner application;
+
+  NamedLocksTest(Broker broker) {
+    onBroker = new LocksOnBroker(broker);
+    application =
+        onBroker
+            .application()
+            .withPropertyValues(
+                "amqp-locks.semaphores.images.slots=1",
+                "amqp-locks.semaphores[my.images].slots=1",
+                "amqp-locks.semaphores.twice.slots=1",
+                "amqp-locks.mutexes.twice.wait=1s",
+                "amqp-locks.mutexes.report.wait=1s");
+  }
+
+  record Uses(
+      @Qualifier("images") LockOperations images,
+      @Qualifier("my.images") LockOperations mine,
+      @Qualifier("report") LockOperations report,
+      @Qualifier("amqp-locks.semaphores.twice") LockOperations semaphore,
+      @Qualifier("amqp-locks.mutexes.twice") LockOperations mutex) {}
+
+  @Test
+  void byNameOrByTheNameOfTheProperties() {
+    application
+        .withBean(Uses.class)
+        .run(
+            context -> {
+              Uses uses = context.getBean(Uses.class);
+              LockTemplate template = context.getBean(LockTemplate.class);
+              try (Lease lease = uses.images().acquire()) {
+                assertThat(lease.lock()).isEqualTo(LockId.tokenSemaphore("images"));
+                assertThat(template.semaphore("images").tryAcquire()).isEmpty();
+              }
+              assertThat(uses.mine().execute(onBroker::queues))
+                  .anyMatch(queue -> queue.contains("my.images"));
+              uses.report().execute(() -> {});
+              try (Lease one = uses.semaphore().acquire();
+                  Lease other = uses.mutex().acquire()) {
+                assertThat(one.lock()).isEqualTo(LockId.tokenSemaphore("twice"));
+                assertThat(other.lock()).isEqualTo(LockId.mutex("twice"));
+              }
+            });
+  }
+
+  static class Slots {
+    @SemaphoreGuarded(name = "images", algorithm = SemaphoreAlgorithm.SLOTS)
+    void upload() {}
+  }
+
+  record Early(@Qualifier("images") LockOperations images) {}
+
+  @Test
+  void anAnnotationThatIsReadAfterTheInjectionStillSaysTheAlgorithm() {
+    application
+        .withBean(Early.class)
+        .withBean(Slots.class)
+        .run(
+            context -> {
+              try (Lease lease = context.getBean(Early.class).images().acquire()) {
+                assertThat(lease.lock()).isEqualTo(LockId.semaphore("images"));
+              }
+            });
+  }
+
+  static class Unqualified {
+    @Autowired(required = false)
+    @Nullable LockOperations any;
+  }
+
+  @Test
+  void nothingIsInjectedWithoutAName() {
+    onBroker
+        .application()
+        .withPropertyValues("amqp-locks.mutexes.report.wait=1s")
+        .withBean(Unqualified.class)
+        .run(context -> assertThat(context.getBean(Unqualified.class).any).isNull());
+  }
+
+  @Test
+  void aNameThatIsNotConfiguredStopsTheStart() {
+    onBroker
+        .application()
+        .withBean(Early.class)
+        .run(
+            context -> assertThat(context).hasFailed().getFailure().hasMessageContaining("images"));
+  }
+}
