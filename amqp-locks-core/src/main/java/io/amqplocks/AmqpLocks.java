@@ -21,6 +21,7 @@ import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LocksStatus;
 import io.amqplocks.lock.LossReason;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -183,6 +184,16 @@ public final class AmqpLocks implements AutoCloseable {
    */
   @Override
   public void close() {
-    parts.close();
+    close(Duration.ZERO);
+  }
+
+  /**
+   * As {@link #close()}, but between refusing new acquires and releasing all leases it waits until their
+   * holders have given them back, so that work in hand can end under its lock.
+   *
+   * @param patience how long to wait for them; an interrupt ends the waiting, and stays set
+   */
+  public void close(Duration patience) {
+    parts.close(patience);
   }
 }

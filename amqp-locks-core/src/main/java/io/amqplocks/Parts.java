@@ -32,9 +32,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.locks.LockSupport;
 
 /** What one {@link AmqpLocks} consists of, put together once and taken apart in the right order. */
 final class Parts {
+
+  /** Between two looks at what is still held while closing. */
+  private static final Duration LOOK_AGAIN = Duration.ofMillis(10);
 
   final QueueNames names;
   final Duration callTimeout;
@@ -129,11 +133,12 @@ final class Parts {
     return new Slots(id.name(), names, probe, slotCounts);
   }
 
-  void close() {
+  void close(Duration patience) {
     sessions.refuse();
     withdrawals.close();
     quorumSessions.refuse();
     lines.close();
+    awaitReleases(patience);
     scheduler.shutdown();
     leases.releaseAll();
     administration.releaseAll();
@@ -144,5 +149,15 @@ final class Parts {
     background.shutdown();
     notices.close();
     silence.close();
+  }
+
+  /** Leases that are lost meanwhile are not waited for. */
+  private void awaitReleases(Duration patience) {
+    long begin = System.nanoTime();
+    while (leases.held() > 0
+        && System.nanoTime() - begin < patience.toNanos()
+        && !Thread.currentThread().isInterrupted()) {
+      LockSupport.parkNanos(LOOK_AGAIN.toNanos());
+    }
   }
 }

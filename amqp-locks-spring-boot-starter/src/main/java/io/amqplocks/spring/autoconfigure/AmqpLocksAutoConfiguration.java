@@ -114,7 +114,10 @@ public final class AmqpLocksAutoConfiguration {
   @Bean
   @ConditionalOnMissingBean
   LocksLifecycle amqpLocksLifecycle(
-      AmqpLocks locks, SemaphoreSetup setup, ApplicationContext context) {
-    return new LocksLifecycle(locks, setup, context);
+      AmqpLocks locks,
+      SemaphoreSetup setup,
+      ApplicationContext context,
+      AmqpLocksProperties properties) {
+    return new LocksLifecycle(locks, setup, context, properties.shutdownTimeout());
   }
 }

@@ -37,6 +37,8 @@ import org.springframework.boot.context.properties.bind.Name;
  * @param queuePrefix Prefix of all queues that the locks use, for broker permissions.
  * @param defaultWait How long to wait for a busy lock where neither the lock's own setting nor the
  *     caller says.
+ * @param shutdownTimeout How long to wait at shutdown for leases to be given back that are still held
+ *     when all work has stopped that Spring stops. Then they are released.
  * @param semaphoreAlgorithm How the broker keeps semaphores of which neither a property of their own
  *     nor an annotation says it. By default tokens.
  * @param semaphoreQueueType What keeps the tokens of semaphores that have no queue type of their own.
@@ -55,6 +57,7 @@ public record AmqpLocksProperties(
     @Nullable Duration verifyEvery,
     @DefaultValue("amqp-locks.") String queuePrefix,
     @DefaultValue("30s") Duration defaultWait,
+    @DefaultValue("5s") Duration shutdownTimeout,
     @DefaultValue("tokens") SemaphoreAlgorithm semaphoreAlgorithm,
     @DefaultValue("quorum") TokenQueueType semaphoreQueueType,
     @DefaultValue Map<String, Semaphore> semaphores,
@@ -128,7 +131,8 @@ public record AmqpLocksProperties(
     } catch (LockException.Invalid e) {
       throw new IllegalArgumentException("amqp-locks.queue-prefix: " + e.getMessage(), e);
     }
-    check(!defaultWait.isNegative(), "amqp-locks.default-wait must not be negative", defaultWait);
+    checkWait("amqp-locks.default-wait", defaultWait);
+    checkWait("amqp-locks.shutdown-timeout", shutdownTimeout);
     semaphores = Map.copyOf(semaphores);
     semaphores.forEach(AmqpLocksProperties::check);
     mutexes = Map.copyOf(mutexes);

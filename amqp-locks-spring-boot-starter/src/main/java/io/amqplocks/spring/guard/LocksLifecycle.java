@@ -2,6 +2,9 @@ package io.amqplocks.spring.guard;
 
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.spring.SemaphoreSetup;
+import java.time.Duration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.SmartLifecycle;
@@ -13,11 +16,16 @@ import org.springframework.context.event.ContextClosedEvent;
  * graceful shutdown, message listeners, executors, schedulers. Spring's connection factory stops
  * last of all, in {@link Integer#MIN_VALUE}.
  *
+ * <p>Work that Spring does not stop, such as a thread of the application's own, may still hold leases
+ * then. New ones are refused, and those in hand have a while to be given back before they are released.
+ *
  * <p>A context that is only stopped or paused may be started again, which closed locks cannot; so
  * they are closed only when the context is.
  */
 public final class LocksLifecycle
     implements SmartLifecycle, ApplicationListener<ContextClosedEvent> {
+
+  private static final Logger log = LoggerFactory.getLogger(LocksLifecycle.class);
 
   /** Before all work, after the connection factory. */
   public static final int PHASE = Integer.MIN_VALUE + 1024;
@@ -25,14 +33,21 @@ public final class LocksLifecycle
   private final AmqpLocks locks;
   private final SemaphoreSetup setup;
   private final ApplicationContext context;
+  private final Duration patience;
   private volatile boolean running;
   private volatile boolean closing;
 
-  /** Starts and closes those locks with that context. */
-  public LocksLifecycle(AmqpLocks locks, SemaphoreSetup setup, ApplicationContext context) {
+  /**
+   * Starts and closes those locks with that context.
+   *
+   * @param patience how long to wait at the end for leases to be given back
+   */
+  public LocksLifecycle(
+      AmqpLocks locks, SemaphoreSetup setup, ApplicationContext context, Duration patience) {
     this.locks = locks;
     this.setup = setup;
     this.context = context;
+    this.patience = patience;
   }
 
   @Override
@@ -50,7 +65,14 @@ public final class LocksLifecycle
   public void stop() {
     running = false;
     if (closing) {
-      locks.close();
+      int held = locks.status().held();
+      if (held > 0 && patience.compareTo(Duration.ZERO) > 0) {
+        log.info(
+            "Waiting up to {} (amqp-locks.shutdown-timeout) for {} leases to be given back",
+            patience,
+            held);
+      }
+      locks.close(patience);
     }
   }
 

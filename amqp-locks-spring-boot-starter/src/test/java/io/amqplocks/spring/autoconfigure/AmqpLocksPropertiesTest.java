@@ -66,6 +66,7 @@ class AmqpLocksPropertiesTest {
     "amqp-locks.verify-every, -1s",
     "amqp-locks.verify-every, 11s",
     "amqp-locks.default-wait, -1s",
+    "amqp-locks.shutdown-timeout, -1s",
     "amqp-locks.semaphores.images.slots, 0",
     "amqp-locks.semaphores.images.slots, -5",
     "amqp-locks.semaphores.images.slots, 10001",

@@ -11,12 +11,14 @@ import io.amqplocks.spring.Contexts;
 import io.amqplocks.spring.LockOperations;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.SemaphoreGuarded;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.FilteredClassLoader;
@@ -81,9 +83,9 @@ class DisabledTest {
   void healthSaysThatThereIsNothingToCheck() {
     application.run(
         context -> {
-          var health =
-              context.getBean("amqplocksHealthIndicator", HealthIndicator.class).health(true);
-          assertThat(health).isNotNull();
+          Health health =
+              Objects.requireNonNull(
+                  context.getBean("amqplocksHealthIndicator", HealthIndicator.class).health(true));
           assertThat(health.getStatus()).isEqualTo(Status.UNKNOWN);
           assertThat(health.getDetails()).containsEntry("enabled", false);
         });

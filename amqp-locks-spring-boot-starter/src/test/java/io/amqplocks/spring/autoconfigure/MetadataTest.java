@@ -84,9 +84,9 @@ class MetadataTest {
   void hintsAreForPropertiesThatThereAreAndNameAllTheirValues() {
     assertThat(properties.keySet()).containsAll(hints.keySet());
     assertThat(hints.keySet()).contains("amqp-locks.connection-factory");
-    assertThat(hints.get("amqp-locks.semaphore-algorithm").toString())
+    assertThat(String.valueOf(hints.get("amqp-locks.semaphore-algorithm")))
         .contains("\"tokens\"", "\"slots\"");
-    assertThat(hints.get("amqp-locks.semaphore-queue-type").toString())
+    assertThat(String.valueOf(hints.get("amqp-locks.semaphore-queue-type")))
         .contains("\"quorum\"", "\"classic\"");
   }
 }

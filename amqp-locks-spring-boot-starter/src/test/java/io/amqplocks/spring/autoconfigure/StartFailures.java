@@ -40,16 +40,17 @@ final class StartFailures {
   private static FailureAnalysis analyze(
       AssertableApplicationContext context, Environment environment) {
     assertThat(context).hasFailed();
+    Throwable failure = Objects.requireNonNull(context.getStartupFailure());
     return SpringFactoriesLoader.forDefaultResourceLocation()
         .load(
             FailureAnalyzer.class,
             ArgumentResolver.of(Environment.class, environment)
                 .and(BeanFactory.class, new DefaultListableBeanFactory()),
-            (type, name, failure) -> {}) // for what is not on the class path; Boot logs it
+            (type, name, missing) -> {}) // for what is not on the class path; Boot logs it
         .stream()
-        .map(analyzer -> analyzer.analyze(context.getStartupFailure()))
+        .map(analyzer -> analyzer.analyze(failure))
         .filter(Objects::nonNull)
         .findFirst()
-        .orElseThrow(() -> new AssertionError("No analysis", context.getStartupFailure()));
+        .orElseThrow(() -> new AssertionError("No analysis", failure));
   }
 }

@@ -9,6 +9,7 @@ import io.amqplocks.lock.LocksStatus.Session;
 import io.amqplocks.spring.Contexts;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.test.TlsBroker;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -69,8 +70,6 @@ class TlsTest {
   }
 
   private static TlsBroker running() {
-    TlsBroker started = broker;
-    assertThat(started).isNotNull();
-    return started;
+    return Objects.requireNonNull(broker);
   }
 }

@@ -8,12 +8,14 @@ import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockListener;
 import io.amqplocks.lock.LossReason;
+import io.amqplocks.spring.LockOperations;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
 import org.awaitility.Awaitility;
@@ -38,7 +40,10 @@ class LocksLifecycleTest {
     name = onBroker.name();
     connections = "connections of " + name;
     application =
-        onBroker.application().withPropertyValues("amqp-locks.connection-name=" + connections);
+        onBroker
+            .application()
+            .withPropertyValues(
+                "amqp-locks.connection-name=" + connections, "amqp-locks.shutdown-timeout=0s");
   }
 
   private List<String> openConnections() {
@@ -86,6 +91,43 @@ class LocksLifecycleTest {
     Awaitility.await().untilAsserted(() -> assertThat(openConnections()).isEmpty());
     assertThatExceptionOfType(LockException.Closed.class)
         .isThrownBy(() -> locks.get().mutex(name).acquire());
+  }
+
+  @Test
+  void workOfTheApplicationsOwnThreadsMayEndWhileNewWorkIsRefused() {
+    CompletableFuture<LeaseState> atItsEnd = new CompletableFuture<>();
+    AtomicReference<Thread> worker = new AtomicReference<>();
+    application
+        .withPropertyValues("amqp-locks.shutdown-timeout=60s")
+        .run(
+            context -> {
+              LockTemplate locks = context.getBean(LockTemplate.class);
+              Lease lease = locks.mutex(name).acquire();
+              Thread thread = new Thread(() -> atItsEnd.complete(endOf(lease, locks)));
+              worker.set(thread);
+              thread.start();
+            });
+    assertThat(atItsEnd).isCompletedWithValue(LeaseState.HELD);
+    assertThat(worker.get()).isNotNull();
+  }
+
+  /** Ends when no new lock can be had, so that the end has begun. */
+  private LeaseState endOf(Lease lease, LockTemplate locks) {
+    try (lease) {
+      Awaitility.await()
+          .atMost(Duration.ofSeconds(30))
+          .until(() -> isRefused(locks.mutex(name + "-other")));
+      return lease.verify();
+    }
+  }
+
+  private static boolean isRefused(LockOperations lock) {
+    try {
+      lock.execute(() -> {});
+      return false;
+    } catch (LockException.Closed e) {
+      return true;
+    }
   }
 
   @Test
