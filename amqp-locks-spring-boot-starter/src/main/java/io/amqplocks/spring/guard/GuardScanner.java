@@ -59,7 +59,7 @@ public final class GuardScanner implements SmartInitializingSingleton {
     }
   }
 
-  private static Set<Method> guardedMethods(String name, Class<?> type) {
+  static Set<Method> guardedMethods(String name, Class<?> type) {
     try {
       return MethodIntrospector.selectMethods(
               type,

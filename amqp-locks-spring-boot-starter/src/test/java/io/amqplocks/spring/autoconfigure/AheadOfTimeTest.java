@@ -1,0 +1,157 @@
+package io.amqplocks.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.amqplocks.lock.LockException;
+import io.amqplocks.spring.LockOperations;
+import io.amqplocks.spring.LockTemplate;
+import io.amqplocks.spring.LocksOnBroker;
+import io.amqplocks.spring.MutexGuarded;
+import io.amqplocks.spring.OnBusy;
+import io.amqplocks.spring.SemaphoreGuarded;
+import io.amqplocks.spring.guard.KeyRoot;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+import org.springframework.amqp.rabbit.connection.AbstractConnectionFactory;
+import org.springframework.aot.hint.MemberCategory;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
+import org.springframework.aot.test.generate.TestGenerationContext;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.amqp.autoconfigure.RabbitAutoConfiguration;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
+import org.springframework.boot.test.util.TestPropertyValues;
+import org.springframework.context.ApplicationContextInitializer;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.aot.ApplicationContextAotGenerator;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.core.test.tools.CompileWithForkedClassLoader;
+import org.springframework.core.test.tools.TestCompiler;
+
+/** An application that was processed ahead of time, as for a native image. */
+@BrokerTest
+class AheadOfTimeTest {
+
+  @AutoClose private final LocksOnBroker onBroker;
+  private final TestPropertyValues properties;
+  private final TestGenerationContext generation = new TestGenerationContext();
+
+  AheadOfTimeTest(Broker broker) {
+    onBroker = new LocksOnBroker(broker);
+    properties =
+        TestPropertyValues.of(onBroker.properties()).and("amqp-locks.semaphores.images.slots=1");
+  }
+
+  record Customer(String id) {}
+
+  record Order(Customer customer) {}
+
+  /** What an application guards. */
+  static class Work {
+
+    private final LockOperations images;
+
+    Work(LockOperations images) {
+      this.images = images;
+    }
+
+    @SemaphoreGuarded(name = "images", onBusy = OnBusy.FALLBACK, fallbackMethod = "later")
+    public String upload() {
+      return "uploaded, and free: " + images.tryAcquire().isPresent();
+    }
+
+    @SuppressWarnings("unused") // the annotation names it
+    private String later(LockException.AcquireTimeout busy) {
+      return "later";
+    }
+
+    @MutexGuarded(name = "order", key = "#order.customer.id")
+    public String place(Order order) {
+      return "placed";
+    }
+  }
+
+  /** The application. */
+  @Configuration(proxyBeanMethods = false)
+  @ImportAutoConfiguration({
+    PropertyPlaceholderAutoConfiguration.class,
+    RabbitAutoConfiguration.class,
+    AmqpLocksAutoConfiguration.class
+  })
+  static class Application {
+    @Bean
+    Work work(@Qualifier("images") LockOperations images) {
+      return new Work(images);
+    }
+  }
+
+  private String process() {
+    AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+    properties.applyTo(context);
+    context.register(Application.class);
+    return new ApplicationContextAotGenerator()
+        .processAheadOfTime(context, generation)
+        .canonicalName();
+  }
+
+  @Test
+  void whatIsLookedUpByNameIsRegistered() throws NoSuchMethodException {
+    process();
+    RuntimeHints hints = generation.getRuntimeHints();
+    var reflection = RuntimeHintsPredicates.reflection();
+    assertThat(
+            reflection.onMethodInvocation(
+                Work.class.getDeclaredMethod("later", LockException.AcquireTimeout.class)))
+        .accepts(hints);
+    assertThat(reflection.onMethodInvocation(Work.class.getMethod("upload"))).accepts(hints);
+    assertThat(reflection.onMethodInvocation(Order.class.getMethod("customer"))).accepts(hints);
+    assertThat(reflection.onMethodInvocation(Customer.class.getMethod("id"))).accepts(hints);
+    assertThat(
+            reflection
+                .onType(KeyRoot.class)
+                .withMemberCategory(MemberCategory.INVOKE_PUBLIC_METHODS))
+        .accepts(hints);
+    assertThat(
+            reflection.onMethodInvocation(
+                AbstractConnectionFactory.class.getDeclaredMethod("getAddresses")))
+        .accepts(hints);
+    assertThat(RuntimeHintsPredicates.proxies().forInterfaces(MutexGuarded.class)).accepts(hints);
+  }
+
+  @Test
+  @CompileWithForkedClassLoader
+  void theProcessedApplicationGuardsAsTheOriginalDoes() {
+    String initializer = process();
+    generation.writeGeneratedContent();
+    TestCompiler.forSystem()
+        .with(generation)
+        .compile(
+            compiled -> {
+              try (GenericApplicationContext context = new GenericApplicationContext()) {
+                properties.applyTo(context.getEnvironment(), TestPropertyValues.Type.MAP, "test");
+                initialize(
+                    compiled.getInstance(ApplicationContextInitializer.class, initializer),
+                    context);
+                context.refresh();
+                Work work = context.getBean(Work.class);
+                assertThat(work.upload()).isEqualTo("uploaded, and free: false");
+                context
+                    .getBean(LockTemplate.class)
+                    .semaphore("images")
+                    .execute(() -> assertThat(work.upload()).isEqualTo("later"));
+                assertThat(work.place(new Order(new Customer("42")))).isEqualTo("placed");
+              }
+            });
+  }
+
+  @SuppressWarnings("unchecked") // it is one of every context
+  private static void initialize(
+      ApplicationContextInitializer<?> initializer, GenericApplicationContext context) {
+    ((ApplicationContextInitializer<GenericApplicationContext>) initializer).initialize(context);
+  }
+}

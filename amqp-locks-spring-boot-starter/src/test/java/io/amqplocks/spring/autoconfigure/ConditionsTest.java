@@ -1,0 +1,94 @@
+package io.amqplocks.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.spring.BrokerSettings;
+import io.amqplocks.spring.Contexts;
+import io.amqplocks.spring.LeaseLostEventPublisher;
+import io.amqplocks.spring.LockCatalog;
+import io.amqplocks.spring.LockOperations;
+import io.amqplocks.spring.LockTemplate;
+import io.amqplocks.spring.SemaphoreSetup;
+import io.amqplocks.spring.guard.GuardAdvisor;
+import io.amqplocks.spring.guard.GuardScanner;
+import io.amqplocks.spring.guard.GuardedMethods;
+import io.amqplocks.spring.guard.LocksLifecycle;
+import io.amqplocks.spring.metrics.LockGauges;
+import io.amqplocks.spring.metrics.LockMeters;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+/** When which bean is there. */
+class ConditionsTest {
+
+  private static final String NAMED = "amqp-locks.mutexes.report";
+
+  private final ApplicationContextRunner application = Contexts.withoutBroker();
+
+  @ParameterizedTest
+  @ValueSource(
+      classes = {
+        LockCatalog.class,
+        BrokerSettings.class,
+        AmqpLocks.class,
+        SemaphoreSetup.class,
+        LockTemplate.class,
+        LeaseLostEventPublisher.class,
+        LocksLifecycle.class,
+        GuardedMethods.class,
+        GuardAdvisor.class,
+        GuardScanner.class,
+        LockMeters.class,
+        LockGauges.class
+      })
+  <T> void aBeanOfTheApplicationTakesThePlaceOfOurs(Class<T> type) {
+    AtomicReference<T> ours = new AtomicReference<>();
+    application.run(context -> ours.set(context.getBean(type)));
+    T own = Objects.requireNonNull(ours.get());
+    application
+        .withBean("own", type, () -> own)
+        .run(
+            context -> {
+              assertThat(context).hasNotFailed().hasSingleBean(type);
+              assertThat(context.getBean(type)).isSameAs(own);
+            });
+  }
+
+  @Test
+  void withoutSpringRabbitThereIsNothing() {
+    application
+        .withClassLoader(
+            new FilteredClassLoader(
+                "org.springframework.amqp", "org.springframework.boot.amqp", "com.rabbitmq"))
+        .run(
+            context ->
+                assertThat(context)
+                    .hasNotFailed()
+                    .doesNotHaveBean("amqpLocks")
+                    .doesNotHaveBean(LockTemplate.class)
+                    .doesNotHaveBean("amqplocksHealthIndicator"));
+  }
+
+  @Test
+  void namedLocksAreThereForConfiguredNamesOnly() {
+    application.run(context -> assertThat(context).doesNotHaveBean(LockOperations.class));
+    application
+        .withPropertyValues(NAMED + ".wait=1s")
+        .run(context -> assertThat(context).hasBean(NAMED));
+  }
+
+  @Test
+  void aBeanOfThatNameTakesThePlaceOfANamedLock() {
+    LockOperations own = LockTemplate.withoutLocks().mutex("report");
+    application
+        .withPropertyValues(NAMED + ".wait=1s")
+        .withBean(NAMED, LockOperations.class, () -> own)
+        .run(context -> assertThat(context.getBean(NAMED)).isSameAs(own));
+  }
+}
