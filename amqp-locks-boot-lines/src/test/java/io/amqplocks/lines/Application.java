@@ -1,7 +1,9 @@
 package io.amqplocks.lines;
 
 import io.amqplocks.spring.MutexGuarded;
+import io.amqplocks.spring.OnBusy;
 import io.amqplocks.spring.SemaphoreGuarded;
+import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntSupplier;
 import org.springframework.amqp.rabbit.connection.CachingConnectionFactory;
@@ -44,6 +46,19 @@ class Application {
     int upload(IntSupplier inUse) {
       done.incrementAndGet();
       return inUse.getAsInt();
+    }
+
+    @SemaphoreGuarded(
+        name = "images",
+        key = "#customer",
+        onBusy = OnBusy.FALLBACK,
+        fallbackMethod = "later")
+    String uploadFor(String customer, Callable<String> meanwhile) throws Exception {
+      return meanwhile.call();
+    }
+
+    String later(String customer, Callable<String> meanwhile) {
+      return "later";
     }
 
     @MutexGuarded(name = "report")

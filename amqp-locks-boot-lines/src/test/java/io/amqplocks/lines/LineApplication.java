@@ -3,6 +3,8 @@ package io.amqplocks.lines;
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerQueue;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.UUID;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -14,18 +16,21 @@ final class LineApplication implements AutoCloseable {
   private final Broker broker;
   private final ConfigurableApplicationContext context;
 
-  LineApplication(Broker broker) {
+  LineApplication(Broker broker, String... more) {
     this.broker = broker;
     ConnectionFactory settings = broker.connectionFactory();
-    context =
-        new SpringApplicationBuilder(Application.class)
-            .run(
+    List<String> arguments =
+        new ArrayList<>(
+            List.of(
                 "--spring.rabbitmq.host=" + broker.host(),
                 "--spring.rabbitmq.port=" + broker.port(),
                 "--spring.rabbitmq.username=" + settings.getUsername(),
                 "--spring.rabbitmq.password=" + settings.getPassword(),
                 "--spring.rabbitmq.virtual-host=" + settings.getVirtualHost(),
-                "--amqp-locks.queue-prefix=" + prefix);
+                "--amqp-locks.queue-prefix=" + prefix,
+                "--amqp-locks.mutexes.report.wait=10s"));
+    arguments.addAll(List.of(more));
+    context = new SpringApplicationBuilder(Application.class).run(arguments.toArray(String[]::new));
   }
 
   <T> T bean(Class<T> type) {

@@ -3,6 +3,7 @@ package io.amqplocks.lines;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.amqplocks.AmqpLocks;
+import io.amqplocks.spring.LockOperations;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
@@ -10,8 +11,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.boot.SpringBootVersion;
 import org.springframework.util.ClassUtils;
 
@@ -21,7 +25,7 @@ import org.springframework.util.ClassUtils;
 class SmokeTest {
 
   @Test
-  void annotationsAndTemplate(Broker broker) throws IOException {
+  void annotationsAndTemplate(Broker broker) throws Exception {
     String version = SpringBootVersion.getVersion();
     assertThat(version).isEqualTo(System.getProperty("boot.version"));
     try (LineApplication application = new LineApplication(broker)) {
@@ -31,12 +35,37 @@ class SmokeTest {
       assertThat(locks.admin().tokenSemaphore("images").count()).isEqualTo(2);
       assertThat(uploads.report()).isOne();
 
+      assertThat(
+              uploads.uploadFor(
+                  "a", () -> uploads.uploadFor("a", () -> uploads.uploadFor("a", () -> "now"))))
+          .isEqualTo("later");
+
       LockTemplate template = application.bean(LockTemplate.class);
+      LockOperations report =
+          BeanFactoryAnnotationUtils.qualifiedBeanOfType(
+              application.context().getBeanFactory(), LockOperations.class, "report");
+      report.execute(() -> assertThat(template.mutex("report").tryAcquire()).isEmpty());
+      assertThat(
+              template
+                  .semaphore("images")
+                  .executeAsync(() -> CompletableFuture.completedFuture("sent"))
+                  .get(60, TimeUnit.SECONDS))
+          .isEqualTo("sent");
       template.mutex("report").execute(() -> assertThat(locks.status().held()).isOne());
       assertThat(template.semaphore("images").tryExecute(() -> {})).isTrue();
       assertThat(locks.status().held()).isZero();
     }
     record(version);
+  }
+
+  @Test
+  void switchedOff(Broker broker) {
+    try (LineApplication application = new LineApplication(broker, "--amqp-locks.enabled=false")) {
+      Application.Uploads uploads = application.bean(Application.Uploads.class);
+      assertThat(uploads.upload(() -> 7)).isEqualTo(7);
+      assertThat(application.bean(LockTemplate.class).mutex("report").execute(uploads::report))
+          .isOne();
+    }
   }
 
   /** So that {@code bin/verify} can say what really ran. */

@@ -34,8 +34,10 @@ final class AsyncExecution<T extends @Nullable Object> {
   static <T extends @Nullable Object> CompletableFuture<T> under(
       CompletableFuture<Lease> lease, Supplier<? extends CompletionStage<T>> work) {
     AsyncExecution<T> execution = new AsyncExecution<>(work);
-    lease.whenComplete(execution::arrived);
-    execution.result.whenComplete((value, failure) -> execution.left(lease));
+    CompletionStage<Lease> arrival = lease;
+    arrival.whenComplete(execution::arrived);
+    CompletionStage<T> end = execution.result;
+    end.whenComplete((value, failure) -> execution.left(lease));
     return execution.result;
   }
 
