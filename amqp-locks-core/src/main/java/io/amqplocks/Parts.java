@@ -154,7 +154,7 @@ final class Parts {
   /** Leases that are lost meanwhile are not waited for. */
   private void awaitReleases(Duration patience) {
     long begin = System.nanoTime();
-    while (leases.held() > 0
+    while (leases.holdsAny()
         && System.nanoTime() - begin < patience.toNanos()
         && !Thread.currentThread().isInterrupted()) {
       LockSupport.parkNanos(LOOK_AGAIN.toNanos());

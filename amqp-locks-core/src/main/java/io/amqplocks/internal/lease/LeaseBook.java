@@ -136,6 +136,11 @@ public final class LeaseBook implements Taking {
     }
   }
 
+  /** Whether any lease is held. */
+  public boolean holdsAny() {
+    return leases.stream().anyMatch(HeldLease::isHeld);
+  }
+
   /** The leases that are held, as they are now. */
   public List<LocalLease> views() {
     return leases.stream().filter(HeldLease::isHeld).map(HeldLease::view).toList();
