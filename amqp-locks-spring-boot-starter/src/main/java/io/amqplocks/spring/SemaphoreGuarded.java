@@ -111,7 +111,8 @@ public @interface SemaphoreGuarded {
    * How many slots the semaphore is created with, if it does not exist yet. If it does, its own
    * number counts. The property {@code amqp-locks.semaphores.<name>.slots} overrides this one; 0,
    * the default, leaves it to that property, or to whoever creates the semaphore. Annotations that
-   * give one semaphore different numbers are an error at startup.
+   * give one semaphore different numbers are an error at startup; so is a semaphore without a key that
+   * nobody gives slots to, and that the broker does not know either.
    */
   int slots() default 0;
 

@@ -1,10 +1,12 @@
 package io.amqplocks.spring.autoconfigure;
 
+import io.amqplocks.AmqpLocks;
 import io.amqplocks.spring.LockCatalog;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.guard.GuardAdvisor;
 import io.amqplocks.spring.guard.GuardScanner;
 import io.amqplocks.spring.guard.GuardedMethods;
+import io.amqplocks.spring.guard.MissingSemaphores;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -45,6 +47,13 @@ class GuardConfiguration {
             .orElse(AmqpLocksProperties.DEFAULT_ORDER);
     return new GuardAdvisor(
         SingletonSupplier.of(methods::getObject), SingletonSupplier.of(locks::getObject), order);
+  }
+
+  @Bean
+  @ConditionalOnMissingBean
+  static MissingSemaphores amqpLocksMissingSemaphores(
+      GuardedMethods methods, LockCatalog catalog, AmqpLocks locks) {
+    return new MissingSemaphores(methods, catalog, locks);
   }
 
   @Bean

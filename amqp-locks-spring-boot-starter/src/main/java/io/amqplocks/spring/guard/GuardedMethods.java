@@ -51,6 +51,11 @@ public final class GuardedMethods {
     return found;
   }
 
+  /** All that are known by now. */
+  List<GuardedMethod> all() {
+    return List.copyOf(known.values());
+  }
+
   /**
    * All annotations that can be read at startup have been.
    *
