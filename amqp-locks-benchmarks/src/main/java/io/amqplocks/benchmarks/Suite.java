@@ -27,7 +27,9 @@ final class Suite {
         new TokenHandOver(TokenQueueType.CLASSIC),
         new TokenHandOver(TokenQueueType.QUORUM),
         new TokenPath(TokenQueueType.CLASSIC),
-        new TokenPath(TokenQueueType.QUORUM));
+        new TokenPath(TokenQueueType.QUORUM),
+        new AnnotatedPath(false),
+        new AnnotatedPath(true));
   }
 
   /** The path whose name begins so, written without commas, which JMH takes for itself. */
