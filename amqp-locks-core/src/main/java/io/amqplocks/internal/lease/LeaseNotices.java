@@ -37,7 +37,7 @@ final class LeaseNotices {
     // Asked in this order, for who announces sets it first. Not yet announced is what is released
     // by one
     // who closes all there is.
-    if (!announced.isDone() || hold != Hold.NO_OP) {
+    if (!announced.isDone() || !hold.equals(Hold.NO_OP)) {
       var unused = announced.thenRun(() -> hold.released());
     }
   }
@@ -47,7 +47,7 @@ final class LeaseNotices {
         announced.thenRun(
             () -> {
               notices.run(() -> lost.complete(reason));
-              if (hold != Hold.NO_OP) {
+              if (!hold.equals(Hold.NO_OP)) {
                 notices.run(() -> hold.lost(reason));
               }
               notices.postLoss(listener -> listener.lost(lease, reason, lease.age()));

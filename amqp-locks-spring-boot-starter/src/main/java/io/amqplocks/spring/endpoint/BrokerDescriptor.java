@@ -1,5 +1,6 @@
 package io.amqplocks.spring.endpoint;
 
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -37,6 +38,7 @@ public record BrokerDescriptor(
 
   /** Whether there is surely no such lock: nobody made it, or nobody holds what needs no making. */
   boolean isAbsent() {
-    return error == null && Boolean.FALSE.equals(exists == null ? inUse != 0 : exists);
+    Boolean made = exists;
+    return error == null && (made == null ? Objects.equals(inUse, 0) : !made);
   }
 }

@@ -14,8 +14,8 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableSet;
 import java.util.Set;
-import java.util.SortedSet;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
@@ -36,8 +36,8 @@ record LockViews(AmqpLocks locks, LockCatalog catalog, BrokerQuestions questions
           .thenComparing(LockId::kind);
 
   /** All that this application names, holds or waits for; of a name with keys those keys. */
-  SortedSet<LockId> known() {
-    SortedSet<LockId> result = new TreeSet<>(ORDER);
+  NavigableSet<LockId> known() {
+    NavigableSet<LockId> result = new TreeSet<>(ORDER);
     catalog.locks().stream().filter(catalog::isUsed).forEach(result::add);
     locks.leases().stream().map(LocalLease::lock).forEach(result::add);
     result.addAll(locks.waiting().keySet());

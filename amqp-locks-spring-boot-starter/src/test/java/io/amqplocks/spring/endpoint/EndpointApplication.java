@@ -37,6 +37,7 @@ final class EndpointApplication implements AutoCloseable {
       return JsonPath.parse(text);
     }
 
+    @SuppressWarnings("TypeParameterUnusedInFormals") // as JsonPath itself has it
     <T> T read(String path) {
       return json().read(path);
     }
