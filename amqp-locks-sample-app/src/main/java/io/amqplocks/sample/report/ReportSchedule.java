@@ -1,6 +1,7 @@
 package io.amqplocks.sample.report;
 
 import java.time.LocalDate;
+import java.time.ZoneId;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Profile;
 import org.springframework.scheduling.annotation.EnableScheduling;
@@ -24,6 +25,6 @@ class ReportSchedule {
   /** In every process; the mutex sees to it that one at a time writes. */
   @Scheduled(cron = "${sample.report.cron}")
   void yesterday() {
-    report.write(LocalDate.now().minusDays(1), null);
+    report.write(LocalDate.now(ZoneId.systemDefault()).minusDays(1), null);
   }
 }

@@ -197,7 +197,7 @@ class LockObservationsTest {
         });
   }
 
-  static class Short extends DefaultLockAcquireConvention {
+  static class ShortConvention extends DefaultLockAcquireConvention {
     @Override
     public String getName() {
       return "lock.wait";
@@ -212,7 +212,7 @@ class LockObservationsTest {
   @Test
   void aConventionCanBeReplaced() {
     application
-        .withBean(Short.class)
+        .withBean(ShortConvention.class)
         .run(
             context -> {
               context.getBean(Guarded.class).upload();
