@@ -6,15 +6,20 @@ import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
+import io.micrometer.core.instrument.MeterRegistry;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /** Configured locks are injected by their names. */
 @BrokerTest
+@ExtendWith(OutputCaptureExtension.class)
 class NamedLocksTest {
 
   @AutoClose private final LocksOnBroker onBroker;
@@ -61,6 +66,18 @@ class NamedLocksTest {
                 assertThat(other.lock()).isEqualTo(LockId.mutex("twice"));
               }
             });
+  }
+
+  /** Whoever looks for beans of a type, as Boot does for meters, must not create the locks early. */
+  @Test
+  void theyDoNotDragTheLocksIntoTheCreationOfWhatProcessesBeans(CapturedOutput output) {
+    application
+        .withBean(Slots.class)
+        .run(
+            context ->
+                assertThat(context.getBean(MeterRegistry.class).get("amqp.locks.slots").gauges())
+                    .isNotEmpty());
+    assertThat(output).doesNotContain("is not eligible for getting processed");
   }
 
   static class Slots {

@@ -2,8 +2,10 @@ package io.amqplocks.spring.autoconfigure;
 
 import io.amqplocks.lock.LockKind;
 import io.amqplocks.spring.InjectableLock;
+import io.amqplocks.spring.LockOperations;
 import java.util.Map;
 import java.util.Set;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.ConstructorArgumentValues;
 import org.springframework.beans.factory.support.AutowireCandidateQualifier;
@@ -63,6 +65,8 @@ final class NamedLocksRegistrar implements ImportBeanDefinitionRegistrar {
     arguments.addIndexedArgumentValue(0, kind);
     arguments.addIndexedArgumentValue(1, name);
     definition.setDefaultCandidate(false);
+    // Or Spring would create it, and all the locks, whenever it looks for beans of some type.
+    definition.setAttribute(FactoryBean.OBJECT_TYPE_ATTRIBUTE, LockOperations.class);
     if (unique) {
       definition.addQualifier(new AutowireCandidateQualifier(Qualifier.class, name));
     }
