@@ -115,7 +115,11 @@ class EveryEndTest {
       Object call(Work work, Runnable lose) throws Exception {
         return work.watched(
             () -> {
-              lose.run();
+              // By another thread, for this one is interrupted.
+              CompletableFuture<Void> losing = CompletableFuture.runAsync(lose);
+              while (!losing.isDone()) {
+                Thread.onSpinWait();
+              }
               return "not seen";
             });
       }

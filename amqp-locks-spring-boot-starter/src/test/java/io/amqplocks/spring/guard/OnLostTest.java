@@ -19,6 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
@@ -150,21 +151,29 @@ class OnLostTest {
         });
   }
 
+  /** By another thread, for the one that works is interrupted. */
+  private CompletableFuture<String> losing() {
+    return CompletableFuture.supplyAsync(this::loseIt);
+  }
+
   @Test
   void interruptEndsWhatTheMethodWaitsFor() {
+    AtomicReference<CompletableFuture<String>> losing = new AtomicReference<>();
     run(
-        work ->
-            assertThatExceptionOfType(LockException.Lost.class)
-                .isThrownBy(
-                    () ->
-                        work.interrupted(
-                            () -> {
-                              loseIt();
-                              boolean ended = new CountDownLatch(1).await(60, TimeUnit.SECONDS);
-                              return "not reached: " + ended;
-                            }))
-                .satisfies(this::isLost)
-                .withCauseInstanceOf(InterruptedException.class));
+        work -> {
+          assertThatExceptionOfType(LockException.Lost.class)
+              .isThrownBy(
+                  () ->
+                      work.interrupted(
+                          () -> {
+                            losing.set(losing());
+                            boolean ended = new CountDownLatch(1).await(60, TimeUnit.SECONDS);
+                            return "not reached: " + ended;
+                          }))
+              .satisfies(this::isLost)
+              .withCauseInstanceOf(InterruptedException.class);
+          assertThat(requireNonNull(losing.get()).join()).isEqualTo("done");
+        });
   }
 
   @Test
@@ -177,8 +186,8 @@ class OnLostTest {
                         work.interruptedWithLease(
                             null,
                             lease -> {
-                              loseIt();
-                              while (!Thread.currentThread().isInterrupted()) {
+                              CompletableFuture<String> losing = losing();
+                              while (!Thread.currentThread().isInterrupted() || !losing.isDone()) {
                                 Thread.onSpinWait();
                               }
                               assertThat(lease.state()).isEqualTo(LeaseState.LOST);
@@ -197,8 +206,7 @@ class OnLostTest {
                           null,
                           lease -> {
                             Thread.currentThread().interrupt();
-                            CompletableFuture<String> losing =
-                                CompletableFuture.supplyAsync(this::loseIt);
+                            CompletableFuture<String> losing = losing();
                             while (lease.state() != LeaseState.LOST || !losing.isDone()) {
                               Thread.onSpinWait();
                             }
