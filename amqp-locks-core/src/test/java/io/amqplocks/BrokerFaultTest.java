@@ -19,6 +19,8 @@ import io.amqplocks.test.Direction;
 import io.amqplocks.test.TcpProxy;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -31,8 +33,6 @@ import org.junit.jupiter.api.Test;
 /** What holders see when the broker, or the way to it, fails. */
 @BrokerTest(everyLine = true)
 class BrokerFaultTest {
-
-  private static final Duration HEARTBEAT = Duration.ofSeconds(1);
 
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private Fixture fixture;
@@ -48,12 +48,11 @@ class BrokerFaultTest {
     fixture.close();
   }
 
-  private AmqpLocks through(TcpProxy proxy, Broker broker) {
+  private AmqpLocksBuilder through(TcpProxy proxy, Broker broker) {
     ConnectionFactory factory = broker.connectionFactory();
     factory.setHost(proxy.host());
     factory.setPort(proxy.port());
-    return fixture.open(
-        fixture.builder(factory).heartbeat(HEARTBEAT).callTimeout(Duration.ofMillis(500)));
+    return fixture.builder(factory);
   }
 
   private String queue(String mutex) {
@@ -72,11 +71,12 @@ class BrokerFaultTest {
     if (!broker.version().isAtLeast(4, 0)) {
       // Mnesia's log is written behind, after up to two seconds: what is newer dies with the
       // process.
-      await().pollDelay(Duration.ofSeconds(3)).until(() -> true);
+      await().pollDelay(Duration.ofSeconds(6)).until(() -> true);
     }
     broker.faults().kill();
+    // Two heartbeats would be 20 s.
     await()
-        .atMost(Duration.ofSeconds(2))
+        .atMost(Duration.ofSeconds(15))
         .until(() -> leases.stream().allMatch(l -> l.state() == LeaseState.LOST));
     assertThat(leases.get(2).lossReason())
         .hasValueSatisfying(r -> assertThat(r.cause()).isEqualTo(LossReason.Cause.SESSION_ENDED));
@@ -86,9 +86,9 @@ class BrokerFaultTest {
         .hasMessageContaining("semaphore 's'");
     // A waiter rides over the outage.
     Future<Lease> waiter =
-        threads.submit(() -> locks.semaphore("s").acquire(Duration.ofSeconds(60)));
+        threads.submit(() -> locks.semaphore("s").acquire(Duration.ofSeconds(120)));
     broker.faults().start();
-    Lease next = waiter.get(60, TimeUnit.SECONDS);
+    Lease next = waiter.get(120, TimeUnit.SECONDS);
     assertThat(next.verify()).isEqualTo(LeaseState.HELD);
     assertThat(locks.admin().semaphore("s").count()).isEqualTo(3);
     leases.forEach(lease -> assertThat(lease.state()).isEqualTo(LeaseState.LOST));
@@ -97,10 +97,11 @@ class BrokerFaultTest {
   @Test
   void aCutConnectionIsReportedAtOnce(Broker broker) throws Exception {
     try (TcpProxy proxy = TcpProxy.to(broker)) {
-      AmqpLocks locks = through(proxy, broker);
+      AmqpLocks locks = fixture.open(through(proxy, broker));
       Lease lease = locks.mutex("m").tryAcquire().orElseThrow();
       proxy.reset();
-      assertThat(lease.whenLost().toCompletableFuture().get(1, TimeUnit.SECONDS).cause())
+      // Two heartbeats would be 20 s.
+      assertThat(lease.whenLost().toCompletableFuture().get(15, TimeUnit.SECONDS).cause())
           .isEqualTo(LossReason.Cause.SESSION_ENDED);
       await().until(() -> locks.mutex("m").tryAcquire().isPresent());
     }
@@ -110,15 +111,19 @@ class BrokerFaultTest {
   @Test
   void aSilentNetworkMakesALeaseUncertainThenLost(Broker broker) throws Exception {
     try (TcpProxy proxy = TcpProxy.to(broker)) {
-      AmqpLocks locks = through(proxy, broker);
-      Lease lease = locks.mutex("m").tryAcquire().orElseThrow();
+      Duration heartbeat = Duration.ofSeconds(2);
+      AmqpLocks locks =
+          fixture.open(through(proxy, broker).heartbeat(heartbeat).callTimeout(heartbeat));
       AmqpLock theirs = fixture.open().mutex("m");
+      theirs.tryAcquire().orElseThrow().close();
+      Lease lease = locks.mutex("m").tryAcquire().orElseThrow();
       proxy.blackHole(Direction.BOTH);
-      await().atMost(Duration.ofSeconds(3)).until(() -> lease.state() == LeaseState.UNCERTAIN);
+      // UNCERTAIN first, but a machine that stalls may see it LOST at once; CertaintyTest has both.
+      await().until(() -> lease.state() != LeaseState.HELD);
       // While the broker still keeps the slot from others, or when they have it: never HELD here.
-      try (Lease next = theirs.acquire(Duration.ofSeconds(5))) {
+      try (Lease next = theirs.acquire(Duration.ofSeconds(60))) {
         assertThat(lease.state()).isIn(LeaseState.UNCERTAIN, LeaseState.LOST);
-        await().atMost(Duration.ofSeconds(3)).until(() -> lease.state() == LeaseState.LOST);
+        await().until(() -> lease.state() == LeaseState.LOST);
         assertThat(next.verify()).isEqualTo(LeaseState.HELD);
       }
     }
@@ -128,13 +133,13 @@ class BrokerFaultTest {
   @Test
   void aDeclareAnsweredTooLateIsUndoneAndTakenForNothingElse(Broker broker) throws Exception {
     try (TcpProxy proxy = TcpProxy.to(broker)) {
-      AmqpLocks locks = through(proxy, broker);
+      AmqpLocks locks = fixture.open(through(proxy, broker).callTimeout(Duration.ofSeconds(2)));
       locks.mutex("m").tryAcquire().orElseThrow().close();
-      proxy.delay(Direction.BROKER_TO_CLIENT, Duration.ofMillis(700));
+      proxy.delay(Direction.BROKER_TO_CLIENT, Duration.ofSeconds(3));
       assertThatThrownBy(() -> locks.mutex("m").tryAcquire())
           .isInstanceOf(LockException.Unanswered.class)
           .hasMessageContaining("mutex 'm'")
-          .hasMessageContaining("500 ms");
+          .hasMessageContaining("2000 ms");
       proxy.heal();
       await()
           .ignoreExceptionsInstanceOf(LockException.Unanswered.class)
@@ -144,7 +149,7 @@ class BrokerFaultTest {
           assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
         }
       }
-      await().atMost(HEARTBEAT.multipliedBy(3)).until(() -> !fixture.exists(queue("m")));
+      await().until(() -> !fixture.exists(queue("m")));
       await().until(() -> locks.mutex("m").tryAcquire().isPresent());
     }
   }
@@ -152,8 +157,8 @@ class BrokerFaultTest {
   @Tag("trap-4")
   @Test
   void underAMemoryAlarmHoldingGoesOnAndLookingForSlotsSaysWhy(Broker broker) throws Exception {
-    AmqpLocks locks =
-        fixture.open(fixture.builder().heartbeat(HEARTBEAT).callTimeout(Duration.ofSeconds(1)));
+    Duration heartbeat = Duration.ofSeconds(2);
+    AmqpLocks locks = fixture.open(fixture.builder().heartbeat(heartbeat).callTimeout(heartbeat));
     fixture.create(locks, "s", 2);
     Lease slot = locks.semaphore("s").tryAcquire().orElseThrow();
     Lease mutex = locks.mutex("m").tryAcquire().orElseThrow();
@@ -165,15 +170,15 @@ class BrokerFaultTest {
           .hasMessageContaining("semaphore 's'");
       await().until(() -> locks.status().blocked());
       await()
-          .atMost(Duration.ofSeconds(10))
+          .atMost(Duration.ofSeconds(60))
           .until(
               () -> {
                 assertThat(slot.verify()).isEqualTo(LeaseState.HELD);
                 assertThat(mutex.verify()).isEqualTo(LeaseState.HELD);
-                return System.nanoTime() - since > HEARTBEAT.multipliedBy(4).toNanos();
+                return System.nanoTime() - since > heartbeat.multipliedBy(4).toNanos();
               });
       slot.close();
-      assertThat(fixture.exists(fixture.names().holder(LockName.of("s"), slot.slot()))).isFalse();
+      await().until(() -> !fixture.exists(fixture.names().holder(LockName.of("s"), slot.slot())));
       locks.mutex("another").tryAcquire().orElseThrow().close();
     } finally {
       broker.faults().memoryAlarm(false);
@@ -185,7 +190,7 @@ class BrokerFaultTest {
   @Tag("trap-4")
   @Test
   void closingIsBoundedUnderAMemoryAlarm(Broker broker) throws Exception {
-    AmqpLocks locks = fixture.open();
+    AmqpLocks locks = fixture.open(fixture.builder().callTimeout(Duration.ofSeconds(2)));
     fixture.create(locks, "s", 2);
     Lease lease = locks.semaphore("s").tryAcquire().orElseThrow();
     broker.faults().memoryAlarm(true);
@@ -194,9 +199,9 @@ class BrokerFaultTest {
           .isInstanceOf(LockException.Unanswered.class);
       long start = System.nanoTime();
       locks.close();
-      assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(8));
+      assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(30));
       assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
-      assertThat(fixture.exists(fixture.names().holder(LockName.of("s"), lease.slot()))).isFalse();
+      await().until(() -> !fixture.exists(fixture.names().holder(LockName.of("s"), lease.slot())));
     } finally {
       broker.faults().memoryAlarm(false);
     }
@@ -206,10 +211,13 @@ class BrokerFaultTest {
   void aFrozenBrokerBoundsEveryCall(Broker broker) throws Exception {
     AmqpLocks locks =
         fixture.open(
-            fixture.builder().heartbeat(Duration.ofSeconds(5)).callTimeout(Duration.ofMillis(500)));
-    fixture.create(locks, "s", 1);
-    Lease lease = locks.mutex("m").tryAcquire().orElseThrow();
-    locks.semaphore("s").tryAcquire().orElseThrow().close();
+            fixture.builder().heartbeat(Duration.ofSeconds(20)).callTimeout(Duration.ofSeconds(1)));
+    fixture.create(fixture.open(), "s", 1);
+    // To connect may take longer than a call of so short a bound.
+    Callable<Lease> first = () -> locks.mutex("m").tryAcquire().orElseThrow();
+    Lease lease = await().ignoreExceptions().until(first, Objects::nonNull);
+    Callable<Lease> slot = () -> locks.semaphore("s").tryAcquire().orElseThrow();
+    await().ignoreExceptions().until(slot, Objects::nonNull).close();
     broker.faults().freeze();
     try {
       long start = System.nanoTime();
@@ -219,11 +227,13 @@ class BrokerFaultTest {
           .isInstanceOf(LockException.Unanswered.class);
       assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
       lease.close();
-      assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+      assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(30));
     } finally {
       broker.faults().thaw();
     }
-    await().until(() -> !fixture.exists(queue("m")) && !fixture.exists(queue("n")));
+    await()
+        .ignoreExceptions()
+        .until(() -> !fixture.exists(queue("m")) && !fixture.exists(queue("n")));
     await().ignoreExceptions().until(() -> locks.mutex("n").tryAcquire().isPresent());
   }
 
@@ -238,10 +248,10 @@ class BrokerFaultTest {
     Lease lease = locks.mutex("m").tryAcquire().orElseThrow();
     broker.faults().closeConnections("mine holder", "test");
     await().until(() -> lease.state() == LeaseState.LOST);
-    try (Lease theirs = fixture.open().mutex("m").acquire(Duration.ofSeconds(5))) {
+    try (Lease theirs = fixture.open().mutex("m").acquire(Duration.ofSeconds(60))) {
       await()
           .during(Duration.ofSeconds(1))
-          .atMost(Duration.ofSeconds(3))
+          .atMost(Duration.ofSeconds(30))
           .until(() -> theirs.verify() == LeaseState.HELD);
     }
     assertThat(factory.isAutomaticRecoveryEnabled()).isTrue();

@@ -39,10 +39,13 @@ class HiddenTokenTest {
   private static final Duration FOR = Duration.ofSeconds(2);
 
   /**
-   * A token that comes to one who has left costs a round trip, and at worst each of six has just left. The
-   * rest is for a busy machine. One that stayed hidden would be so until its connection ends.
+   * A token that comes to one who has left costs a round trip, and at worst each of six has just left:
+   * 17 to 173 ms. The rest is for a busy machine. One that stayed hidden would be so until its connection
+   * ends.
    */
-  private static final Duration LONGEST = Duration.ofSeconds(1);
+  private static final Duration LONGEST = Duration.ofSeconds(10);
+
+  private static final int ENOUGH = 100;
 
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final AtomicInteger timeouts = new AtomicInteger();
@@ -79,27 +82,31 @@ class HiddenTokenTest {
     }
     AmqpLock lock = fixture.open().tokenSemaphore("s");
     int served = 0;
-    while (end - System.nanoTime() > 0) {
+    while (goesOn(end)) {
       wantedSince.set(System.nanoTime());
-      try (Lease lease = lock.acquire(Duration.ofSeconds(20))) {
+      try (Lease lease = lock.acquire(Duration.ofSeconds(60))) {
         use();
         served++;
       }
     }
     for (Future<?> each : all) {
-      each.get(20, TimeUnit.SECONDS);
+      each.get(90, TimeUnit.SECONDS);
     }
     System.out.printf(
         "%s tokens on RabbitMQ %s: %d leases, %d of them the patient one's, %d timeouts; longest that a"
             + " free token was not to be had: %.1f ms%n",
         type, broker.version(), leases.get(), served, timeouts.get(), longest.get() / 1e6);
-    assertThat(timeouts.get()).isGreaterThan(100);
+    assertThat(timeouts.get()).isGreaterThan(ENOUGH);
     assertThat(served).isPositive();
     assertThat(Duration.ofNanos(longest.get())).isLessThan(LONGEST);
   }
 
+  private boolean goesOn(long end) {
+    return end - System.nanoTime() > 0 || timeouts.get() <= ENOUGH;
+  }
+
   private Void impatient(AmqpLock lock, long end) throws InterruptedException {
-    while (end - System.nanoTime() > 0) {
+    while (goesOn(end)) {
       long nanos = ThreadLocalRandom.current().nextLong(8_000_000);
       try (Lease lease = lock.acquire(Duration.ofNanos(nanos))) {
         use();
@@ -127,20 +134,20 @@ class HiddenTokenTest {
     fixture.open().admin().tokenSemaphore("s").create(1, type);
     AmqpLock other = fixture.open().tokenSemaphore("s");
     other.tryAcquire().orElseThrow().close();
-    Duration delay = Duration.ofMillis(800);
+    Duration delay = Duration.ofSeconds(3);
     try (TcpProxy proxy = TcpProxy.to(broker)) {
       ConnectionFactory factory = broker.connectionFactory();
       factory.setHost(proxy.host());
       factory.setPort(proxy.port());
       AmqpLock late =
           fixture
-              .open(fixture.builder(factory).callTimeout(Duration.ofMillis(400)))
+              .open(fixture.builder(factory).callTimeout(Duration.ofMillis(1500)))
               .tokenSemaphore("s");
       late.tryAcquire().orElseThrow().close();
       proxy.delay(Direction.BROKER_TO_CLIENT, delay);
       long start = System.nanoTime();
       assertThatThrownBy(late::tryAcquire).isInstanceOf(LockException.Unanswered.class);
-      other.acquire(Duration.ofSeconds(10)).close();
+      other.acquire(Duration.ofSeconds(60)).close();
       assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(delay.plus(LONGEST));
     }
   }

@@ -30,6 +30,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -37,6 +38,8 @@ import org.junit.jupiter.api.Test;
 /** Our holders beside some that follow the two listings of the RabbitMQ blog to the letter. */
 @BrokerTest(everyLine = true)
 class PlainTokenHoldersTest {
+
+  private static final Duration SHOWN_BY = Duration.ofMinutes(1);
 
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final AtomicInteger holders = new AtomicInteger();
@@ -80,9 +83,9 @@ class PlainTokenHoldersTest {
     holders.decrementAndGet();
   }
 
-  private Void ours(AmqpLock lock, long end) throws InterruptedException {
-    while (end - System.nanoTime() > 0) {
-      try (Lease lease = lock.acquire(Duration.ofSeconds(20))) {
+  private Void ours(AmqpLock lock, BooleanSupplier goesOn) throws InterruptedException {
+    while (goesOn.getAsBoolean()) {
+      try (Lease lease = lock.acquire(Duration.ofSeconds(60))) {
         hold(ours);
       }
     }
@@ -90,12 +93,12 @@ class PlainTokenHoldersTest {
   }
 
   /** The second listing: a consumer with a prefetch of one, that rejects what it has used. */
-  private Void theirs(long end) throws Exception {
+  private Void theirs(BooleanSupplier goesOn) throws Exception {
     Channel channel = stranger.createChannel();
     BlockingQueue<Delivery> delivered = new LinkedBlockingQueue<>();
     channel.basicQos(1);
     channel.basicConsume(queue, false, (tag, token) -> delivered.add(token), tag -> {});
-    while (end - System.nanoTime() > 0) {
+    while (goesOn.getAsBoolean()) {
       Delivery token = delivered.poll(100, TimeUnit.MILLISECONDS);
       if (token != null) {
         hold(theirs);
@@ -106,20 +109,27 @@ class PlainTokenHoldersTest {
     return null;
   }
 
-  private void together(Duration time) throws Exception {
+  /** For that time, and until both kinds held, and so many at once; but a minute at most. */
+  private void together(Duration time, int atOnce) throws Exception {
     most.set(0);
     ours.set(0);
     theirs.set(0);
-    long end = System.nanoTime() + time.toNanos();
+    long start = System.nanoTime();
+    BooleanSupplier goesOn =
+        () -> {
+          long passed = System.nanoTime() - start;
+          boolean seen = ours.get() > 0 && theirs.get() > 0 && most.get() >= atOnce;
+          return passed < time.toNanos() || (!seen && passed < SHOWN_BY.toNanos());
+        };
     List<Future<Void>> all = new ArrayList<>();
     for (int i = 0; i < 3; i++) {
-      all.add(threads.submit(() -> theirs(end)));
+      all.add(threads.submit(() -> theirs(goesOn)));
       AmqpLock lock = locks().tokenSemaphore(name);
-      all.add(threads.submit(() -> ours(lock, end)));
-      all.add(threads.submit(() -> ours(lock, end)));
+      all.add(threads.submit(() -> ours(lock, goesOn)));
+      all.add(threads.submit(() -> ours(lock, goesOn)));
     }
     for (Future<Void> each : all) {
-      each.get(30, TimeUnit.SECONDS);
+      each.get(150, TimeUnit.SECONDS);
     }
     assertThat(ours.get()).isPositive();
     assertThat(theirs.get()).isPositive();
@@ -133,9 +143,9 @@ class PlainTokenHoldersTest {
     Fences.publish(broker, queue, "resource");
     Fences.publish(broker, queue, "resource");
     assertThat(admin.createIfAbsent(2, TokenQueueType.CLASSIC)).isEqualTo(2);
-    together(Duration.ofSeconds(1));
+    together(Duration.ofSeconds(1), 2);
     assertThat(most).hasValue(2);
-    assertThat(admin.audit(Duration.ofSeconds(5)))
+    assertThat(admin.audit(Duration.ofSeconds(30)))
         .isEqualTo(new TokenAudit(2, 2, 0, 0, Set.of(), false));
   }
 
@@ -149,10 +159,10 @@ class PlainTokenHoldersTest {
               Fences.publish(broker, queue, "1");
               return null;
             });
-    together(Duration.ofSeconds(1));
-    change.get();
+    together(Duration.ofSeconds(1), 3);
+    change.get(60, TimeUnit.SECONDS);
     assertThat(most).hasValue(3);
-    assertThat(admin.audit(Duration.ofSeconds(5)).surplus()).isEqualTo(1);
+    assertThat(admin.audit(Duration.ofSeconds(30)).surplus()).isEqualTo(1);
     // As rabbit-semaphore lowers it, while all others are at it: by two.
     change =
         threads.submit(
@@ -161,11 +171,11 @@ class PlainTokenHoldersTest {
               lower();
               return null;
             });
-    together(Duration.ofSeconds(1));
-    change.get();
-    together(Duration.ofMillis(500));
+    together(Duration.ofSeconds(1), 1);
+    change.get(90, TimeUnit.SECONDS);
+    together(Duration.ofMillis(500), 1);
     assertThat(most).hasValue(1);
-    TokenAudit audit = admin.audit(Duration.ofSeconds(1));
+    TokenAudit audit = admin.audit(Duration.ofSeconds(3));
     assertThat(List.of(audit.seen(), audit.outstanding())).containsExactly(1, 1);
   }
 
@@ -176,7 +186,7 @@ class PlainTokenHoldersTest {
     Map<String, Object> first = Map.of("x-priority", 9);
     String tag =
         channel.basicConsume(queue, false, first, (t, token) -> received.add(token), t -> {});
-    Delivery token = received.poll(10, TimeUnit.SECONDS);
+    Delivery token = received.poll(30, TimeUnit.SECONDS);
     channel.basicCancel(tag);
     channel.basicAck(token.getEnvelope().getDeliveryTag(), false);
     channel.close();

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.TokenQueueType;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.support.Tokens;
@@ -14,7 +15,9 @@ import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -31,11 +34,14 @@ import org.junit.jupiter.params.provider.EnumSource;
 @BrokerTest(everyLine = true)
 class TokenPriorityTest {
 
-  private static final Duration LONG = Duration.ofSeconds(20);
+  private static final Duration LONG = Duration.ofSeconds(60);
 
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final List<String> served = new CopyOnWriteArrayList<>();
   private final List<Future<?>> waiting = new ArrayList<>();
+  private final Set<AmqpLocks> consuming = new HashSet<>();
+  private int before;
+  private Broker broker;
   private Fixture fixture;
   private AmqpLocks one;
   private AmqpLocks two;
@@ -43,6 +49,7 @@ class TokenPriorityTest {
 
   @BeforeEach
   void open(Broker broker) {
+    this.broker = broker;
     fixture = new Fixture(broker);
     one = fixture.open();
     two = fixture.open();
@@ -56,15 +63,21 @@ class TokenPriorityTest {
     Tokens.clear(broker, fixture.prefix());
   }
 
-  private Lease only(TokenQueueType type) {
+  /** The one token there is; all those who will wait for it are connected by then. */
+  private Lease only(TokenQueueType type) throws Exception {
     AmqpLocks holder = fixture.open();
     holder.admin().tokenSemaphore("s").create(1, type);
-    return holder.tokenSemaphore("s").tryAcquire().orElseThrow();
+    for (AmqpLocks process : List.of(one, two, three)) {
+      process.tokenSemaphore("s").tryAcquire().orElseThrow().close();
+    }
+    Lease held = holder.tokenSemaphore("s").tryAcquire().orElseThrow();
+    before = consumers();
+    return held;
   }
 
   private void waits(AmqpLocks process, String name, int priority, Duration patience) {
     AmqpLock lock = process.tokenSemaphore("s").withPriority(priority);
-    int before = process.status().waiting();
+    int others = process.status().waiting();
     waiting.add(
         threads.submit(
             () -> {
@@ -75,17 +88,28 @@ class TokenPriorityTest {
               }
               return null;
             }));
-    await().until(() -> process.status().waiting() == before + 1);
+    await().until(() -> process.status().waiting() == others + 1);
+    consuming.add(process);
     theBrokerKnows();
   }
 
   private void theBrokerKnows() {
-    await().pollDelay(Duration.ofMillis(60)).until(() -> true);
+    await().until(() -> consumers() == before + consuming.size());
+  }
+
+  private int consumers() throws Exception {
+    return Tokens.consumers(broker, fixture.names(), LockId.tokenSemaphore("s"));
+  }
+
+  /** A consumer cannot be seen to be replaced by one with another priority. */
+  private void theBrokerKnowsThePriority() {
+    await().pollDelay(Duration.ofSeconds(1)).until(() -> true);
+    theBrokerKnows();
   }
 
   private void allAreServed() throws Exception {
     for (Future<?> each : waiting) {
-      each.get(30, TimeUnit.SECONDS);
+      each.get(90, TimeUnit.SECONDS);
     }
   }
 
@@ -122,6 +146,7 @@ class TokenPriorityTest {
       waits(one, "0", 0, LONG);
       waits(two, "5", 5, LONG);
       waits(one, "9", 9, LONG);
+      theBrokerKnowsThePriority();
     }
     allAreServed();
     assertThat(served.get(0)).isEqualTo("9");
@@ -131,11 +156,11 @@ class TokenPriorityTest {
   @EnumSource
   void aProcessLowersItsPriorityWithItsWaiters(TokenQueueType type) throws Exception {
     try (Lease held = only(type)) {
-      waits(one, "9", 9, Duration.ofMillis(1500));
+      waits(one, "9", 9, Duration.ofSeconds(3));
       waits(one, "0", 0, LONG);
       waits(two, "5", 5, LONG);
       await().until(() -> served.contains("9 gave up"));
-      theBrokerKnows();
+      theBrokerKnowsThePriority();
     }
     allAreServed();
     assertThat(served).containsExactly("9 gave up", "5", "0");
@@ -156,12 +181,13 @@ class TokenPriorityTest {
                     try (Lease lease = lock.acquire(LONG)) {
                       served.add(name);
                       // Longer than one that has had its turn takes to wait again.
-                      LockSupport.parkNanos(5_000_000);
+                      LockSupport.parkNanos(20_000_000);
                     }
                   }
                   return null;
                 }));
         await().until(() -> process.status().waiting() == 1);
+        consuming.add(process);
       }
       theBrokerKnows();
     }

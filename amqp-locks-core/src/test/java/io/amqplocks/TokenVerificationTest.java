@@ -7,6 +7,7 @@ import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LossReason.Cause;
 import io.amqplocks.lock.TokenQueueType;
 import io.amqplocks.lock.TokenSemaphoreAdmin;
@@ -32,12 +33,11 @@ import org.junit.jupiter.params.provider.EnumSource;
 @BrokerTest(everyLine = true)
 class TokenVerificationTest {
 
-  /** Of the fixture; leases are verified twice in it, and certain for one and three quarters of it. */
-  private static final Duration HEARTBEAT = Duration.ofSeconds(2);
+  /** For so many a lease is certain without an answer. */
+  private static final double CERTAIN_HEARTBEATS = 1.75;
 
-  private static final Duration PERIOD = HEARTBEAT.dividedBy(2);
-  private static final Duration CERTAIN = Duration.ofMillis(3500);
-  private static final Duration SLACK = Duration.ofMillis(600);
+  /** Less than two heartbeats of the fixture, so what comes by then did not need them. */
+  private static final Duration SOON = Duration.ofSeconds(15);
 
   private Broker broker;
   private Fixture fixture;
@@ -59,34 +59,32 @@ class TokenVerificationTest {
     Tokens.clear(broker, fixture.prefix());
   }
 
-  private AmqpLocks through(TcpProxy proxy) {
+  private AmqpLocksBuilder through(TcpProxy proxy) {
     ConnectionFactory factory = broker.connectionFactory();
     factory.setHost(proxy.host());
     factory.setPort(proxy.port());
-    return fixture.open(fixture.builder(factory).callTimeout(Duration.ofSeconds(1)));
+    return fixture.builder(factory);
   }
 
   /** A lease of the only token that others have so far. */
   private Lease pushed(AmqpLock lock, Lease theirs) throws Exception {
-    CompletableFuture<Lease> waiting = lock.acquireAsync(Duration.ofSeconds(20));
-    theBrokerKnows();
+    int before = consumers("s");
+    CompletableFuture<Lease> waiting = lock.acquireAsync(Duration.ofSeconds(60));
+    await().until(() -> consumers("s") > before);
     theirs.close();
-    return waiting.get(10, TimeUnit.SECONDS);
+    return waiting.get(60, TimeUnit.SECONDS);
   }
 
-  private static void becomes(LeaseState state, Lease lease, Duration atMost) {
-    await()
-        .pollInterval(Duration.ofMillis(5))
-        .atMost(atMost)
-        .untilAsserted(() -> assertThat(lease.state()).isEqualTo(state));
+  private static void becomes(LeaseState state, Lease lease) {
+    await().atMost(SOON).untilAsserted(() -> assertThat(lease.state()).isEqualTo(state));
   }
 
-  private static void theBrokerKnows() {
-    await().pollDelay(Duration.ofMillis(150)).until(() -> true);
+  private int consumers(String name) throws Exception {
+    return Tokens.consumers(broker, fixture.names(), LockId.tokenSemaphore(name));
   }
 
-  private static Duration since(long nanos) {
-    return Duration.ofNanos(System.nanoTime() - nanos);
+  private static void passes(long start, double millis) {
+    await().until(() -> System.nanoTime() - start > millis * 1e6);
   }
 
   private static Cause cause(Lease lease) {
@@ -104,9 +102,15 @@ class TokenVerificationTest {
     assertThat(List.of(taken.verify(), pushed.verify())).containsOnly(LeaseState.HELD);
     admin.destroy();
     // The broker ends the consumer of the one; the other has to ask.
-    becomes(LeaseState.LOST, pushed, SLACK);
-    becomes(LeaseState.LOST, taken, PERIOD.plus(SLACK));
-    assertThat(List.of(cause(taken), cause(pushed))).containsOnly(Cause.REVOKED);
+    becomes(LeaseState.LOST, pushed);
+    becomes(LeaseState.LOST, taken);
+    assertThat(cause(taken)).isEqualTo(Cause.REVOKED);
+    if (type == TokenQueueType.QUORUM && broker.version().isAtLeast(4, 3)) {
+      // Here a deleted queue can be found for a moment yet, as if the token had timed out.
+      assertThat(cause(pushed)).isIn(Cause.REVOKED, Cause.HELD_TOO_LONG);
+    } else {
+      assertThat(cause(pushed)).isEqualTo(Cause.REVOKED);
+    }
     assertThat(taken.lossReason().orElseThrow().detail()).containsAnyOf("was deleted", "no queue");
     // What is made anew has nothing to do with them.
     admin.create(1, type);
@@ -119,13 +123,13 @@ class TokenVerificationTest {
   void aCutConnectionIsReportedAtOnce(TokenQueueType type) throws Exception {
     admin.create(2, type);
     try (TcpProxy proxy = TcpProxy.to(broker)) {
-      AmqpLock lock = through(proxy).tokenSemaphore("s");
+      AmqpLock lock = fixture.open(through(proxy)).tokenSemaphore("s");
       Lease theirs = others.tokenSemaphore("s").tryAcquire().orElseThrow();
       Lease taken = lock.tryAcquire().orElseThrow();
       Lease pushed = pushed(lock, theirs);
       proxy.reset();
-      becomes(LeaseState.LOST, taken, SLACK);
-      becomes(LeaseState.LOST, pushed, SLACK);
+      becomes(LeaseState.LOST, taken);
+      becomes(LeaseState.LOST, pushed);
       assertThat(List.of(cause(taken), cause(pushed))).containsOnly(Cause.SESSION_ENDED);
       await().untilAsserted(() -> assertThat(admin.status().idle()).isEqualTo(2));
     }
@@ -135,7 +139,8 @@ class TokenVerificationTest {
   @Tag("trap-5")
   @Test
   void aFrozenBrokerMakesLeasesUncertainAndThenLost() throws Exception {
-    AmqpLocks locks = fixture.open();
+    Duration heartbeat = Duration.ofSeconds(3);
+    AmqpLocks locks = fixture.open(fixture.builder().heartbeat(heartbeat).callTimeout(heartbeat));
     List<Lease> leases = new ArrayList<>();
     for (TokenQueueType type : TokenQueueType.values()) {
       others.admin().tokenSemaphore(type.name()).create(1, type);
@@ -144,14 +149,16 @@ class TokenVerificationTest {
     broker.faults().freeze();
     long start = System.nanoTime();
     try {
+      // Looked at when it must have happened, not timed: a slow machine sees no more than is so.
+      passes(start, CERTAIN_HEARTBEATS * heartbeat.toMillis());
+      assertThat(leases).extracting(Lease::state).doesNotContain(LeaseState.HELD);
+      passes(start, 3.0 * heartbeat.toMillis());
+      await()
+          .untilAsserted(
+              () -> assertThat(leases).extracting(Lease::state).containsOnly(LeaseState.LOST));
       for (Lease lease : leases) {
-        becomes(LeaseState.UNCERTAIN, lease, CERTAIN.plus(SLACK));
-      }
-      for (Lease lease : leases) {
-        becomes(LeaseState.LOST, lease, HEARTBEAT.multipliedBy(3));
         assertThat(cause(lease)).isIn(Cause.EXPIRED, Cause.SESSION_ENDED);
       }
-      assertThat(since(start)).isLessThan(HEARTBEAT.multipliedBy(3).plus(SLACK));
     } finally {
       broker.faults().thaw();
     }
@@ -162,29 +169,31 @@ class TokenVerificationTest {
   @Test
   void pushedTokensAreBelievedNoLongerThanTheirProof() throws Exception {
     try (TcpProxy proxy = TcpProxy.to(broker)) {
-      AmqpLocks locks = through(proxy);
+      Duration heartbeat = Duration.ofSeconds(6);
+      AmqpLocks locks =
+          fixture.open(through(proxy).heartbeat(heartbeat).callTimeout(Duration.ofSeconds(5)));
       List<Lease> held = new ArrayList<>();
       List<CompletableFuture<Lease>> waiting = new ArrayList<>();
       for (TokenQueueType type : TokenQueueType.values()) {
         others.admin().tokenSemaphore(type.name()).create(1, type);
         held.add(others.tokenSemaphore(type.name()).tryAcquire().orElseThrow());
-        waiting.add(locks.tokenSemaphore(type.name()).acquireAsync(Duration.ofSeconds(20)));
+        int before = consumers(type.name());
+        waiting.add(locks.tokenSemaphore(type.name()).acquireAsync(Duration.ofSeconds(60)));
+        await().until(() -> consumers(type.name()) > before);
       }
-      theBrokerKnows();
       // Both sessions have just asked something; from now on nothing of theirs arrives.
       proxy.blackHole(Direction.CLIENT_TO_BROKER);
       long unheard = System.nanoTime();
-      await().pollDelay(Duration.ofMillis(400)).until(() -> true);
+      // They would ask again after half a heartbeat without an answer.
+      await().pollDelay(Duration.ofSeconds(1)).until(() -> true);
       held.forEach(Lease::close);
       List<Lease> pushed = new ArrayList<>();
       for (CompletableFuture<Lease> each : waiting) {
-        pushed.add(each.get(5, TimeUnit.SECONDS));
+        pushed.add(each.get(60, TimeUnit.SECONDS));
       }
-      assertThat(since(unheard)).isGreaterThan(Duration.ofMillis(400));
-      for (Lease lease : pushed) {
-        becomes(LeaseState.UNCERTAIN, lease, CERTAIN);
-        assertThat(since(unheard)).isLessThan(CERTAIN.plus(Duration.ofMillis(200)));
-      }
+      // Were they proven by what was pushed, they would be certain for a second longer.
+      passes(unheard, CERTAIN_HEARTBEATS * heartbeat.toMillis());
+      assertThat(pushed).extracting(Lease::state).doesNotContain(LeaseState.HELD);
     }
   }
 }

@@ -17,12 +17,23 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import org.awaitility.Awaitility;
 
 /**
  * Locks for one test, under a prefix of its own, and what the test made at the broker taken away at
  * the end.
  */
 public final class Fixture implements AutoCloseable {
+
+  /**
+   * Far above what a stalled machine needs for anything. A test that waits until a call is given up or a
+   * lease expires sets less, and may see that too early where it does not look for it.
+   */
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+  static {
+    Awaitility.setDefaultTimeout(Duration.ofSeconds(30));
+  }
 
   private final Broker broker;
   private final String prefix = "test-" + UUID.randomUUID().toString().substring(0, 8) + ".";
@@ -47,7 +58,20 @@ public final class Fixture implements AutoCloseable {
   }
 
   public AmqpLocksBuilder builder(ConnectionFactory factory) {
-    return AmqpLocks.builder(factory).queuePrefix(prefix).heartbeat(Duration.ofSeconds(2));
+    return AmqpLocks.builder(factory)
+        .queuePrefix(prefix)
+        .heartbeat(PATIENCE)
+        .callTimeout(PATIENCE)
+        .verifyEvery(Duration.ofSeconds(1));
+  }
+
+  /** Of locks that verify nothing so soon: who hears of a loss within it was told. */
+  public static final int UNVERIFIED_SECONDS = 20;
+
+  /** For tests of what holders are told. */
+  public AmqpLocksBuilder seldomVerifying() {
+    Duration heartbeat = Duration.ofSeconds(60);
+    return builder().heartbeat(heartbeat).verifyEvery(heartbeat.dividedBy(2));
   }
 
   public AmqpLocks open() {

@@ -36,6 +36,17 @@ public final class Tokens {
         .orElse(0);
   }
 
+  /**
+   * How many consumers the token queue of that lock has, as the broker counts: those who wait, those who
+   * were served so, and on quorum queues those who hold what they got by asking.
+   */
+  public static int consumers(Broker broker, QueueNames names, LockId lock) throws Exception {
+    String queue = names.tokens(lock, generation(broker, names, lock));
+    try (Connection connection = broker.connectionFactory().newConnection("stranger")) {
+      return connection.createChannel().queueDeclarePassive(queue).getConsumerCount();
+    }
+  }
+
   /** Deletes them. */
   public static void clear(Broker broker, String prefix) throws Exception {
     try (Connection connection = broker.connectionFactory().newConnection("stranger")) {
