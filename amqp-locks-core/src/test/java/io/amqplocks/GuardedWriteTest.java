@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @BrokerTest(everyLine = true)
 class GuardedWriteTest {
 
-  private static final Duration SOON = Duration.ofSeconds(30);
+  private static final Duration SOON = Duration.ofSeconds(90);
 
   private Broker broker;
   private Fixture fixture;
@@ -56,6 +56,8 @@ class GuardedWriteTest {
     AmqpLocks locks = fixture.open();
     fixture.create(locks, "l", 1);
     AmqpLock lock = kind.equals("mutex") ? locks.mutex("l") : locks.semaphore("l");
+    // To make a fence takes long, and the holder has short calls.
+    Fences.token(lock);
     try (ChildJvm stale =
         ChildJvm.of(FencedHolderMain.class)
             .args(broker.uri(), fixture.prefix(), kind, "l", url)

@@ -123,7 +123,7 @@ class PersistentMutexFaultTest {
     Lease lease = locks.persistentMutex("m").tryAcquire().orElseThrow();
     admin.disable();
     declare(broker, queue("m"), QUORUM);
-    lease.whenLost().toCompletableFuture().get(1, TimeUnit.SECONDS);
+    lease.whenLost().toCompletableFuture().get(30, TimeUnit.SECONDS);
     await()
         .untilAsserted(
             () ->
@@ -196,10 +196,10 @@ class PersistentMutexFaultTest {
     Lease lease = locks.persistentMutex("m").tryAcquire().orElseThrow();
     if (!broker.version().isAtLeast(4, 0)) {
       // Mnesia's log is written behind, after up to two seconds: what is newer dies with it.
-      await().pollDelay(Duration.ofSeconds(3)).until(() -> true);
+      await().pollDelay(Duration.ofSeconds(6)).until(() -> true);
     }
     broker.faults().kill();
-    assertThat(lease.whenLost().toCompletableFuture().get(2, TimeUnit.SECONDS).cause())
+    assertThat(lease.whenLost().toCompletableFuture().get(15, TimeUnit.SECONDS).cause())
         .isEqualTo(LossReason.Cause.SESSION_ENDED);
     broker.faults().start();
     try (Lease next = locks.persistentMutex("m").acquire(Duration.ofSeconds(60))) {
@@ -213,11 +213,7 @@ class PersistentMutexFaultTest {
     ConnectionFactory factory = broker.connectionFactory();
     factory.setHost(proxy.host());
     factory.setPort(proxy.port());
-    return fixture.open(
-        fixture
-            .builder(factory)
-            .heartbeat(Duration.ofSeconds(5))
-            .callTimeout(Duration.ofMillis(500)));
+    return fixture.open(fixture.builder(factory).callTimeout(Duration.ofSeconds(3)));
   }
 
   /** Ends a call in each of its steps: the look, the consume, the cancel. */
@@ -230,20 +226,20 @@ class PersistentMutexFaultTest {
       AmqpLocks locks = through(proxy, broker);
       AmqpLock mutex = locks.persistentMutex("m");
       mutex.tryAcquire().orElseThrow().close();
-      for (int delay : new int[] {700, 300}) {
+      for (int delay : new int[] {4000, 1800}) {
         proxy.delay(Direction.BROKER_TO_CLIENT, Duration.ofMillis(delay));
         assertThatThrownBy(mutex::tryAcquire)
             .isInstanceOf(LockException.Unanswered.class)
             .hasMessageContaining("persistent mutex 'm'")
-            .hasMessageContaining(delay == 700 ? "look for queue" : "consume from queue");
+            .hasMessageContaining(delay == 4000 ? "look for queue" : "consume from queue");
         proxy.heal();
-        await().atMost(Duration.ofSeconds(3)).until(() -> !observer.isHeld());
+        await().until(() -> !observer.isHeld());
         await()
             .ignoreExceptionsInstanceOf(LockException.Unanswered.class)
             .until(() -> mutex.tryAcquire().map(PersistentMutexFaultTest::closed).isPresent());
       }
       Lease lease = mutex.tryAcquire().orElseThrow();
-      proxy.delay(Direction.BROKER_TO_CLIENT, Duration.ofMillis(700));
+      proxy.delay(Direction.BROKER_TO_CLIENT, Duration.ofSeconds(4));
       lease.close();
       assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
       proxy.heal();

@@ -10,6 +10,7 @@ import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockName;
 import io.amqplocks.lock.PersistentMutexAdmin;
+import io.amqplocks.support.Fixture;
 import io.amqplocks.support.Recorder;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
@@ -89,7 +90,7 @@ class PersistentMutexTest extends LockContract {
     Recorder recorder = new Recorder();
     AmqpLocks admin = enabled("m");
     fixture.enable(admin, "other");
-    AmqpLocks locks = fixture.open(fixture.builder().listener(recorder));
+    AmqpLocks locks = fixture.open(fixture.seldomVerifying().listener(recorder));
     Lease lease = locks.persistentMutex("m").tryAcquire().orElseThrow();
     Lease other = locks.persistentMutex("other").tryAcquire().orElseThrow();
     Future<?> waiting = threads.submit(() -> locks.persistentMutex("m").acquire(LONG));
@@ -97,10 +98,12 @@ class PersistentMutexTest extends LockContract {
     CompletableFuture<String> heard = new CompletableFuture<>();
     lease.whenLost().thenAccept(reason -> heard.complete(reason.toString()));
     admin.admin().persistentMutex("m").disable();
-    assertThat(heard.get(1, TimeUnit.SECONDS)).contains("REVOKED").contains(queue("m"));
+    assertThat(heard.get(Fixture.UNVERIFIED_SECONDS, TimeUnit.SECONDS))
+        .contains("REVOKED")
+        .contains(queue("m"));
     assertThat(lease.state()).isEqualTo(LeaseState.LOST);
     assertThat(lease.verify()).isEqualTo(LeaseState.LOST);
-    assertThatThrownBy(() -> waiting.get(5, TimeUnit.SECONDS))
+    assertThatThrownBy(() -> waiting.get(60, TimeUnit.SECONDS))
         .hasCauseInstanceOf(LockException.NotFound.class);
     assertThatThrownBy(() -> locks.persistentMutex("m").tryAcquire())
         .isInstanceOf(LockException.NotFound.class)
@@ -141,7 +144,7 @@ class PersistentMutexTest extends LockContract {
       admin.admin().persistentMutex("m").disable();
       admin.admin().persistentMutex("m").enable();
       try (Lease next = (round % 2 == 0 ? theirs : mine).acquire(LONG)) {
-        assertThat(old.whenLost().toCompletableFuture().get(1, TimeUnit.SECONDS).detail())
+        assertThat(old.whenLost().toCompletableFuture().get(30, TimeUnit.SECONDS).detail())
             .contains(queue("m"));
         assertThat(old.verify()).isEqualTo(LeaseState.LOST);
         assertThat(next.verify()).isEqualTo(LeaseState.HELD);
@@ -177,7 +180,7 @@ class PersistentMutexTest extends LockContract {
               }));
     }
     for (Future<?> each : all) {
-      each.get(20, TimeUnit.SECONDS);
+      each.get(60, TimeUnit.SECONDS);
     }
     assertThat(first.admin().persistentMutex("m").isEnabled()).isTrue();
     await().until(() -> !first.admin().persistentMutex("m").isHeld());

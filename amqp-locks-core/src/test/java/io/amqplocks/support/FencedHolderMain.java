@@ -27,9 +27,9 @@ public final class FencedHolderMain {
     BufferedReader orders =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     try (AmqpLocks locks =
-        AmqpLocks.builder(factory).queuePrefix(args[1]).heartbeat(Duration.ofSeconds(1)).build()) {
+        AmqpLocks.builder(factory).queuePrefix(args[1]).heartbeat(Duration.ofSeconds(2)).build()) {
       AmqpLock lock = args[2].equals("mutex") ? locks.mutex(args[3]) : locks.semaphore(args[3]);
-      Lease lease = lock.fenced().acquire(Duration.ofSeconds(20));
+      Lease lease = ColdStart.acquire(lock.fenced());
       long token = lease.fencingToken().number();
       System.out.println("TOKEN " + token);
       for (String order = orders.readLine(); order != null; order = orders.readLine()) {

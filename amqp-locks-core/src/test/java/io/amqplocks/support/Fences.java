@@ -18,7 +18,7 @@ public final class Fences {
 
   /** The token of a lease that is given back at once. */
   public static FencingToken token(AmqpLock lock) throws InterruptedException {
-    try (Lease lease = lock.fenced().acquire(Duration.ofSeconds(20))) {
+    try (Lease lease = lock.fenced().acquire(Duration.ofSeconds(120))) {
       return lease.fencingToken();
     }
   }
@@ -48,7 +48,7 @@ public final class Fences {
       Channel channel = connection.createChannel();
       channel.confirmSelect();
       channel.basicPublish("", queue, null, text.getBytes(java.nio.charset.StandardCharsets.UTF_8));
-      channel.waitForConfirmsOrDie(5_000);
+      channel.waitForConfirmsOrDie(30_000);
     }
   }
 

@@ -35,7 +35,7 @@ public final class HolderMain {
             case "tokens" -> locks.tokenSemaphore(args[3]);
             default -> locks.semaphore(args[3]);
           };
-      Lease lease = lock.acquire(Duration.ofSeconds(20));
+      Lease lease = ColdStart.acquire(lock);
       System.out.println("HELD " + lease.slot());
       for (String order = orders.readLine(); order != null; order = orders.readLine()) {
         switch (order) {

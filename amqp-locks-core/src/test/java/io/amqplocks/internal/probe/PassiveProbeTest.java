@@ -37,7 +37,7 @@ class PassiveProbeTest extends ExistenceProbeContract {
     try {
       long start = System.nanoTime();
       await()
-          .atMost(Duration.ofSeconds(10))
+          .atMost(Duration.ofSeconds(60))
           .until(
               () -> {
                 assertThat(

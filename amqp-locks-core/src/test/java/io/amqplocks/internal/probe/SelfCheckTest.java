@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class SelfCheckTest {
 
   private static final String USER = "locks-check";
-  private static final Duration BOUND = Duration.ofSeconds(2);
+  private static final Duration BOUND = Duration.ofSeconds(5);
 
   private final List<ProberSession> sessions = new ArrayList<>();
   private Fixture fixture;

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 @BrokerTest(everyLine = true)
 class CounterQueuesTest {
 
-  private static final Duration BOUND = Duration.ofSeconds(2);
+  private static final Duration BOUND = Duration.ofSeconds(10);
 
   private final ExecutorService background = Executors.newCachedThreadPool();
   private Fixture fixture;
@@ -96,8 +96,8 @@ class CounterQueuesTest {
   @Test
   void aReadingThatCameTooLateIsPutBack() {
     assertThat(read(proxied).returns()).isZero();
-    proxy.delay(Direction.BROKER_TO_CLIENT, Duration.ofMillis(600));
-    assertThatThrownBy(() -> proxied.read(call(Duration.ofMillis(200)), queue))
+    proxy.delay(Direction.BROKER_TO_CLIENT, Duration.ofSeconds(2));
+    assertThatThrownBy(() -> proxied.read(call(Duration.ofSeconds(1)), queue))
         .isInstanceOf(LockException.Unanswered.class)
         .hasMessageContaining(queue);
     assertThat(read(direct).returns()).isEqualTo(2);
@@ -109,7 +109,7 @@ class CounterQueuesTest {
   void aReaderThatIsCutOffLosesItToTheOthers() {
     assertThat(read(proxied).returns()).isZero();
     proxy.blackHole(Direction.BROKER_TO_CLIENT);
-    assertThatThrownBy(() -> proxied.read(call(Duration.ofMillis(200)), queue))
+    assertThatThrownBy(() -> proxied.read(call(Duration.ofSeconds(1)), queue))
         .isInstanceOf(LockException.Unanswered.class);
     assertThat(direct.read(call(BOUND), queue).outcome()).isEqualTo(Outcome.EMPTY);
     proxy.reset();

@@ -69,7 +69,7 @@ class HolderConsumersTest {
     HeldConsumer first = consumers.take(call(), a).orElseThrow();
     HeldConsumer second = consumers.take(call(), b).orElseThrow();
     first.channel().getChannel().basicAck(4711, false);
-    await().atMost(Duration.ofSeconds(1)).until(first::isGone);
+    await().until(first::isGone);
     assertThat(first.fate()).contains(a).contains("PRECONDITION_FAILED");
     await().until(() -> consumers.count(call(), a).getAsInt() == 0);
     consumers.release(call(), first);
