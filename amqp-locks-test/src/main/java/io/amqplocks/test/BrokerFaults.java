@@ -7,7 +7,7 @@ import java.util.List;
  * The ways to hurt a broker, and to look at it from the inside.
  *
  * <p>Every method returns when the broker has done what it says, and throws {@link
- * IllegalStateException} if it has not within its time (60 seconds for a start, 30 for anything
+ * IllegalStateException} if it has not within its time (two minutes for a start, one for anything
  * else) or if it cannot, because the broker is killed or frozen. On a broker that runs as a process
  * of this machine all but the starts and stops take milliseconds. Queues and policies are those of
  * the virtual host {@code /}. One thread at a time.

@@ -26,10 +26,10 @@ import java.util.function.Predicate;
  */
 public final class ChildJvm implements AutoCloseable {
 
-  private static final Duration END = Duration.ofSeconds(10);
+  private static final Duration END = Duration.ofSeconds(30);
 
   /** A process that a child started may keep the child's output open: it is not waited for. */
-  private static final Duration LAST_LINES = Duration.ofSeconds(2);
+  private static final Duration LAST_LINES = Duration.ofSeconds(5);
 
   private final Process process;
   private final Writer input;

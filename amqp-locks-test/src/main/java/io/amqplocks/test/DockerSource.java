@@ -24,7 +24,7 @@ final class DockerSource implements BrokerSource {
   private static final Set<String> KNOWN =
       Set.of(NEWEST, "4.2", "4.1", "4.0", "3.13", "3.12", "3.11", "3.10");
 
-  private static final long ANSWER_MILLIS = 2_000;
+  private static final long ANSWER_MILLIS = 5_000;
 
   /**
    * Whether Testcontainers is on the class path and a Docker engine answers. Looked at by hand,

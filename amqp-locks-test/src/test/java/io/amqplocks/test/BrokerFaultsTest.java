@@ -67,12 +67,12 @@ class BrokerFaultsTest {
     if (!broker.version().isAtLeast(4, 0)) {
       // Mnesia's log is written behind, after up to two seconds: what is newer dies with the
       // process.
-      await().pollDelay(Duration.ofSeconds(3)).until(() -> true);
+      await().pollDelay(Duration.ofSeconds(6)).until(() -> true);
     }
     faults.freeze(); // Which must not save it.
     faults.kill();
 
-    lost.get(2, TimeUnit.SECONDS);
+    lost.get(30, TimeUnit.SECONDS);
     assertThatThrownBy(() -> broker.connectionFactory().newConnection())
         .isInstanceOf(IOException.class);
     assertThatThrownBy(faults::queues).hasMessageContaining("not running");
@@ -90,7 +90,7 @@ class BrokerFaultsTest {
 
     faults.restart();
 
-    assertThat(lost.get(2, TimeUnit.SECONDS)).hasMessageContaining("reply-code=320");
+    assertThat(lost.get(30, TimeUnit.SECONDS)).hasMessageContaining("reply-code=320");
     reconnect();
     assertThat(channel.queueDeclarePassive("kept").getMessageCount()).isEqualTo(1);
     channel.queueDelete("kept");
@@ -121,7 +121,7 @@ class BrokerFaultsTest {
 
       faults.closeConnections(NAME, "maintenance");
 
-      assertThat(closed.get(1, TimeUnit.SECONDS))
+      assertThat(closed.get(30, TimeUnit.SECONDS))
           .hasMessageContaining("reply-code=320")
           .hasMessageContaining("maintenance");
       assertThat(other.isOpen()).isTrue();
@@ -139,7 +139,7 @@ class BrokerFaultsTest {
 
     faults.deleteQueue("exclusive-ß");
 
-    cancelled.get(1, TimeUnit.SECONDS);
+    cancelled.get(30, TimeUnit.SECONDS);
     assertThat(faults.queues()).extracting(BrokerQueue::name).doesNotContain("exclusive-ß");
     assertThatThrownBy(() -> faults.deleteQueue("exclusive-ß"))
         .hasMessageContaining("no queue named exclusive-ß");
@@ -191,10 +191,10 @@ class BrokerFaultsTest {
     faults.memoryAlarm(true);
     channel.basicPublish("", "nowhere", null, new byte[1]);
 
-    assertThat(blocked.get(2, TimeUnit.SECONDS)).contains("memory");
+    assertThat(blocked.get(30, TimeUnit.SECONDS)).contains("memory");
     assertThat(unblocked).isNotDone();
     faults.memoryAlarm(false);
-    unblocked.get(2, TimeUnit.SECONDS);
+    unblocked.get(30, TimeUnit.SECONDS);
   }
 
   @Test
@@ -229,7 +229,7 @@ class BrokerFaultsTest {
     if (broker.version().isAtLeast(4, 3)) { // where only quorum queues have such a timeout
       await().during(Duration.ofSeconds(3)).until(slow::isOpen);
     } else {
-      assertThat(closed.get(5, TimeUnit.SECONDS)).hasMessageContaining("reply-code=406");
+      assertThat(closed.get(30, TimeUnit.SECONDS)).hasMessageContaining("reply-code=406");
     }
   }
 
@@ -247,6 +247,6 @@ class BrokerFaultsTest {
     faults.deleteUser("left");
     channel.confirmSelect();
     channel.basicPublish("", "nowhere", null, new byte[1]);
-    assertThat(channel.waitForConfirms(2000)).isTrue();
+    assertThat(channel.waitForConfirms(30_000)).isTrue();
   }
 }

@@ -84,7 +84,7 @@ class BrokerLifeTest {
     Run run = start(localLine(), "run");
     try (run.owner) {
       run.owner.send("c");
-      run.owner.awaitLine("closed", Duration.ofSeconds(10));
+      run.owner.awaitLine("closed", Duration.ofSeconds(60));
       run.awaitNothingLeft();
     }
   }
@@ -94,7 +94,7 @@ class BrokerLifeTest {
     Run run = start(localLine(), "run");
     try (run.owner) {
       run.owner.send("x");
-      assertThat(run.owner.exitCode(Duration.ofSeconds(10))).hasValue(0);
+      assertThat(run.owner.exitCode(Duration.ofSeconds(60))).hasValue(0);
       run.awaitNothingLeft();
     }
   }
@@ -103,8 +103,8 @@ class BrokerLifeTest {
   private record Run(ChildJvm owner, List<Long> processes, Path folder) {
 
     void awaitNothingLeft() {
-      await().atMost(Duration.ofSeconds(10)).until(() -> processes.stream().noneMatch(Run::alive));
-      await().atMost(Duration.ofSeconds(10)).until(() -> !Files.exists(folder));
+      await().atMost(Duration.ofSeconds(60)).until(() -> processes.stream().noneMatch(Run::alive));
+      await().atMost(Duration.ofSeconds(60)).until(() -> !Files.exists(folder));
     }
 
     private static boolean alive(long pid) {

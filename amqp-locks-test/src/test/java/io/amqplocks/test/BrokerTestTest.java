@@ -3,6 +3,7 @@ package io.amqplocks.test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
+import static org.awaitility.Awaitility.await;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 
 import com.rabbitmq.client.Connection;
@@ -196,7 +197,7 @@ class BrokerTestTest {
                       && event.contains("ABORTED")
                       && event.contains("external"))
           .anyMatch(event -> event.startsWith("FINISHED runs") && event.contains("SUCCESSFUL"));
-      assertThat(broker.faults().connections()).isEmpty();
+      await().untilAsserted(() -> assertThat(broker.faults().connections()).isEmpty());
     }
   }
 

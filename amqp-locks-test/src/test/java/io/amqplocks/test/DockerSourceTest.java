@@ -50,7 +50,7 @@ class DockerSourceTest {
       Map<String, String> environment = Map.of("DOCKER_HOST", "unix://" + socket);
       boolean available =
           assertTimeoutPreemptively(
-              Duration.ofSeconds(10), () -> DockerSource.available(environment));
+              Duration.ofSeconds(30), () -> DockerSource.available(environment));
       assertThat(available).isFalse();
     }
   }

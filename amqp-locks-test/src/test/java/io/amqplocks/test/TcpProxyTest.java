@@ -57,7 +57,7 @@ class TcpProxyTest {
   }
 
   private Socket nextAccepted() throws InterruptedException {
-    Socket socket = accepted.poll(2, TimeUnit.SECONDS);
+    Socket socket = accepted.poll(30, TimeUnit.SECONDS);
     assertThat(socket).isNotNull();
     return socket;
   }
@@ -67,7 +67,7 @@ class TcpProxyTest {
   }
 
   private static int receive(Socket at) throws IOException {
-    at.setSoTimeout(2000);
+    at.setSoTimeout(30_000);
     return at.getInputStream().read();
   }
 
@@ -184,7 +184,7 @@ class TcpProxyTest {
     }
     long begin = System.nanoTime();
     ProxyThreads.start("test-sender", () -> sendAll(much));
-    broker.setSoTimeout(5000);
+    broker.setSoTimeout(30_000);
 
     int first = broker.getInputStream().read();
     long firstAfter = System.nanoTime() - begin;
@@ -194,7 +194,7 @@ class TcpProxyTest {
     assertThat(first).isEqualTo(much[0]);
     assertThat(rest).isEqualTo(Arrays.copyOfRange(much, 1, much.length));
     assertThat(Duration.ofNanos(firstAfter)).isGreaterThanOrEqualTo(Duration.ofMillis(300));
-    assertThat(Duration.ofNanos(allAfter)).isLessThan(Duration.ofSeconds(3));
+    assertThat(Duration.ofNanos(allAfter)).isLessThan(Duration.ofSeconds(30));
     send(broker, 5);
     assertThat(receive(client)).isEqualTo(5);
   }
