@@ -2,6 +2,7 @@ package io.amqplocks.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.DOUBLE;
+import static org.awaitility.Awaitility.await;
 
 import io.amqplocks.benchmarks.Goal.Verdict;
 import io.amqplocks.lock.TokenQueueType;
@@ -41,7 +42,10 @@ class PathRowsTest {
     measure(broker, new QuorumMutexPath());
     measure(broker, new TokenPath(TokenQueueType.QUORUM));
     measure(broker, new SemaphorePath(2, 1, Goal.NONE));
-    assertThat(broker.faults().queues()).isEqualTo(before);
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .untilAsserted(
+            () -> assertThat(broker.faults().queues()).containsExactlyInAnyOrderElementsOf(before));
   }
 
   private static List<Row> measure(Broker broker, CorePath path) throws Exception {

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.function.Function;
+import org.awaitility.Awaitility;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /**
@@ -16,6 +17,11 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
  * they leave under that prefix taken away at the end.
  */
 public final class LocksOnBroker implements AutoCloseable {
+
+  static {
+    // A busy machine takes its time.
+    Awaitility.setDefaultTimeout(Duration.ofSeconds(30));
+  }
 
   private final Broker broker;
   private final String name = "starter-" + UUID.randomUUID();

@@ -72,6 +72,8 @@ class SharedSetupTest {
     catalog.add(LockTerms.configured(IMAGES).slots(4));
     SemaphoreSetup setup = new SemaphoreSetup(creating(() -> firstFails(failure)), catalog);
     threads.add(ensuring(setup, toFirst));
+    // Or it might be the second.
+    await().until(() -> attempts.get() == 1);
     threads.add(ensuring(setup, toSecond));
     return setup;
   }

@@ -23,7 +23,7 @@ public final class Workers {
       List<Future<?>> running = new ArrayList<>();
       tasks.forEach(task -> running.add(pool.submit(task)));
       for (Future<?> one : running) {
-        one.get(60, TimeUnit.SECONDS);
+        one.get(180, TimeUnit.SECONDS);
       }
     } finally {
       pool.shutdownNow();

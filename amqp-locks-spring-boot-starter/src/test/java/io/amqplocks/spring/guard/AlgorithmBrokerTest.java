@@ -153,7 +153,10 @@ class AlgorithmBrokerTest {
                     return work.urgently();
                   },
                   () -> {
-                    await().until(() -> locks.status().waiting() == 2);
+                    // The head of those who wait must be the urgent one by then.
+                    await()
+                        .pollDelay(Duration.ofSeconds(1))
+                        .until(() -> locks.status().waiting() == 2);
                     only.close();
                     return "done";
                   }));

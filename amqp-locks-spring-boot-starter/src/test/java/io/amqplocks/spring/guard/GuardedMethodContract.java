@@ -60,7 +60,7 @@ abstract class GuardedMethodContract {
     void upload() throws InterruptedException {
       most.accumulateAndGet(running.incrementAndGet(), Math::max);
       threeAtOnce.countDown();
-      assertThat(threeAtOnce.await(20, TimeUnit.SECONDS)).isTrue();
+      assertThat(threeAtOnce.await(60, TimeUnit.SECONDS)).isTrue();
       LockSupport.parkNanos(1_000_000);
       done.incrementAndGet();
       running.decrementAndGet();

@@ -79,11 +79,14 @@ class LocksLifecycleTest {
             context -> {
               locks.set(context.getBean(LockTemplate.class));
               lease.set(locks.get().semaphore(name).acquire());
-              assertThat(openConnections())
-                  .containsExactlyInAnyOrder(
-                      connections + " holder",
-                      connections + " quorum holder",
-                      connections + " side");
+              Awaitility.await()
+                  .untilAsserted(
+                      () ->
+                          assertThat(openConnections())
+                              .containsExactlyInAnyOrder(
+                                  connections + " holder",
+                                  connections + " quorum holder",
+                                  connections + " side"));
             });
     assertThat(lease.get().state()).isEqualTo(LeaseState.RELEASED);
     assertThat(notices).isNotEmpty().first().isEqualTo("released");
