@@ -12,8 +12,8 @@ import org.springframework.web.client.RestClient;
 /** The receiver, a process of its own, as the one that counts. */
 final class Receiver {
 
-  private static final Duration START = Duration.ofSeconds(90);
-  private static final Duration ANSWER = Duration.ofSeconds(10);
+  private static final Duration START = Duration.ofMinutes(3);
+  private static final Duration ANSWER = Duration.ofSeconds(30);
   private static final Pattern PORT = Pattern.compile("Tomcat started on port (\\d+)");
 
   private final String uri;

@@ -18,7 +18,10 @@ final class Show {
   private static final long POLL_MILLIS = 20;
 
   /** The receiver hears of the end of a process by then. */
-  private static final Duration BREAKS_OFF = Duration.ofSeconds(1);
+  private static final Duration BREAKS_OFF = Duration.ofSeconds(5);
+
+  /** So often the images are sent, if what is to be shown was not seen before; the same count once. */
+  private static final int ROUNDS = 5;
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
@@ -39,11 +42,11 @@ final class Show {
     this.screen = screen;
   }
 
-  /** Runs until each image was uploaded, or without {@code --once} for ever. */
+  /** Runs until each image was uploaded and all shown, or without {@code --once} for ever. */
   void run() throws IOException, InterruptedException, TimeoutException {
     progressed = System.nanoTime();
     while (!isComplete()) {
-      if (sent == 0 || (!options.once() && sent - count.received() < images.size() / 2)) {
+      if (sent == 0 || (options.once() ? isAllIn() : sent - count.received() < images.size() / 2)) {
         stage.queues().add(images);
         sent += images.size();
       }
@@ -72,7 +75,14 @@ final class Show {
   }
 
   private boolean isComplete() {
-    return options.once() && count.images() == images.size() && count.inFlight() == 0;
+    return options.once()
+        && isAllIn()
+        && (sent >= ROUNDS * images.size()
+            || Verdict.isFinal(options, count, kills, stage.board().freed()));
+  }
+
+  private boolean isAllIn() {
+    return count.images() == images.size() && count.received() >= sent && count.inFlight() == 0;
   }
 
   private void look() {
@@ -107,7 +117,7 @@ final class Show {
     return "%d%s images, %d uploads at once, at most %d; workers in slots: %s"
         .formatted(
             count.received(),
-            options.once() ? " of " + images.size() : "",
+            options.once() ? " of " + sent : "",
             count.inFlight(),
             count.most(),
             workers);

@@ -31,6 +31,14 @@ final class Verdict {
         : Optional.empty();
   }
 
+  /** Whether it would be the same whatever came after; else more may yet be seen. */
+  static boolean isFinal(
+      DemoOptions options, UploadCount.Snapshot count, int kills, Set<Integer> freed) {
+    return count.most() > options.slots()
+        || (count.most() == Math.min(options.slots(), options.threads())
+            && on(options, count, kills, freed).isEmpty());
+  }
+
   private static Optional<String> onKill(
       UploadCount.Snapshot count, int kills, Set<Integer> freed) {
     if (kills == 0) {

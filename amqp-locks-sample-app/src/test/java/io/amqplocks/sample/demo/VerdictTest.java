@@ -38,6 +38,23 @@ class VerdictTest {
         .hasValueSatisfying(says("More uploads"));
   }
 
+  @Test
+  void moreMayBeSeenUntilAllIsShownOrTheLimitBroken() {
+    assertThat(isFinal("--once", most(5), 0, NONE)).isTrue();
+    assertThat(isFinal("--once", most(4), 0, NONE)).isFalse();
+    assertThat(isFinal("--once", most(6), 0, NONE)).isTrue();
+    assertThat(isFinal("--once --processes 1 --slots 9", most(4), 0, NONE)).isTrue();
+    Snapshot hit = new Snapshot(0, 5, 60, 60, 1);
+    assertThat(isFinal("--once --kill", hit, 1, NONE)).isTrue();
+    assertThat(isFinal("--once --kill", hit, 1, Set.of(2))).isFalse();
+    assertThat(isFinal("--once --kill", most(5), 1, NONE)).isFalse();
+    assertThat(isFinal("--once --kill", new Snapshot(0, 4, 60, 60, 1), 1, NONE)).isFalse();
+  }
+
+  private static boolean isFinal(String line, Snapshot count, int kills, Set<Integer> freed) {
+    return Verdict.isFinal(DemoOptions.parse(List.of(line.split(" "))), count, kills, freed);
+  }
+
   /** Of 60 images that all came in at once or later. */
   private static Snapshot most(int most) {
     return new Snapshot(0, most, 60, 60, 0);

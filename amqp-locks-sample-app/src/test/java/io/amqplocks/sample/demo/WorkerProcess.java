@@ -9,7 +9,7 @@ import java.util.List;
 /** A worker in a process of its own, whose log is read to the {@link SlotBoard}. */
 final class WorkerProcess implements AutoCloseable {
 
-  private static final Duration START = Duration.ofSeconds(90);
+  private static final Duration START = Duration.ofMinutes(3);
   private static final Duration SILENCE = Duration.ofDays(1);
 
   private final int number;

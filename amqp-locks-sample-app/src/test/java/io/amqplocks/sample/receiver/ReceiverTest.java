@@ -64,7 +64,7 @@ class ReceiverTest {
       await().until(() -> count.snapshot().inFlight() == 1);
       sender.setSoLinger(byReset, 0);
     }
-    await().atMost(Duration.ofSeconds(2)).until(() -> count.snapshot().inFlight() == 0);
+    await().atMost(Duration.ofSeconds(30)).until(() -> count.snapshot().inFlight() == 0);
     assertThat(count.snapshot().failed()).isEqualTo(before.failed() + 1);
   }
 

@@ -61,12 +61,12 @@ class GuardedUploadTest {
     String uri = "http://localhost:" + receiver.getEnvironment().getProperty("local.server.port");
     startWorker(uri, SLOTS);
     RabbitTemplate work = startWorker(uri, SLOTS).getBean(RabbitTemplate.class);
-    List<String> names = new ImageFolder(IMAGES).names().subList(0, 24);
+    List<String> names = new ImageFolder(IMAGES).names().subList(0, 9);
     names.forEach(name -> work.convertAndSend(workQueue, name));
 
     UploadCount count = receiver.getBean(UploadCount.class);
     await()
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Duration.ofSeconds(180))
         .until(() -> count.snapshot().images() == names.size() && count.snapshot().inFlight() == 0);
     assertThat(count.snapshot().most()).isEqualTo(SLOTS);
     assertThat(count.snapshot().failed()).isZero();
@@ -115,7 +115,7 @@ class GuardedUploadTest {
   }
 
   private ConfigurableApplicationContext startWorker(String receiver, int slots) {
-    return startWorker(receiver, slots, "sample.worker.patience=10s");
+    return startWorker(receiver, slots, "sample.worker.patience=60s");
   }
 
   private ConfigurableApplicationContext startWorker(String receiver, int slots, String patience) {
@@ -127,7 +127,9 @@ class GuardedUploadTest {
         "sample.worker.receiver=" + receiver,
         "amqp-locks.queue-prefix=" + prefix,
         "amqp-locks.semaphores.images.slots=" + slots,
-        patience);
+        patience,
+        // So slow that all slots are in use at once, however long a hand-over takes.
+        "sample.worker.bytes-per-second=4KB");
   }
 
   /** Arguments, because they count more than application.yml does. */
