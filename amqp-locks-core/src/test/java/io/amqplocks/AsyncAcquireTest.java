@@ -43,7 +43,7 @@ class AsyncAcquireTest {
 
   @Test
   void manyWaitWithoutAThreadAndAreServedInOrder() throws Exception {
-    Lease first = mutex.acquireAsync(LONG).get(5, TimeUnit.SECONDS);
+    Lease first = mutex.acquireAsync(LONG).get(60, TimeUnit.SECONDS);
     assertThat(first.verify()).isEqualTo(LeaseState.HELD);
     int threads = Thread.activeCount();
     List<Integer> order = new ArrayList<>();
@@ -62,7 +62,7 @@ class AsyncAcquireTest {
     assertThat(locks.status().waiting()).isEqualTo(500);
     assertThat(Thread.activeCount() - threads).isLessThan(30);
     first.close();
-    CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).get(20, TimeUnit.SECONDS);
+    CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).get(60, TimeUnit.SECONDS);
     assertThat(order).hasSize(500).isSorted();
     await().until(() -> locks.status().waiting() == 0);
   }
@@ -75,7 +75,7 @@ class AsyncAcquireTest {
     cancelled.cancel(false);
     await().until(() -> locks.status().waiting() == 1);
     lease.close();
-    next.get(5, TimeUnit.SECONDS).close();
+    next.get(60, TimeUnit.SECONDS).close();
     mutex.acquire(LONG).close();
   }
 
@@ -89,7 +89,7 @@ class AsyncAcquireTest {
       if (!next.cancel(false)) {
         next.get().close();
       }
-      closing.get(5, TimeUnit.SECONDS);
+      closing.get(60, TimeUnit.SECONDS);
     }
     try (Lease last = mutex.acquire(Duration.ofSeconds(5))) {
       assertThat(last.verify()).isEqualTo(LeaseState.HELD);
@@ -99,7 +99,7 @@ class AsyncAcquireTest {
   @Test
   void timeAndCloseEndIt() throws Exception {
     Lease lease = mutex.tryAcquire().orElseThrow();
-    assertThatThrownBy(() -> mutex.acquireAsync(Duration.ofMillis(50)).get(5, TimeUnit.SECONDS))
+    assertThatThrownBy(() -> mutex.acquireAsync(Duration.ofMillis(50)).get(60, TimeUnit.SECONDS))
         .hasCauseInstanceOf(LockException.AcquireTimeout.class);
     List<CompletableFuture<Lease>> waiting = new ArrayList<>();
     for (int i = 0; i < 50; i++) {
@@ -108,11 +108,11 @@ class AsyncAcquireTest {
     await().until(() -> locks.status().waiting() == 50);
     locks.close();
     for (CompletableFuture<Lease> each : waiting) {
-      assertThatThrownBy(() -> each.get(5, TimeUnit.SECONDS))
+      assertThatThrownBy(() -> each.get(60, TimeUnit.SECONDS))
           .hasCauseInstanceOf(LockException.Closed.class);
     }
     await().until(() -> locks.status().waiting() == 0);
-    assertThatThrownBy(() -> mutex.acquireAsync(LONG).get(5, TimeUnit.SECONDS))
+    assertThatThrownBy(() -> mutex.acquireAsync(LONG).get(60, TimeUnit.SECONDS))
         .hasCauseInstanceOf(LockException.Closed.class);
     assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
   }

@@ -31,6 +31,7 @@ import org.junit.jupiter.params.provider.EnumSource.Mode;
 @BrokerTest(everyLine = true)
 class HandOverBoundTest {
 
+  private static final Duration LONG = Duration.ofSeconds(60);
   private static final int THREADS = 8;
   private static final int TURNS = 10;
 
@@ -38,7 +39,7 @@ class HandOverBoundTest {
    * A slot is handed over for 100 ms, then it goes to whoever began to wait first at the broker: that may
    * be the same process once more, whose next thread did so before. The rest is for a busy machine.
    */
-  private static final Duration BOUND = Duration.ofMillis(500);
+  private static final Duration BOUND = Duration.ofSeconds(2);
 
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private Broker broker;
@@ -83,7 +84,7 @@ class HandOverBoundTest {
           threads.submit(
               () -> {
                 while (!over.get()) {
-                  try (Lease lease = lock(greedy, kind).acquire(Duration.ofSeconds(20))) {
+                  try (Lease lease = lock(greedy, kind).acquire(LONG)) {
                     assertThat(holders.incrementAndGet()).isEqualTo(1);
                     leases.incrementAndGet();
                     holders.decrementAndGet();
@@ -97,7 +98,7 @@ class HandOverBoundTest {
       long before = leases.get();
       await().pollInterval(Duration.ofMillis(1)).until(() -> leases.get() > before + 20);
       long start = System.nanoTime();
-      try (Lease lease = other.acquire(Duration.ofSeconds(20))) {
+      try (Lease lease = other.acquire(LONG)) {
         waited.add(Duration.ofNanos(System.nanoTime() - start));
         assertThat(holders.incrementAndGet()).isEqualTo(1);
         holders.decrementAndGet();
@@ -105,7 +106,7 @@ class HandOverBoundTest {
     }
     over.set(true);
     for (Future<Void> each : all) {
-      each.get(20, TimeUnit.SECONDS);
+      each.get(120, TimeUnit.SECONDS);
     }
     // The first one opened its connection.
     waited.remove(0);
@@ -120,7 +121,7 @@ class HandOverBoundTest {
         waited.get(TURNS / 2).toMillis(),
         waited.get(TURNS - 1).toMillis());
     assertThat(waited.get(TURNS / 2)).isLessThan(BOUND);
-    assertThat(waited.get(TURNS - 1)).isLessThan(BOUND.multipliedBy(2));
+    assertThat(waited.get(TURNS - 1)).isLessThan(BOUND.multipliedBy(5));
     assertThat(leases.get()).as("more than the broker could give").isGreaterThan(1000);
   }
 
@@ -143,7 +144,7 @@ class HandOverBoundTest {
           threads.submit(
               () -> {
                 for (int turn = 0; turn < TURNS; turn++) {
-                  try (Lease lease = mine.acquire(Duration.ofSeconds(20))) {
+                  try (Lease lease = mine.acquire(LONG)) {
                     if (fenced) {
                       long number = lease.fencingToken().number();
                       assertThat(number).isGreaterThan(last.getAndSet(number));
@@ -155,7 +156,7 @@ class HandOverBoundTest {
               }));
     }
     for (Future<Void> each : all) {
-      each.get(60, TimeUnit.SECONDS);
+      each.get(180, TimeUnit.SECONDS);
     }
     assertThat(leases.get()).isGreaterThanOrEqualTo(THREADS * TURNS * 3 / 4);
   }

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 /** What every lock does that has one slot, whatever it is held by. */
 abstract class LockContract {
 
-  static final Duration LONG = Duration.ofSeconds(20);
+  static final Duration LONG = Duration.ofSeconds(60);
 
   final ExecutorService threads = Executors.newCachedThreadPool();
   Fixture fixture;
@@ -104,7 +104,7 @@ abstract class LockContract {
     assertThat(lock.tryAcquire()).as("no overtaking").isEmpty();
     first.close();
     for (Future<?> each : waiting) {
-      each.get(20, TimeUnit.SECONDS);
+      each.get(60, TimeUnit.SECONDS);
     }
     assertThat(order).containsExactly(0, 1, 2, 3, 4);
     assertThat(locks.status().waiting()).isZero();
@@ -117,7 +117,7 @@ abstract class LockContract {
     Future<Lease> mine = threads.submit(() -> lock(locks, "m").acquire(LONG));
     await().until(() -> locks.status().waiting() == 1);
     theirs.close();
-    mine.get(5, TimeUnit.SECONDS).close();
+    mine.get(60, TimeUnit.SECONDS).close();
   }
 
   @Test
@@ -164,7 +164,7 @@ abstract class LockContract {
     waiter.start();
     await().until(() -> locks.status().waiting() == 1);
     waiter.interrupt();
-    assertThat(interrupted.await(5, TimeUnit.SECONDS)).isTrue();
+    assertThat(interrupted.await(30, TimeUnit.SECONDS)).isTrue();
   }
 
   @Test
@@ -179,7 +179,7 @@ abstract class LockContract {
     locks.close();
     assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
     for (Future<?> each : waiting) {
-      assertThatThrownBy(() -> each.get(5, TimeUnit.SECONDS))
+      assertThatThrownBy(() -> each.get(60, TimeUnit.SECONDS))
           .hasCauseInstanceOf(LockException.Closed.class);
     }
     assertThatThrownBy(() -> lock(locks, "m").tryAcquire())

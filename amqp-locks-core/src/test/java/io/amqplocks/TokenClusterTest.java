@@ -36,15 +36,15 @@ import org.junit.jupiter.api.Test;
 @Tag("one-jdk")
 class TokenClusterTest {
 
-  private static final Duration HEARTBEAT = Duration.ofSeconds(2);
+  private static final Duration HEARTBEAT = Duration.ofSeconds(4);
 
-  /** Of a heartbeat: one and three quarters, and a bit. */
-  private static final Duration CERTAIN = Duration.ofSeconds(4);
+  /** Of a heartbeat: one and three quarters, and much for a busy machine. */
+  private static final Duration CERTAIN = Duration.ofSeconds(20);
 
   private static final Duration DISCONNECTED =
       Duration.ofSeconds(Integer.getInteger("amqp-locks.disconnected-seconds", 10));
 
-  private static final Duration LONGEST = Duration.ofSeconds(150);
+  private static final Duration LONGEST = Duration.ofSeconds(240);
 
   private static Cluster cluster;
 
@@ -75,10 +75,7 @@ class TokenClusterTest {
 
   private AmqpLocks on(ClusterNode node) {
     return fixture.open(
-        fixture
-            .builder(node.connectionFactory())
-            .heartbeat(HEARTBEAT)
-            .callTimeout(Duration.ofSeconds(1)));
+        fixture.builder(node.connectionFactory()).heartbeat(HEARTBEAT).callTimeout(HEARTBEAT));
   }
 
   /** One token of each semaphore, held where it is cut off, and wanted by the others. */
@@ -129,7 +126,9 @@ class TokenClusterTest {
           .until(() -> token.held.state() != LeaseState.HELD);
     }
     for (Token token : tokens) {
-      await(token.name).atMost(DISCONNECTED).until(() -> token.held.state() == LeaseState.LOST);
+      await(token.name)
+          .atMost(Duration.ofSeconds(30))
+          .until(() -> token.held.state() == LeaseState.LOST);
       System.out.printf(
           "%s: lost %.1f s after the cut: %s%n",
           token.name, (System.nanoTime() - start) / 1e9, token.held.lossReason());
@@ -138,7 +137,7 @@ class TokenClusterTest {
       Lease next = token.wanted.get(LONGEST.toSeconds(), TimeUnit.SECONDS);
       Duration since = Duration.ofNanos(System.nanoTime() - start);
       System.out.printf("%s: the others have it %s after the cut%n", token.name, since);
-      assertThat(token.then.get(1, TimeUnit.SECONDS)).isEqualTo(LeaseState.LOST);
+      assertThat(token.then.get(30, TimeUnit.SECONDS)).isEqualTo(LeaseState.LOST);
       assertThat(since).isGreaterThan(DISCONNECTED);
       assertThat(next.fencingToken().isAfter(token.held.fencingToken())).isTrue();
     }
@@ -152,7 +151,7 @@ class TokenClusterTest {
       token.wanted.join().close();
       healed(
           () ->
-              assertThat(others.admin().tokenSemaphore(token.name).audit(Duration.ofSeconds(10)))
+              assertThat(others.admin().tokenSemaphore(token.name).audit(Duration.ofSeconds(30)))
                   .isEqualTo(new TokenAudit(1, 1, 0, 0, Set.of(), false)));
     }
   }
@@ -160,7 +159,7 @@ class TokenClusterTest {
   /** After a cut nodes take up to half a minute to find each other again, and calls end unanswered. */
   private static void healed(ThrowingRunnable check) {
     await()
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Duration.ofSeconds(120))
         .ignoreExceptionsInstanceOf(LockException.class)
         .untilAsserted(check);
   }

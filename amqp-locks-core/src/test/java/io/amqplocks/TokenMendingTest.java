@@ -40,7 +40,7 @@ class TokenMendingTest extends TokenAdministered {
     Tokens.take(holder, tokens(1), 1);
     CompletableFuture<TokenAudit> repair = repairWaits();
     broker.faults().closeConnections(fixture.prefix() + " administrator", "test");
-    assertThatThrownBy(() -> repair.get(10, TimeUnit.SECONDS))
+    assertThatThrownBy(() -> repair.get(60, TimeUnit.SECONDS))
         .cause()
         .isInstanceOf(LockException.Unreachable.class);
     assertThat(fixture.exists(tokens(1))).isTrue();
@@ -53,7 +53,7 @@ class TokenMendingTest extends TokenAdministered {
     Tokens.take(holder, tokens(1), 1);
     CompletableFuture<TokenAudit> repair = repairWaits();
     fixture.open().admin().tokenSemaphore("s").destroy();
-    assertThatThrownBy(() -> repair.get(10, TimeUnit.SECONDS))
+    assertThatThrownBy(() -> repair.get(60, TimeUnit.SECONDS))
         .cause()
         .isInstanceOf(LockException.NotFound.class);
     assertThat(admin.status()).isEqualTo(new TokenStatus(0, 0, 0, 0, 0, 0));
@@ -74,7 +74,7 @@ class TokenMendingTest extends TokenAdministered {
     fixture.delete(fixture.names().tokens(id, generation + 1));
     assertThat(mutex.repair(Duration.ZERO).repaired()).isTrue();
     assertThat(number()).isGreaterThan(second);
-    assertThat(mutex.audit(Duration.ofSeconds(2))).isEqualTo(clean(1));
+    assertThat(mutex.audit(Duration.ofSeconds(30))).isEqualTo(clean(1));
     mutex.destroy();
     assertThat(mutex.count()).isZero();
     assertThat(number()).isGreaterThan(second);
@@ -140,7 +140,7 @@ class TokenMendingTest extends TokenAdministered {
   void manyTokensAreRemoved(TokenQueueType type) {
     admin.create(200, type);
     assertThat(admin.resize(3)).isEqualTo(new TokenStatus(3, 3, 3, 0, 0, 0));
-    assertThat(admin.audit(Duration.ofSeconds(2))).isEqualTo(clean(3));
+    assertThat(admin.audit(Duration.ofSeconds(30))).isEqualTo(clean(3));
   }
 
   /** A reader that stopped between taking the record and putting it back. */
@@ -150,7 +150,7 @@ class TokenMendingTest extends TokenAdministered {
     Tokens.take(holder, fixture.names().tokenRecord(ID), 1);
     TokenSemaphoreAdmin hasty =
         fixture
-            .open(fixture.builder().callTimeout(Duration.ofSeconds(1)))
+            .open(fixture.builder().callTimeout(Duration.ofSeconds(3)))
             .admin()
             .tokenSemaphore("s");
     assertThat(hasty.createIfAbsent(7, TokenQueueType.QUORUM)).isEqualTo(2);

@@ -64,12 +64,12 @@ class TokenRepairTest extends TokenAdministered {
     admin.create(3, type);
     List<GetResponse> held = Tokens.take(holder, tokens(1), 2);
     CompletableFuture<TokenAudit> audit =
-        CompletableFuture.supplyAsync(() -> admin.repair(Duration.ofSeconds(20)));
+        CompletableFuture.supplyAsync(() -> admin.repair(Duration.ofSeconds(120)));
     await().untilAsserted(() -> assertThat(admin.status().idle()).isZero());
     for (GetResponse token : held) {
       holder.basicNack(token.getEnvelope().getDeliveryTag(), false, true);
     }
-    assertThat(audit.get(5, TimeUnit.SECONDS)).isEqualTo(clean(3));
+    assertThat(audit.get(60, TimeUnit.SECONDS)).isEqualTo(clean(3));
     // All are put back.
     await().untilAsserted(() -> assertThat(admin.status().idle()).isEqualTo(3));
     assertThat(Tokens.idle(broker, tokens(1))).hasSize(3);
@@ -80,11 +80,11 @@ class TokenRepairTest extends TokenAdministered {
     admin.create(2, TokenQueueType.QUORUM);
     Tokens.take(holder, tokens(1), 1);
     CompletableFuture<TokenAudit> audit =
-        CompletableFuture.supplyAsync(() -> admin.repair(Duration.ofSeconds(20)));
+        CompletableFuture.supplyAsync(() -> admin.repair(Duration.ofSeconds(120)));
     await().untilAsserted(() -> assertThat(admin.status().idle()).isZero());
     fixture.open().admin().tokenSemaphore("s").resize(4);
     holder.basicNack(1, false, true);
-    assertThat(audit.get(10, TimeUnit.SECONDS)).isEqualTo(clean(4));
+    assertThat(audit.get(60, TimeUnit.SECONDS)).isEqualTo(clean(4));
     assertThat(fixture.exists(tokens(2))).isFalse();
   }
 
@@ -144,7 +144,7 @@ class TokenRepairTest extends TokenAdministered {
     for (int i = 0; i < 30; i++) {
       reject(tokens(1));
     }
-    assertThat(admin.audit(Duration.ofMillis(500))).isEqualTo(clean(1));
+    assertThat(admin.audit(Duration.ofSeconds(30))).isEqualTo(clean(1));
   }
 
   private void reject(String queue) throws Exception {

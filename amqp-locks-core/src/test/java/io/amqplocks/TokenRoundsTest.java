@@ -82,7 +82,7 @@ class TokenRoundsTest {
     for (int i = 0; i < KILLS; i++) {
       aHolderIsKilled();
     }
-    assertThat(admin.audit(Duration.ofSeconds(5)))
+    assertThat(admin.audit(Duration.ofSeconds(30)))
         .isEqualTo(new TokenAudit(SLOTS, SLOTS, 0, 0, Set.of(), false));
   }
 
@@ -97,8 +97,8 @@ class TokenRoundsTest {
     AmqpLock here = locks.tokenSemaphore("s");
     Channel channel = stranger.createChannel();
     GetResponse theirs = Tokens.take(channel, tokens(), 1).get(0);
-    Lease taken = here.acquire(Duration.ofSeconds(10));
-    CompletableFuture<Lease> pushed = here.acquireAsync(Duration.ofSeconds(10));
+    Lease taken = here.acquire(Duration.ofSeconds(60));
+    CompletableFuture<Lease> pushed = here.acquireAsync(Duration.ofSeconds(60));
     channel.basicNack(theirs.getEnvelope().getDeliveryTag(), false, true);
     pushed.get().close();
     taken.close();
@@ -133,7 +133,7 @@ class TokenRoundsTest {
       AmqpLock lock = locks.tokenSemaphore("s");
       for (int i = 0; i < ROUNDS; i++) {
         List<Lease> leases =
-            List.of(lock.acquire(Duration.ofSeconds(10)), lock.acquire(Duration.ofSeconds(10)));
+            List.of(lock.acquire(Duration.ofSeconds(60)), lock.acquire(Duration.ofSeconds(60)));
         proxy.reset();
         await()
             .pollInterval(Duration.ofMillis(2))

@@ -63,7 +63,7 @@ class TokenStressTest {
             ChildJvm.of(Crowd.class)
                 .args(broker.uri(), fixture.prefix(), half, boards.toString())
                 .start()) {
-      there.awaitLine("READY", Duration.ofSeconds(30));
+      there.awaitLine("READY", Duration.ofSeconds(90));
       for (int slots : new int[] {1, 2, 5}) {
         String name = "s" + slots;
         TokenSemaphoreAdmin admin = locks.admin().tokenSemaphore(name);
@@ -79,7 +79,7 @@ class TokenStressTest {
         assertThat(board.leases()).isEqualTo((long) times * CLIENTS);
         assertThat(board.violations()).isZero();
         assertAllAtOnce(locks.tokenSemaphore(name), slots);
-        assertThat(admin.audit(Duration.ofSeconds(5)))
+        assertThat(admin.audit(Duration.ofSeconds(30)))
             .isEqualTo(new TokenAudit(slots, slots, 0, 0, Set.of(), false));
       }
     }
@@ -90,7 +90,7 @@ class TokenStressTest {
     Deque<Lease> held = new ArrayDeque<>();
     try {
       for (int i = 0; i < slots; i++) {
-        held.push(lock.acquire(Duration.ofSeconds(10)));
+        held.push(lock.acquire(Duration.ofSeconds(60)));
       }
       assertThat(lock.tryAcquire()).isEmpty();
     } finally {
