@@ -86,7 +86,7 @@ class BrokerFaultTest {
         .hasMessageContaining("semaphore 's'");
     // A waiter rides over the outage.
     Future<Lease> waiter =
-        threads.submit(() -> locks.semaphore("s").acquire(Duration.ofSeconds(120)));
+        threads.submit(() -> locks.semaphore("s").acquire(Duration.ofMinutes(2)));
     broker.faults().start();
     Lease next = waiter.get(120, TimeUnit.SECONDS);
     assertThat(next.verify()).isEqualTo(LeaseState.HELD);
@@ -121,7 +121,7 @@ class BrokerFaultTest {
       // UNCERTAIN first, but a machine that stalls may see it LOST at once; CertaintyTest has both.
       await().until(() -> lease.state() != LeaseState.HELD);
       // While the broker still keeps the slot from others, or when they have it: never HELD here.
-      try (Lease next = theirs.acquire(Duration.ofSeconds(60))) {
+      try (Lease next = theirs.acquire(Duration.ofMinutes(1))) {
         assertThat(lease.state()).isIn(LeaseState.UNCERTAIN, LeaseState.LOST);
         await().until(() -> lease.state() == LeaseState.LOST);
         assertThat(next.verify()).isEqualTo(LeaseState.HELD);
@@ -170,7 +170,7 @@ class BrokerFaultTest {
           .hasMessageContaining("semaphore 's'");
       await().until(() -> locks.status().blocked());
       await()
-          .atMost(Duration.ofSeconds(60))
+          .atMost(Duration.ofMinutes(1))
           .until(
               () -> {
                 assertThat(slot.verify()).isEqualTo(LeaseState.HELD);
@@ -248,7 +248,7 @@ class BrokerFaultTest {
     Lease lease = locks.mutex("m").tryAcquire().orElseThrow();
     broker.faults().closeConnections("mine holder", "test");
     await().until(() -> lease.state() == LeaseState.LOST);
-    try (Lease theirs = fixture.open().mutex("m").acquire(Duration.ofSeconds(60))) {
+    try (Lease theirs = fixture.open().mutex("m").acquire(Duration.ofMinutes(1))) {
       await()
           .during(Duration.ofSeconds(1))
           .atMost(Duration.ofSeconds(30))

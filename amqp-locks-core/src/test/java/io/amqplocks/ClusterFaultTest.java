@@ -194,7 +194,7 @@ class ClusterFaultTest {
 
     await()
         .during(Duration.ofSeconds(10))
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Duration.ofMinutes(1))
         .ignoreExceptionsInstanceOf(LockException.class)
         .until(() -> majority.mutex("held").tryAcquire().isEmpty());
     assertThat(theirs.verify()).isEqualTo(LeaseState.HELD);
@@ -238,7 +238,7 @@ class ClusterFaultTest {
     // The node that is back deletes what it owned, and not what is another's by now.
     await()
         .during(Duration.ofSeconds(3))
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Duration.ofMinutes(1))
         .until(() -> next.verify() == LeaseState.HELD);
     assertThat(elsewhere.verify()).isEqualTo(LeaseState.HELD);
     assertThat(Fences.token(locks.mutex("fenced")).isAfter(between)).isTrue();

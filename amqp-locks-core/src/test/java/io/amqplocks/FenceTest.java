@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @BrokerTest(everyLine = true)
 class FenceTest {
 
-  private static final Duration LONG = Duration.ofSeconds(60);
+  private static final Duration LONG = Duration.ofMinutes(1);
 
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private Broker broker;

@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.EnumSource.Mode;
 @BrokerTest(everyLine = true)
 class HandOverBoundTest {
 
-  private static final Duration LONG = Duration.ofSeconds(60);
+  private static final Duration LONG = Duration.ofMinutes(1);
   private static final int THREADS = 8;
   private static final int TURNS = 10;
 

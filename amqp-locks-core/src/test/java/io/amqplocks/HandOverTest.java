@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @BrokerTest(everyLine = true)
 class HandOverTest {
 
-  private static final Duration LONG = Duration.ofSeconds(60);
+  private static final Duration LONG = Duration.ofMinutes(1);
 
   /** Far less than those who wait look for themselves. */
   private static final Duration SOON = Duration.ofMillis(450);

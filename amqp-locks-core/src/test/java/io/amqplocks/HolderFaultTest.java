@@ -104,7 +104,7 @@ class HolderFaultTest {
       holder.stop();
       long stopped = System.nanoTime();
       // The broker drops it after two to three heartbeats; then the slot is somebody else's.
-      try (Lease mine = lock.acquire(Duration.ofSeconds(60))) {
+      try (Lease mine = lock.acquire(Duration.ofMinutes(1))) {
         await().until(() -> System.nanoTime() - stopped > Duration.ofMillis(3100).toNanos());
         holder.cont();
         holder.send("state");

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 /** What every lock does that has one slot, whatever it is held by. */
 abstract class LockContract {
 
-  static final Duration LONG = Duration.ofSeconds(60);
+  static final Duration LONG = Duration.ofMinutes(1);
 
   final ExecutorService threads = Executors.newCachedThreadPool();
   Fixture fixture;

@@ -202,7 +202,7 @@ class PersistentMutexFaultTest {
     assertThat(lease.whenLost().toCompletableFuture().get(15, TimeUnit.SECONDS).cause())
         .isEqualTo(LossReason.Cause.SESSION_ENDED);
     broker.faults().start();
-    try (Lease next = locks.persistentMutex("m").acquire(Duration.ofSeconds(60))) {
+    try (Lease next = locks.persistentMutex("m").acquire(Duration.ofMinutes(1))) {
       assertThat(next.verify()).isEqualTo(LeaseState.HELD);
       assertThat(lease.verify()).isEqualTo(LeaseState.LOST);
     }

@@ -85,7 +85,7 @@ class PlainTokenHoldersTest {
 
   private Void ours(AmqpLock lock, BooleanSupplier goesOn) throws InterruptedException {
     while (goesOn.getAsBoolean()) {
-      try (Lease lease = lock.acquire(Duration.ofSeconds(60))) {
+      try (Lease lease = lock.acquire(Duration.ofMinutes(1))) {
         hold(ours);
       }
     }

@@ -175,7 +175,7 @@ class PolicyTest {
     }
     long start = System.nanoTime();
     await()
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Duration.ofMinutes(1))
         .until(
             () -> {
               assertThat(lease.state()).isEqualTo(LeaseState.HELD);

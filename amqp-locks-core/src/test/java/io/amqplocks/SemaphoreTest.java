@@ -122,7 +122,7 @@ class SemaphoreTest {
             threads.submit(
                 () -> {
                   for (int round = 0; round < 20; round++) {
-                    try (Lease lease = semaphore.acquire(Duration.ofSeconds(60))) {
+                    try (Lease lease = semaphore.acquire(Duration.ofMinutes(1))) {
                       most.accumulateAndGet(consumeWhileHolding(channel, witness, full), Math::max);
                       acquired.incrementAndGet();
                     }

@@ -44,7 +44,7 @@ class TokenClusterTest {
   private static final Duration DISCONNECTED =
       Duration.ofSeconds(Integer.getInteger("amqp-locks.disconnected-seconds", 10));
 
-  private static final Duration LONGEST = Duration.ofSeconds(240);
+  private static final Duration LONGEST = Duration.ofMinutes(4);
 
   private static Cluster cluster;
 
@@ -159,7 +159,7 @@ class TokenClusterTest {
   /** After a cut nodes take up to half a minute to find each other again, and calls end unanswered. */
   private static void healed(ThrowingRunnable check) {
     await()
-        .atMost(Duration.ofSeconds(120))
+        .atMost(Duration.ofMinutes(2))
         .ignoreExceptionsInstanceOf(LockException.class)
         .untilAsserted(check);
   }

@@ -139,7 +139,7 @@ class TokenHeldTooLongTest {
       return new Hold(of, other, lock.tryAcquire().orElseThrow());
     }
     Lease first = other.tryAcquire().orElseThrow();
-    CompletableFuture<Lease> pushed = lock.acquireAsync(Duration.ofSeconds(60));
+    CompletableFuture<Lease> pushed = lock.acquireAsync(Duration.ofMinutes(1));
     await().during(Duration.ofMillis(100)).until(() -> !pushed.isDone());
     first.close();
     return new Hold(of, other, pushed.get(60, TimeUnit.SECONDS));

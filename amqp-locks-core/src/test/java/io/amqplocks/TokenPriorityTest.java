@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @BrokerTest(everyLine = true)
 class TokenPriorityTest {
 
-  private static final Duration LONG = Duration.ofSeconds(60);
+  private static final Duration LONG = Duration.ofMinutes(1);
 
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final List<String> served = new CopyOnWriteArrayList<>();

@@ -64,7 +64,7 @@ class TokenRepairTest extends TokenAdministered {
     admin.create(3, type);
     List<GetResponse> held = Tokens.take(holder, tokens(1), 2);
     CompletableFuture<TokenAudit> audit =
-        CompletableFuture.supplyAsync(() -> admin.repair(Duration.ofSeconds(120)));
+        CompletableFuture.supplyAsync(() -> admin.repair(Duration.ofMinutes(2)));
     await().untilAsserted(() -> assertThat(admin.status().idle()).isZero());
     for (GetResponse token : held) {
       holder.basicNack(token.getEnvelope().getDeliveryTag(), false, true);
@@ -80,7 +80,7 @@ class TokenRepairTest extends TokenAdministered {
     admin.create(2, TokenQueueType.QUORUM);
     Tokens.take(holder, tokens(1), 1);
     CompletableFuture<TokenAudit> audit =
-        CompletableFuture.supplyAsync(() -> admin.repair(Duration.ofSeconds(120)));
+        CompletableFuture.supplyAsync(() -> admin.repair(Duration.ofMinutes(2)));
     await().untilAsserted(() -> assertThat(admin.status().idle()).isZero());
     fixture.open().admin().tokenSemaphore("s").resize(4);
     holder.basicNack(1, false, true);

@@ -97,8 +97,8 @@ class TokenRoundsTest {
     AmqpLock here = locks.tokenSemaphore("s");
     Channel channel = stranger.createChannel();
     GetResponse theirs = Tokens.take(channel, tokens(), 1).get(0);
-    Lease taken = here.acquire(Duration.ofSeconds(60));
-    CompletableFuture<Lease> pushed = here.acquireAsync(Duration.ofSeconds(60));
+    Lease taken = here.acquire(Duration.ofMinutes(1));
+    CompletableFuture<Lease> pushed = here.acquireAsync(Duration.ofMinutes(1));
     channel.basicNack(theirs.getEnvelope().getDeliveryTag(), false, true);
     pushed.get().close();
     taken.close();
@@ -133,7 +133,7 @@ class TokenRoundsTest {
       AmqpLock lock = locks.tokenSemaphore("s");
       for (int i = 0; i < ROUNDS; i++) {
         List<Lease> leases =
-            List.of(lock.acquire(Duration.ofSeconds(60)), lock.acquire(Duration.ofSeconds(60)));
+            List.of(lock.acquire(Duration.ofMinutes(1)), lock.acquire(Duration.ofMinutes(1)));
         proxy.reset();
         await()
             .pollInterval(Duration.ofMillis(2))

@@ -86,7 +86,7 @@ class TokenStormTest {
     int failures = 0;
     int successes = 0;
     long end = System.nanoTime() + Duration.ofSeconds(3).toNanos();
-    long latest = end + Duration.ofSeconds(60).toNanos();
+    long latest = end + Duration.ofMinutes(1).toNanos();
     for (int round = 0;
         System.nanoTime() < end
             || ((successes == 0 || failures == 0 || leases.get() == 0)

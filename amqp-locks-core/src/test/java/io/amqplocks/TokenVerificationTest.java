@@ -69,7 +69,7 @@ class TokenVerificationTest {
   /** A lease of the only token that others have so far. */
   private Lease pushed(AmqpLock lock, Lease theirs) throws Exception {
     int before = consumers("s");
-    CompletableFuture<Lease> waiting = lock.acquireAsync(Duration.ofSeconds(60));
+    CompletableFuture<Lease> waiting = lock.acquireAsync(Duration.ofMinutes(1));
     await().until(() -> consumers("s") > before);
     theirs.close();
     return waiting.get(60, TimeUnit.SECONDS);
@@ -178,7 +178,7 @@ class TokenVerificationTest {
         others.admin().tokenSemaphore(type.name()).create(1, type);
         held.add(others.tokenSemaphore(type.name()).tryAcquire().orElseThrow());
         int before = consumers(type.name());
-        waiting.add(locks.tokenSemaphore(type.name()).acquireAsync(Duration.ofSeconds(60)));
+        waiting.add(locks.tokenSemaphore(type.name()).acquireAsync(Duration.ofMinutes(1)));
         await().until(() -> consumers(type.name()) > before);
       }
       // Both sessions have just asked something; from now on nothing of theirs arrives.

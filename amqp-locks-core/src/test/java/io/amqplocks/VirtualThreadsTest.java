@@ -30,7 +30,7 @@ import org.junit.jupiter.api.condition.JRE;
 @EnabledForJreRange(min = JRE.JAVA_21, disabledReason = "this JDK has no virtual threads")
 class VirtualThreadsTest {
 
-  private static final Duration LONG = Duration.ofSeconds(120);
+  private static final Duration LONG = Duration.ofMinutes(2);
   private static final int THREADS = 200;
   private static final int ROUNDS = 3;
 

@@ -12,7 +12,7 @@ import java.util.List;
  */
 record Contender(ChildJvm child) {
 
-  private static final Duration START = Duration.ofSeconds(60);
+  private static final Duration START = Duration.ofMinutes(1);
 
   /** Starts so many; each is ready to go. */
   static List<Contender> start(Lab lab, String mutex, int processes, int threads) {

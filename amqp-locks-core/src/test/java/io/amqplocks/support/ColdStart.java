@@ -11,7 +11,7 @@ import java.time.Duration;
  */
 final class ColdStart {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
 
   private ColdStart() {}
 

@@ -18,7 +18,7 @@ public final class Fences {
 
   /** The token of a lease that is given back at once. */
   public static FencingToken token(AmqpLock lock) throws InterruptedException {
-    try (Lease lease = lock.fenced().acquire(Duration.ofSeconds(120))) {
+    try (Lease lease = lock.fenced().acquire(Duration.ofMinutes(2))) {
       return lease.fencingToken();
     }
   }

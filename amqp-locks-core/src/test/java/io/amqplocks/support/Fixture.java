@@ -70,7 +70,7 @@ public final class Fixture implements AutoCloseable {
 
   /** For tests of what holders are told. */
   public AmqpLocksBuilder seldomVerifying() {
-    Duration heartbeat = Duration.ofSeconds(60);
+    Duration heartbeat = Duration.ofMinutes(1);
     return builder().heartbeat(heartbeat).verifyEvery(heartbeat.dividedBy(2));
   }
 

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 /** A broker as a private child process of this JVM, in a folder of its own. */
 final class LocalNode implements NodeControl, AutoCloseable {
 
-  private static final Duration BOOT = Duration.ofSeconds(120);
-  private static final Duration ANSWER = Duration.ofSeconds(60);
+  private static final Duration BOOT = Duration.ofMinutes(2);
+  private static final Duration ANSWER = Duration.ofMinutes(1);
   private static final int LOG_LINES = 40;
 
   private final NodeFolder folder;

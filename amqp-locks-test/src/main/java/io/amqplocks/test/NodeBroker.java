@@ -10,7 +10,7 @@ import org.slf4j.LoggerFactory;
 final class NodeBroker implements OwnedBroker {
 
   private static final Logger LOG = LoggerFactory.getLogger(NodeBroker.class);
-  private static final Duration ANSWER = Duration.ofSeconds(60);
+  private static final Duration ANSWER = Duration.ofMinutes(1);
 
   private final Address address;
   private final BrokerVersion version;

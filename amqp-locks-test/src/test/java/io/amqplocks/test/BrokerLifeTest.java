@@ -84,7 +84,7 @@ class BrokerLifeTest {
     Run run = start(localLine(), "run");
     try (run.owner) {
       run.owner.send("c");
-      run.owner.awaitLine("closed", Duration.ofSeconds(60));
+      run.owner.awaitLine("closed", Duration.ofMinutes(1));
       run.awaitNothingLeft();
     }
   }
@@ -94,7 +94,7 @@ class BrokerLifeTest {
     Run run = start(localLine(), "run");
     try (run.owner) {
       run.owner.send("x");
-      assertThat(run.owner.exitCode(Duration.ofSeconds(60))).hasValue(0);
+      assertThat(run.owner.exitCode(Duration.ofMinutes(1))).hasValue(0);
       run.awaitNothingLeft();
     }
   }
@@ -103,8 +103,8 @@ class BrokerLifeTest {
   private record Run(ChildJvm owner, List<Long> processes, Path folder) {
 
     void awaitNothingLeft() {
-      await().atMost(Duration.ofSeconds(60)).until(() -> processes.stream().noneMatch(Run::alive));
-      await().atMost(Duration.ofSeconds(60)).until(() -> !Files.exists(folder));
+      await().atMost(Duration.ofMinutes(1)).until(() -> processes.stream().noneMatch(Run::alive));
+      await().atMost(Duration.ofMinutes(1)).until(() -> !Files.exists(folder));
     }
 
     private static boolean alive(long pid) {
@@ -120,7 +120,7 @@ class BrokerLifeTest {
             .env("AMQP_LOCKS_BROKER_URI", "")
             .env("DOCKER_HOST", "unix:///")
             .start();
-    owner.awaitLine("ready", Duration.ofSeconds(60));
+    owner.awaitLine("ready", Duration.ofMinutes(1));
     List<Long> processes =
         owner.lines().stream()
             .filter(text -> text.startsWith("process "))

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 class ChildJvmTest {
 
-  private static final Duration SOON = Duration.ofSeconds(60);
+  private static final Duration SOON = Duration.ofMinutes(1);
   private static final int MUCH = 20_000;
 
   /** Says each line again; "exit N", "throw" and "much" end it, "child" starts a child of its own. */

@@ -79,7 +79,7 @@ class ClusterTest {
     cluster.node(2).faults().kill();
 
     await()
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Duration.ofMinutes(1))
         .until(() -> cluster.node(1).runningNodes() == 2 && cluster.node(3).runningNodes() == 2);
     assertThatThrownBy(() -> cluster.node(2).connectionFactory().newConnection())
         .isInstanceOf(IOException.class);
@@ -138,7 +138,7 @@ class ClusterTest {
       owner.killNow();
 
       await()
-          .atMost(Duration.ofSeconds(60))
+          .atMost(Duration.ofMinutes(1))
           .until(
               () ->
                   namespaces(namespace).isEmpty()

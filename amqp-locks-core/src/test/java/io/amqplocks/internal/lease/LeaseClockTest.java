@@ -116,7 +116,7 @@ class LeaseClockTest {
             reason -> assertThat(reason.cause()).isEqualTo(LossReason.Cause.EXPIRED));
     assertThat(other.state()).isEqualTo(LeaseState.LOST);
     assertThat(session.isOpen()).isFalse();
-    assertThat(lease.whenLost().toCompletableFuture()).succeedsWithin(Duration.ofSeconds(60));
+    assertThat(lease.whenLost().toCompletableFuture()).succeedsWithin(Duration.ofMinutes(1));
     await().until(() -> !fixture.exists(fixture.prefix() + "a"));
     assertThat(take("a").state()).isEqualTo(LeaseState.HELD);
   }

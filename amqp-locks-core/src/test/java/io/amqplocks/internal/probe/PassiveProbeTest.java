@@ -37,7 +37,7 @@ class PassiveProbeTest extends ExistenceProbeContract {
     try {
       long start = System.nanoTime();
       await()
-          .atMost(Duration.ofSeconds(60))
+          .atMost(Duration.ofMinutes(1))
           .until(
               () -> {
                 assertThat(

@@ -23,7 +23,7 @@ final class Show {
   /** So often the images are sent, if what is to be shown was not seen before; the same count once. */
   private static final int ROUNDS = 5;
 
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
 
   private final DemoOptions options;
   private final Stage stage;

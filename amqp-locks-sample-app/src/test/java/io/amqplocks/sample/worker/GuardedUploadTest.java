@@ -66,7 +66,7 @@ class GuardedUploadTest {
 
     UploadCount count = receiver.getBean(UploadCount.class);
     await()
-        .atMost(Duration.ofSeconds(180))
+        .atMost(Duration.ofMinutes(3))
         .until(() -> count.snapshot().images() == names.size() && count.snapshot().inFlight() == 0);
     assertThat(count.snapshot().most()).isEqualTo(SLOTS);
     assertThat(count.snapshot().failed()).isZero();

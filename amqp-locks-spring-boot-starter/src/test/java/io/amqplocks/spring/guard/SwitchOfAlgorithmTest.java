@@ -29,7 +29,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 class SwitchOfAlgorithmTest {
 
   private static final int SLOTS = 4;
-  private static final Duration AT_MOST = Duration.ofSeconds(60);
+  private static final Duration AT_MOST = Duration.ofMinutes(1);
 
   @AutoClose private final LocksOnBroker onBroker;
   private final String name;
