@@ -102,8 +102,7 @@ public final class AmqpLocksEndpoint {
           LockDescriptor lock = view(id, caller);
           if (lock.broker().isAbsent() && !views.known().contains(id)) {
             throw new LockException.NotFound(
-                "There is no %s here: this application does not name it, and %s"
-                    .formatted(id, "the broker does not know it"));
+                "There is no %s: neither this application nor the broker knows it".formatted(id));
           }
           return new WebEndpointResponse<>(lock);
         });

@@ -124,6 +124,7 @@ class KeyedLocksTest {
                               .get("amqp.locks.hold")
                               .tag("amqp.locks.name", onBroker.name())
                               .tag("amqp.locks.type", "mutex")
+                              .tag("amqp.locks.outcome", "released")
                               .timer()
                               .count()
                           == 1);

@@ -1,0 +1,74 @@
+package io.amqplocks.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.amqplocks.spring.LockTemplate;
+import io.amqplocks.spring.metrics.ObservedMeters;
+import io.amqplocks.spring.observation.LockObservations;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
+import org.junit.jupiter.api.Test;
+import org.springframework.amqp.rabbit.connection.CachingConnectionFactory;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Configuration;
+
+/** When locks are observed, and who times them then. */
+class ObservationConditionsTest {
+
+  @Configuration(proxyBeanMethods = false)
+  @ImportAutoConfiguration({
+    AmqpLocksAutoConfiguration.class,
+    AmqpLocksObservationAutoConfiguration.class,
+    AmqpLocksMetricsAutoConfiguration.class
+  })
+  static class Application {}
+
+  private final ApplicationContextRunner application =
+      new ApplicationContextRunner()
+          .withUserConfiguration(Application.class)
+          .withBean(CachingConnectionFactory.class, () -> new CachingConnectionFactory("somehost"))
+          .withPropertyValues("amqp-locks.mutexes.report.wait=1s");
+
+  private static boolean isTimed(MeterRegistry registry) {
+    return registry.find("amqp.locks.acquire").timer() != null;
+  }
+
+  @Test
+  void withARegistryOfObservations() {
+    application
+        .withBean(ObservationRegistry.class, ObservationRegistry::create)
+        .withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+        .run(
+            context -> {
+              assertThat(context).hasSingleBean(LockObservations.class);
+              assertThat(context).hasSingleBean(ObservedMeters.class);
+              assertThat(isTimed(context.getBean(MeterRegistry.class))).isFalse();
+            });
+  }
+
+  @Test
+  void withoutOne() {
+    application
+        .withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+        .run(
+            context -> {
+              assertThat(context).doesNotHaveBean(LockObservations.class);
+              assertThat(isTimed(context.getBean(MeterRegistry.class))).isTrue();
+            });
+  }
+
+  @Test
+  void withoutTheLibrary() {
+    application
+        .withClassLoader(new FilteredClassLoader("io.micrometer.observation"))
+        .withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+        .run(
+            context -> {
+              assertThat(context).hasNotFailed().hasSingleBean(LockTemplate.class);
+              assertThat(isTimed(context.getBean(MeterRegistry.class))).isTrue();
+            });
+  }
+}
