@@ -58,7 +58,7 @@ class Uploader {
   }
 
   /** Leaves the image to whoever takes it next from the work queue. */
-  private void later(Thumbnail image, LockException.AcquireTimeout busy) {
+  void later(Thumbnail image, LockException.AcquireTimeout busy) {
     log.info("No slot for {} in time, so it goes back to the work queue", image.name());
     throw new ImmediateRequeueAmqpException("No upload slot came free in time", busy);
   }
