@@ -91,13 +91,7 @@ public final class LockCatalog {
     tell.forEach(watcher -> watcher.accept(now.id()));
   }
 
-  /**
-   * Adds what an annotation with a key says of the locks of a name. Only those of its keys may ever be
-   * used, so the one without a key is not for startup to create.
-   *
-   * @throws io.amqplocks.lock.LockException.Invalid if the name may not have keys
-   * @throws IllegalStateException if it contradicts what was said before
-   */
+  /** Adds what an annotation with a key says; the lock without a key may be of no use then. */
   public void addKeyed(LockTerms terms) {
     KeyedName.checked(terms.lock().name().value());
     keyed.add(family(terms.lock()));
@@ -143,17 +137,14 @@ public final class LockCatalog {
     return (found != null && found.settled() ? found : settle(name)).id();
   }
 
-  /**
-   * Whose settings count for that lock: its own, or if nothing is said of it and its name has a key, those
-   * of the name before the colon. What metrics call it by.
-   */
+  /** Whose settings count: the lock's own, or else those of the name before its colon. */
   private LockId settings(LockId family) {
     return named.containsKey(family)
         ? family
         : KeyedName.base(family).filter(named::containsKey).orElse(family);
   }
 
-  /** The lock that the catalog knows and of which that one is a key's; else that lock itself. */
+  /** The known lock of which that one is a key's, for metrics; else that lock itself. */
   public LockId known(LockId id) {
     return new LockId(id.kind(), settings(family(id)).name());
   }

@@ -3,8 +3,6 @@ package io.amqplocks.spring.guard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-import io.amqplocks.lock.FencingToken;
-import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.LockCatalog;
 import io.amqplocks.spring.LockTerms;
@@ -12,14 +10,9 @@ import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.OnBusy;
 import io.amqplocks.spring.OnLost;
 import io.amqplocks.spring.SemaphoreGuarded;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Flow;
-import java.util.concurrent.Future;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -42,115 +35,6 @@ class GuardedMethodsTest {
     @SemaphoreGuarded(name = "a")
     @MutexGuarded(name = "b")
     void both() {}
-  }
-
-  static class Wrong {
-    @SemaphoreGuarded(name = "images", slots = 3)
-    void otherSlots() {}
-
-    @SemaphoreGuarded(name = "images", slots = -1)
-    void negativeSlots() {}
-
-    @SemaphoreGuarded(name = "", slots = 1)
-    void emptyName() {}
-
-    @MutexGuarded(name = "m", maxWait = "soon")
-    void unreadableWait() {}
-
-    @MutexGuarded(name = "m", maxWait = "-1s")
-    void negativeWait() {}
-
-    @SuppressWarnings("UnusedMethod") // by reflection
-    @MutexGuarded(name = "m")
-    private void hidden() {}
-
-    @MutexGuarded(name = "m")
-    static void ofTheClass() {}
-
-    @MutexGuarded(name = "m")
-    final void unproxied() {}
-
-    @MutexGuarded(name = "m", onBusy = OnBusy.THROW, maxWait = "1s")
-    void waitsAndThrows() {}
-
-    @MutexGuarded(name = "m", onBusy = OnBusy.SKIP)
-    int primitive() {
-      return 1;
-    }
-
-    @MutexGuarded(name = "m", onBusy = OnBusy.FALLBACK)
-    void noFallback() {}
-
-    @MutexGuarded(name = "m", fallbackMethod = "small")
-    void needlessFallback() {}
-
-    @MutexGuarded(name = "m", onBusy = OnBusy.FALLBACK, fallbackMethod = "nowhere")
-    void missingFallback() {}
-
-    @MutexGuarded(name = "m", onBusy = OnBusy.FALLBACK, fallbackMethod = "small")
-    String badFallback(int size) {
-      return "of size " + size;
-    }
-
-    String small(long size) {
-      return "small " + size;
-    }
-
-    int small(int size) {
-      return size;
-    }
-
-    String small(int size, IllegalStateException e) {
-      return "small " + size + e;
-    }
-
-    String small(int size, LockException.Closed e) {
-      return "small " + size + e;
-    }
-
-    @MutexGuarded(name = "m", onBusy = OnBusy.FALLBACK, fallbackMethod = "throwing")
-    String harmless() {
-      return "harmless";
-    }
-
-    String throwing() throws IOException {
-      throw new IOException();
-    }
-
-    @MutexGuarded(name = "m")
-    @MutexGuarded(name = "m", onBusy = OnBusy.SKIP)
-    void twice() {}
-
-    @MutexGuarded(name = "m")
-    @MutexGuarded(name = "n")
-    void whoseToken(@Nullable FencingToken token) {}
-
-    @MutexGuarded(name = "m")
-    void twoTokens(@Nullable FencingToken one, @Nullable FencingToken two) {}
-
-    @MutexGuarded(name = "m", onLost = OnLost.INTERRUPT)
-    CompletableFuture<String> nobodyToInterrupt() {
-      return new CompletableFuture<>();
-    }
-
-    @MutexGuarded(name = "m", key = "#order.id")
-    void unknownParameter(int id) {}
-
-    @MutexGuarded(name = "m", key = "#id.")
-    void unreadableKey(int id) {}
-
-    @MutexGuarded(name = "m:n", key = "#id")
-    void colon(int id) {}
-
-    @MutexGuarded(name = "m")
-    @Nullable Future<String> future() {
-      return null;
-    }
-
-    @MutexGuarded(name = "m")
-    Flow.@Nullable Publisher<String> flow() {
-      return null;
-    }
   }
 
   private List<Guard> of(Class<?> type, String name) {
@@ -181,21 +65,21 @@ class GuardedMethodsTest {
   void annotationsThatContradictEachOther() {
     of(Right.class, "semaphore");
     assertThatIllegalStateException()
-        .isThrownBy(() -> of(Wrong.class, "otherSlots"))
+        .isThrownBy(() -> of(WrongMethods.class, "otherSlots"))
         .withMessageContaining("5 slots by " + Right.class.getName() + ".semaphore()")
-        .withMessageContaining("3 slots by " + Wrong.class.getName() + ".otherSlots()")
+        .withMessageContaining("3 slots by " + WrongMethods.class.getName() + ".otherSlots()")
         .withMessageContaining("amqp-locks.semaphores.images.slots");
   }
 
   @Test
   void aBadFallbackIsToldWhatWasFound() {
     assertThatIllegalStateException()
-        .isThrownBy(() -> of(Wrong.class, "badFallback"))
+        .isThrownBy(() -> of(WrongMethods.class, "badFallback"))
         .withMessageContaining("Found: ")
-        .withMessageContaining("java.lang.String " + Wrong.class.getName() + ".small(long)")
-        .withMessageContaining("int " + Wrong.class.getName() + ".small(int)");
+        .withMessageContaining("java.lang.String " + WrongMethods.class.getName() + ".small(long)")
+        .withMessageContaining("int " + WrongMethods.class.getName() + ".small(int)");
     assertThatIllegalStateException()
-        .isThrownBy(() -> of(Wrong.class, "missingFallback"))
+        .isThrownBy(() -> of(WrongMethods.class, "missingFallback"))
         .withMessageContaining("Found: no method called nowhere");
   }
 
@@ -212,7 +96,7 @@ class GuardedMethodsTest {
   void thePropertyOverridesAnnotations() {
     catalog.add(LockTerms.configured(IMAGES).slots(8));
     of(Right.class, "semaphore");
-    of(Wrong.class, "otherSlots");
+    of(WrongMethods.class, "otherSlots");
     assertThat(catalog.slots(catalog.semaphore("images"))).isEqualTo(8);
   }
 
@@ -233,7 +117,7 @@ class GuardedMethodsTest {
         "noFallback | has a wrong lock annotation: onBusy = FALLBACK needs a fallbackMethod",
         "needlessFallback | has a wrong lock annotation: a fallbackMethod is for onBusy = FALLBACK",
         "missingFallback | has a wrong lock annotation: no fallback method fits",
-        "badFallback | has a wrong lock annotation: no fallback method fits. Looked for, in Wrong and above: java.lang.String small(int)",
+        "badFallback | has a wrong lock annotation: no fallback method fits. Looked for, in WrongMethods and above: java.lang.String small(int)",
         "harmless | has a wrong lock annotation: no fallback method fits",
         "twice | has a wrong lock annotation: it wants the mutex 'm' twice",
         "whoseToken | has a wrong lock annotation: it has several locks",
@@ -247,7 +131,7 @@ class GuardedMethodsTest {
       })
   void wrongOnesAreToldByTheirMethod(String name, String reason) {
     assertThatIllegalStateException()
-        .isThrownBy(() -> of(Wrong.class, name))
-        .withMessageContaining(Wrong.class.getName() + "." + name + "() " + reason);
+        .isThrownBy(() -> of(WrongMethods.class, name))
+        .withMessageContaining(WrongMethods.class.getName() + "." + name + "() " + reason);
   }
 }
