@@ -23,38 +23,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class WaitingLine {
 
-  /** What one who waits is to do next. */
-  enum Action {
-    /** Try at the broker, and say how that went. */
-    TRY,
-    /** Take over a slot. */
-    TAKE_OVER,
-    /** Wait to be signalled, but no longer than so. */
-    SLEEP,
-    /** Go: there is nothing to wait for any more. */
-    GO
-  }
-
-  /**
-   * What one who waits is to do next.
-   *
-   * @param slot the slot to take over
-   * @param nanos how long to sleep at most
-   */
-  record Step(Action action, @Nullable HeldSlot slot, long nanos) {
-    private static final Step TRY = new Step(Action.TRY, null, 0);
-    private static final Step GO = new Step(Action.GO, null, 0);
-  }
-
-  private record Rank(int priority, long number) implements Comparable<Rank> {
-    @Override
-    public int compareTo(Rank other) {
-      return priority == other.priority
-          ? Long.compare(number, other.number)
-          : Integer.compare(other.priority, priority);
-    }
-  }
-
   private final ReentrantLock guard = new ReentrantLock();
   private final TreeMap<Rank, Place> places = new TreeMap<>();
   private final LongSupplier nanos;
@@ -111,11 +79,11 @@ final class WaitingLine {
         while (true) {
           Step step = step();
           long left = end - nanos.getAsLong();
-          if (step.action != Action.SLEEP || left <= 0) {
+          if (step.action() != Step.Action.SLEEP || left <= 0) {
             return step;
           }
           // Woken early or late, it looks again.
-          long unused = condition.awaitNanos(Math.min(left, step.nanos));
+          long unused = condition.awaitNanos(Math.min(left, step.nanos()));
         }
       } finally {
         guard.unlock();
@@ -127,16 +95,16 @@ final class WaitingLine {
         return Step.GO;
       }
       if (handed != null) {
-        Step takeOver = new Step(Action.TAKE_OVER, handed, 0);
+        Step takeOver = Step.takeOver(handed);
         handed = null;
         return takeOver;
       }
       if (asking || !isFirst()) {
-        return new Step(Action.SLEEP, null, Long.MAX_VALUE);
+        return Step.sleep(Long.MAX_VALUE);
       }
       long left = askAgainAt - nanos.getAsLong();
       if (!due && left > 0) {
-        return new Step(Action.SLEEP, null, left);
+        return Step.sleep(left);
       }
       asking = true;
       due = false;
@@ -173,7 +141,7 @@ final class WaitingLine {
         boolean led = isFirst();
         places.remove(rank);
         // If that was the only one of its priority, the broker must not go by it any more.
-        due |= led && !places.isEmpty() && places.firstKey().priority() < rank.priority;
+        due |= led && !places.isEmpty() && places.firstKey().priority() < rank.priority();
         if (due) {
           signalFirst();
         } else if (led && !places.isEmpty()) {

@@ -2,7 +2,7 @@ package io.amqplocks.internal.waiting;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.amqplocks.internal.waiting.WaitingLine.Action;
+import io.amqplocks.internal.waiting.Step.Action;
 import io.amqplocks.internal.waiting.WaitingLine.Place;
 import java.time.Duration;
 import java.util.ArrayList;
