@@ -6,9 +6,11 @@ import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import io.micrometer.core.instrument.MeterRegistry;
+import java.util.Objects;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.amqp.rabbit.connection.ConnectionFactory;
+import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 
@@ -23,12 +25,12 @@ class ActuatorSmokeTest {
       assertThat(application.context().getBeanNamesForType(ConnectionFactory.class))
           .containsExactly("rabbitConnectionFactory");
       application.bean(LockTemplate.class).semaphore("images").execute(() -> {});
-      var health =
-          application
-              .context()
-              .getBean("amqplocksHealthIndicator", HealthIndicator.class)
-              .health(true);
-      assertThat(health).isNotNull();
+      Health health =
+          Objects.requireNonNull(
+              application
+                  .context()
+                  .getBean("amqplocksHealthIndicator", HealthIndicator.class)
+                  .health(true));
       assertThat(health.getStatus()).isEqualTo(Status.UP);
       MeterRegistry meters = application.bean(MeterRegistry.class);
       assertThat(meters.get("amqp.locks.slots").gauge().value()).isEqualTo(2);
