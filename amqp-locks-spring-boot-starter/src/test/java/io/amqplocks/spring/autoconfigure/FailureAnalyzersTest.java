@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.amqp.rabbit.connection.CachingConnectionFactory;
 import org.springframework.boot.SpringApplication;
+import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalysis;
@@ -56,6 +57,7 @@ class FailureAnalyzersTest {
   @Test
   void anApplicationShowsIt(CapturedOutput output) {
     SpringApplication started = new SpringApplication(NoRabbit.class);
+    started.setWebApplicationType(WebApplicationType.NONE);
     assertThatExceptionOfType(Exception.class).isThrownBy(started::run);
     assertThat(output)
         .contains("APPLICATION FAILED TO START")

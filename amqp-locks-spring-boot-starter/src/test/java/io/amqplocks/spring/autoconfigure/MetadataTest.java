@@ -28,7 +28,8 @@ class MetadataTest {
           "amqp-locks.connection-name",
           "amqp-locks.mutexes",
           "amqp-locks.semaphores",
-          "amqp-locks.verify-every");
+          "amqp-locks.verify-every",
+          "management.endpoint.amqplocks.roles");
 
   private final Map<String, Map<String, Object>> properties = byName("properties");
   private final Map<String, Map<String, Object>> hints = byName("hints");
