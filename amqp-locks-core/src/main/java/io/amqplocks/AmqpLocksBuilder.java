@@ -29,7 +29,7 @@ public final class AmqpLocksBuilder {
   SlotOrder slotOrder = SlotOrder.RANDOM;
   ProbeKind probing = ProbeKind.CONFIRM;
   final List<LockListener> listeners = new ArrayList<>();
-  LockObserver observer = LockObserver.NO_OP;
+  final List<LockObserver> observers = new ArrayList<>();
 
   AmqpLocksBuilder(ConnectionFactory factory) {
     this.factory = factory.clone();
@@ -65,7 +65,7 @@ public final class AmqpLocksBuilder {
         || interval.compareTo(Duration.ofMinutes(10)) > 0
         || interval.toNanosPart() != 0) {
       throw new LockException.Invalid(
-          "A heartbeat of %s is not possible; use whole seconds, from one to ten minutes"
+          "A heartbeat of %s is not possible; use whole seconds, from 1 second to 10 minutes"
               .formatted(interval));
     }
     heartbeat = interval;
@@ -149,9 +149,9 @@ public final class AmqpLocksBuilder {
     return this;
   }
 
-  /** Has calls and leases followed on their threads, as tracing needs it. Default: by nobody. */
-  public AmqpLocksBuilder observer(LockObserver follower) {
-    observer = Objects.requireNonNull(follower);
+  /** Adds one who follows calls and leases on their threads, as tracing needs it. */
+  public AmqpLocksBuilder observer(LockObserver observer) {
+    observers.add(Objects.requireNonNull(observer));
     return this;
   }
 

@@ -73,7 +73,7 @@ final class Parts {
     timer = threads.timer();
     lines = new WaitingLines(Ticker.SYSTEM::nanos, timer);
     waitingWork = threads.waitingWork();
-    notices = new Notices(settings.listeners, recorder, settings.observer, threads);
+    notices = new Notices(settings.listeners, recorder, settings.observers, threads);
     silence = new Notices(List.of(), LockListener.NO_OP, threads);
     leases =
         new LeaseBook(

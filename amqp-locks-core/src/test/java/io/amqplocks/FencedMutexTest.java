@@ -48,6 +48,7 @@ class FencedMutexTest extends LockContract {
     for (int i = 0; i < 50; i++) {
       try (Lease lease = all.get(i % 3).acquire(LONG)) {
         FencingToken token = lease.fencingToken();
+        assertThat(lease.fencingTokenIfAny()).contains(token);
         assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
         assertThat(last == null || token.isAfter(last)).as("%s, %s", last, token).isTrue();
         last = token;

@@ -195,6 +195,7 @@ abstract class LockContract {
     AmqpLock theirs = lock(fixture.open(), "m");
     try (Lease unfenced = mine.tryAcquire().orElseThrow()) {
       assertThatThrownBy(unfenced::fencingToken).isInstanceOf(LockException.NotFenced.class);
+      assertThat(unfenced.fencingTokenIfAny()).isEmpty();
     }
     try {
       FencingToken last = null;

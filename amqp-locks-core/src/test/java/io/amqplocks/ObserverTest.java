@@ -23,6 +23,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 @BrokerTest
 class ObserverTest {
@@ -156,26 +158,46 @@ class ObserverTest {
     assertThat(seen).endsWith(here("released"));
   }
 
-  @Test
-  void anObserverThatFailsHurtsNoLock() throws Exception {
+  static List<Throwable> failures() {
+    return List.of(new IllegalStateException("as the test wants"), new AssertionError("so, too"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("failures")
+  void anObserverThatFailsHurtsNoLockAndNoOtherObserver(Throwable failure) throws Exception {
     LockObserver failing =
         lock ->
             new LockObserver.Attempt() {
               @Override
               public LockObserver.Hold acquired(Lease lease) {
-                throw new IllegalStateException("as the test wants");
+                return fail(failure);
               }
 
               @Override
-              public void notAcquired(Outcome outcome, @Nullable Throwable failure) {
-                throw new IllegalStateException("as the test wants");
+              public void notAcquired(Outcome outcome, @Nullable Throwable cause) {
+                fail(failure);
               }
             };
-    AmqpLock other = fixture.open(fixture.builder().observer(failing)).mutex("m");
+    seen.clear();
+    AmqpLocks both = fixture.open(fixture.builder().observer(failing).observer(new Writer()));
+    AmqpLock other = both.mutex("m");
     try (Lease lease = other.acquire(LONG)) {
       assertThat(lease.slot()).isEqualTo(1);
       assertThat(other.tryAcquire()).isEmpty();
     }
+    try (Lease lease = other.acquireAsync(LONG).get(60, TimeUnit.SECONDS)) {
+      assertThat(lease.slot()).isEqualTo(1);
+    }
+    assertThat(both.status().waiting()).isZero();
     assertThat(mutex.tryAcquire()).isPresent();
+    assertThat(seen).filteredOn(each -> each.contains("released")).hasSize(2);
+  }
+
+  /** Whatever it is, unchecked. */
+  private static LockObserver.Hold fail(Throwable failure) {
+    if (failure instanceof Error error) {
+      throw error;
+    }
+    throw (RuntimeException) failure;
   }
 }

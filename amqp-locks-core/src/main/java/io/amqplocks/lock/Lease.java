@@ -33,6 +33,9 @@ public interface Lease extends AutoCloseable {
    */
   FencingToken fencingToken();
 
+  /** The same; empty if the lease was not acquired by {@link AmqpLock#fenced()}. */
+  Optional<FencingToken> fencingTokenIfAny();
+
   /**
    * How sure the holder may be, without asking the broker: costs nothing, never blocks. If the broker
    * has answered nothing for three heartbeats, this call makes the lease LOST.

@@ -10,6 +10,7 @@ public interface MutexAdmin {
    * Whether somebody holds it now; old by the time it returns.
    *
    * @throws LockException.Unanswered if the broker did not say
+   * @throws LockException if there is no connection to it, it refuses, or the locks are closed
    */
   boolean isHeld();
 }

@@ -46,6 +46,11 @@ final class NoLease implements Lease {
   }
 
   @Override
+  public Optional<FencingToken> fencingTokenIfAny() {
+    return Optional.empty();
+  }
+
+  @Override
   public LeaseState state() {
     return held.isPresent() ? LeaseState.RELEASED : LeaseState.HELD;
   }

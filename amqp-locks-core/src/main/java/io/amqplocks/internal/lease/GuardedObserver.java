@@ -62,7 +62,8 @@ record GuardedObserver(LockObserver observer) implements LockObserver {
   private static <T> T guarded(Supplier<T> notice, T otherwise) {
     try {
       return notice.get();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
+      // An Error too: of an observer, not of the lock, which somebody holds by now.
       log.warn("A lock observer failed; the lock is not affected", e);
       return otherwise;
     }

@@ -65,6 +65,11 @@ public final class HeldLease implements Lease, Session.Member {
   }
 
   @Override
+  public Optional<FencingToken> fencingTokenIfAny() {
+    return holding.tokenIfAny();
+  }
+
+  @Override
   public LeaseState state() {
     LeaseStatus now = status.get();
     return switch (now.phase()) {
@@ -207,7 +212,8 @@ public final class HeldLease implements Lease, Session.Member {
     return new LocalLease(
         lock(),
         slot(),
-        clock.isHeld(now) ? LeaseState.HELD : LeaseState.UNCERTAIN,
+        // Not by its phase: it may have been released since somebody found it.
+        clock.state(now) == LeaseState.HELD ? LeaseState.HELD : LeaseState.UNCERTAIN,
         age(),
         clock.unconfirmed(now),
         holding.tokenIfAny(),

@@ -34,9 +34,9 @@ final class LeaseNotices {
 
   void released() {
     notices.post(listener -> listener.released(lease, lease.age()));
-    // Asked in this order, for who announces sets it first. Not yet announced is what is released
-    // by one
-    // who closes all there is.
+    // Asked in this order, for who announces sets it first. What is not announced yet is released
+    // by
+    // the close of all there is.
     if (!announced.isDone() || !hold.equals(Hold.NO_OP)) {
       var unused = announced.thenRun(() -> hold.released());
     }

@@ -37,22 +37,22 @@ public final class Notices implements AutoCloseable {
    * @param recorder hears of losses only, at once and before all others; must not block or fail
    */
   public Notices(List<LockListener> listeners, LockListener recorder, ThreadFactory threads) {
-    this(listeners, recorder, LockObserver.NO_OP, threads);
+    this(listeners, recorder, List.of(), threads);
   }
 
   /**
-   * The same, and word to an observer.
+   * The same, and word to observers.
    *
-   * @param observer follows calls and leases, on their threads
+   * @param observers follow calls and leases, on their threads
    */
   public Notices(
       List<LockListener> listeners,
       LockListener recorder,
-      LockObserver observer,
+      List<LockObserver> observers,
       ThreadFactory threads) {
     this.listeners = List.copyOf(listeners);
     this.recorder = recorder;
-    this.observer = observer.equals(LockObserver.NO_OP) ? observer : new GuardedObserver(observer);
+    observer = Observers.of(observers);
     thread =
         new ThreadPoolExecutor(0, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads);
   }

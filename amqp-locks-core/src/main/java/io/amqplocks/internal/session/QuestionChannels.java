@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,10 +23,10 @@ import org.slf4j.LoggerFactory;
  * verification must not stop (trap 4).
  *
  * <p>Concurrency: a channel serves one call at a time, and is lent to that call. A refusal (404, 405)
- * closes the channel and costs no more than that; if it was the last one, another is opened meanwhile. When an answer is overdue, the channel stays lent
- * until that very answer has come, so a late answer is never taken for the next one's (trap 6); with
- * the connection every outstanding answer fails, so none is waited for in vain. A semaphore bounds how
- * many channels are lent; who finds none waits for one within its own bound.
+ * closes the channel and costs no more than that; if none is left, one is opened meanwhile. When an answer
+ * is overdue, the channel stays lent until that very answer has come, so a late answer is never taken for
+ * the next one's (trap 6); with the connection every outstanding answer fails, so none is waited for in
+ * vain. A semaphore bounds how many channels are lent; who finds none waits for one within its own bound.
  */
 final class QuestionChannels {
 
@@ -39,6 +40,7 @@ final class QuestionChannels {
   private final Ticker ticker;
   private final Deque<Channel> idle = new ConcurrentLinkedDeque<>();
   private final Semaphore lendable = new Semaphore(MOST_CHANNELS);
+  private final AtomicBoolean opening = new AtomicBoolean();
   private final AtomicLong answeredAt;
 
   QuestionChannels(Connection connection, Executor background, Ticker ticker) {
@@ -83,7 +85,7 @@ final class QuestionChannels {
   private void giveBack(Channel channel) {
     if (channel.isOpen()) {
       idle.push(channel);
-    } else if (connection.isOpen() && idle.isEmpty()) {
+    } else if (connection.isOpen() && idle.isEmpty() && opening.compareAndSet(false, true)) {
       background.execute(this::openSpare);
     }
     lendable.release();
@@ -98,6 +100,8 @@ final class QuestionChannels {
       }
     } catch (IOException | ShutdownSignalException e) {
       log.debug("No spare channel: {}", e.getMessage());
+    } finally {
+      opening.set(false);
     }
   }
 

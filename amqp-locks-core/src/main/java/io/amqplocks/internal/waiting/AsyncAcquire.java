@@ -131,7 +131,11 @@ final class AsyncAcquire {
     attempted.missed(missed, failure);
   }
 
+  /** Once, or a line would lose one more than it has. */
   private void leave(WaitingLines.Ticket mine) {
+    if (over) {
+      return;
+    }
     over = true;
     Future<?> last = timer;
     if (last != null) {

@@ -99,7 +99,7 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object lineKey, 
       Optional<HeldLease> lease = context.lines.isEmpty(lineKey) ? attempt() : Optional.empty();
       lease.ifPresentOrElse(attempted::acquired, () -> attempted.missed(Outcome.BUSY, null));
       return lease.map(Lease.class::cast);
-    } catch (LockException e) {
+    } catch (RuntimeException | Error e) {
       attempted.missed(Outcome.ERROR, e);
       throw e;
     }

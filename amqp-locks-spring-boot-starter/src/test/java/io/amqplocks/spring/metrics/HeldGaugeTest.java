@@ -42,6 +42,11 @@ class HeldGaugeTest {
     }
 
     @Override
+    public Optional<FencingToken> fencingTokenIfAny() {
+      return Optional.empty();
+    }
+
+    @Override
     public FencingToken fencingToken() {
       throw new LockException.NotFenced("not fenced");
     }
