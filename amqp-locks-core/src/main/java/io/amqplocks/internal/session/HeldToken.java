@@ -4,10 +4,15 @@ import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.lock.LossReason;
 import io.amqplocks.lock.LossReason.Cause;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A token of this session: first waited for, then, once its message has come, held for as long as the
@@ -18,6 +23,11 @@ import org.jspecify.annotations.Nullable;
  * it was not ours, is one future that is completed once, by whichever thread hears of it first.
  */
 public final class HeldToken implements Carried {
+
+  private static final Logger log = LoggerFactory.getLogger(HeldToken.class);
+
+  /** More than {@link TokenFate} takes. */
+  private static final Duration LONGEST_FATE = Duration.ofSeconds(1);
 
   private enum Stage {
     WAITING,
@@ -139,6 +149,18 @@ public final class HeldToken implements Carried {
   /** Whether the broker ended it, as far as this process was told. */
   public boolean isGone() {
     return ended || gone.isDone();
+  }
+
+  /** Waits, not for long, until it is known why the broker ended it, if it did. */
+  public void awaitFate(long nanos) {
+    if (!ended || gone.isDone()) {
+      return;
+    }
+    try {
+      LossReason unused = Futures.await(gone, Math.min(nanos, LONGEST_FATE.toNanos()));
+    } catch (TimeoutException | ExecutionException e) {
+      log.debug("Why a consumer of queue {} ended is not known yet", queue);
+    }
   }
 
   /** Calls when the broker ends it, or now if it has, on any thread; must not block. */

@@ -160,8 +160,11 @@ final class TokenHolding implements Holding {
   @Override
   public Standing standing(Call call, Session session) {
     HeldToken ours = token;
-    if (ours == null || ours.isGone()) {
+    if (ours == null) {
       return Standing.GONE;
+    }
+    if (ours.isGone()) {
+      return gone(call, ours);
     }
     HoldRisk known = risk;
     if (known != null) {
@@ -176,8 +179,14 @@ final class TokenHolding implements Holding {
     return switch (answer) {
       case OK -> Standing.OURS;
       case NONE -> Standing.UNKNOWN;
-      case ABSENT, LOCKED -> Standing.GONE;
+      case ABSENT, LOCKED -> gone(call, ours);
     };
+  }
+
+  /** Whoever asks may hear of it before the reason is known. */
+  private static Standing gone(Call call, HeldToken ours) {
+    ours.awaitFate(call.remainingNanos());
+    return Standing.GONE;
   }
 
   @Override
