@@ -1,37 +1,76 @@
 package io.amqplocks.spring;
 
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Does what asks the broker and would keep a caller that must not wait: to give a lease back, to
- * verify it, to create a semaphore. Each is bounded by the call timeout; there are at most as many of
- * them as leases. Daemon threads, which end when there is nothing to do. Not meant to be called by
+ * Does what asks the broker and would keep a caller that must not wait. Not meant to be called by
  * applications.
+ *
+ * <p>Nothing of the application's runs on these threads: what it chains to a future may wait for
+ * another lock, and eight of these would keep all leases from being given back, for ever. So no
+ * future that the application has is completed here; {@link #call} completes its own elsewhere.
+ *
+ * <p>To give back and to verify is bounded by the call timeout, and there are at most as many of
+ * these tasks as leases. To create a semaphore may take longer, as when an administrator is at it: that
+ * has threads of its own, lest it keep leases from being given back. Daemon threads, which end when
+ * there is nothing to do.
  */
 public final class Background {
 
   private static final AtomicInteger COUNT = new AtomicInteger();
-  private static final ThreadPoolExecutor POOL =
-      new ThreadPoolExecutor(
-          8, 8, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), Background::thread);
-
-  static {
-    POOL.allowCoreThreadTimeOut(true);
-  }
+  private static final ThreadPoolExecutor RELEASES = pool("release");
+  private static final ThreadPoolExecutor CREATIONS = pool("create");
 
   private Background() {}
 
-  private static Thread thread(Runnable task) {
-    Thread thread = new Thread(task, "amqp-locks-spring-" + COUNT.incrementAndGet());
-    thread.setDaemon(true);
-    return thread;
+  private static ThreadPoolExecutor pool(String purpose) {
+    ThreadPoolExecutor pool =
+        new ThreadPoolExecutor(
+            8,
+            8,
+            10,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(),
+            task -> {
+              Thread thread =
+                  new Thread(task, "amqp-locks-spring-" + purpose + "-" + COUNT.incrementAndGet());
+              thread.setDaemon(true);
+              return thread;
+            });
+    pool.allowCoreThreadTimeOut(true);
+    return pool;
   }
 
-  /** Does it soon. */
+  /** Gives back or verifies soon. */
   public static void run(Runnable task) {
-    POOL.execute(task);
+    RELEASES.execute(task);
+  }
+
+  /** The same with an outcome, which is told on a thread of the common pool. */
+  public static <T extends @Nullable Object> CompletableFuture<T> call(Supplier<T> task) {
+    CompletableFuture<T> result = new CompletableFuture<>();
+    run(
+        () -> {
+          Runnable tell;
+          try {
+            T value = task.get();
+            tell = () -> result.complete(value);
+          } catch (RuntimeException | Error e) {
+            tell = () -> result.completeExceptionally(e);
+          }
+          result.defaultExecutor().execute(tell);
+        });
+    return result;
+  }
+
+  /** Creates a semaphore soon. */
+  static void create(Runnable task) {
+    CREATIONS.execute(task);
   }
 }

@@ -3,56 +3,103 @@ package io.amqplocks.spring;
 import io.amqplocks.lock.Lease;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
- * An asynchronous acquire of a semaphore that must be created first: that asks the broker, so it is
- * done in the background.
+ * An asynchronous acquire of a semaphore that must be created first, or again: that asks the broker, so
+ * it is done in the background.
  *
- * <p>Concurrency: the caller's future is completed once. If it was cancelled before the acquire began,
- * none begins, or the one that began meanwhile is cancelled by the same check: it is made after the
- * acquire has begun, and the cancellation's callback is there before that.
+ * <p>Concurrency: attempts follow each other, two at most. The caller may complete its future at any
+ * time, in any way, which cancels the attempt that is under way: each is published before it is looked
+ * whether the caller has done so, and the caller's future is complete before the attempt is looked for,
+ * so one of the two sees the other. A lease that the caller's future does not take any more is given
+ * back. That future is not completed on a thread that creates.
  */
 final class FirstUse {
 
-  private FirstUse() {}
+  private final Runnable create;
+  private final Supplier<CompletableFuture<Lease>> acquire;
+  private final CompletableFuture<Lease> result = new CompletableFuture<>();
+  private volatile @Nullable CompletableFuture<Lease> attempt;
 
+  private FirstUse(Runnable create, Supplier<CompletableFuture<Lease>> acquire) {
+    this.create = create;
+    this.acquire = acquire;
+    var unused =
+        result.whenComplete(
+            (lease, failure) -> {
+              CompletableFuture<Lease> underWay = attempt;
+              if (underWay != null) {
+                underWay.cancel(true);
+              }
+            });
+  }
+
+  /** Creates it, and then acquires it. */
   static CompletableFuture<Lease> acquire(
       Runnable create, Supplier<CompletableFuture<Lease>> acquire) {
-    CompletableFuture<Lease> result = new CompletableFuture<>();
-    Background.run(
+    FirstUse use = new FirstUse(create, acquire);
+    use.createAndAcquire();
+    return use.result;
+  }
+
+  /** What that attempt brings; if it finds it gone, creates it and acquires it again. */
+  static CompletableFuture<Lease> again(
+      CompletableFuture<Lease> first,
+      Predicate<Throwable> gone,
+      Runnable create,
+      Supplier<CompletableFuture<Lease>> acquire) {
+    FirstUse use = new FirstUse(create, acquire);
+    use.publish(first);
+    var unused =
+        first.whenComplete(
+            (lease, failure) -> {
+              if (failure != null && !use.result.isDone() && gone.test(unwrapped(failure))) {
+                use.createAndAcquire();
+              } else {
+                use.pass(lease, failure);
+              }
+            });
+    return use.result;
+  }
+
+  private void createAndAcquire() {
+    Background.create(
         () -> {
           try {
             create.run();
             if (!result.isDone()) {
-              pass(acquire.get(), result);
+              CompletableFuture<Lease> begun = acquire.get();
+              publish(begun);
+              var unused = begun.whenCompleteAsync(this::pass, result.defaultExecutor());
             }
           } catch (RuntimeException | Error e) {
-            result.completeExceptionally(e);
+            result.defaultExecutor().execute(() -> result.completeExceptionally(e));
           }
         });
-    return result;
   }
 
-  private static void pass(CompletableFuture<Lease> attempt, CompletableFuture<Lease> result) {
-    var unused =
-        attempt.whenComplete(
-            (lease, failure) -> {
-              if (failure != null) {
-                result.completeExceptionally(
-                    failure instanceof CompletionException && failure.getCause() != null
-                        ? failure.getCause()
-                        : failure);
-              } else if (!result.complete(lease)) {
-                Background.run(lease::close);
-              }
-            });
-    var unusedToo =
-        result.whenComplete(
-            (lease, failure) -> {
-              if (result.isCancelled()) {
-                attempt.cancel(true);
-              }
-            });
+  private void publish(CompletableFuture<Lease> begun) {
+    attempt = begun;
+    if (result.isDone()) {
+      begun.cancel(true);
+    }
+  }
+
+  private void pass(@Nullable Lease lease, @Nullable Throwable failure) {
+    if (lease == null) {
+      result.completeExceptionally(
+          failure == null ? new IllegalStateException("No lease") : unwrapped(failure));
+    } else if (!result.complete(lease)) {
+      Background.run(lease::close);
+    }
+  }
+
+  private static Throwable unwrapped(Throwable failure) {
+    return failure instanceof CompletionException && failure.getCause() != null
+        ? failure.getCause()
+        : failure;
   }
 }

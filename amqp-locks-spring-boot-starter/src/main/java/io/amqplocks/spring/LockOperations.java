@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -117,9 +118,15 @@ public final class LockOperations {
    * completes. Then it is given back, and after that the returned future completes as the stage did,
    * with what {@link #acquire()} throws if the lock was not had, or with what beginning threw.
    *
+   * <p>The work runs in the context of the caller's class loader; what else the caller's thread keeps in
+   * thread-locals, as a security context, a transaction or logging's MDC, is not there.
+   *
    * <p>A caller that completes the returned future itself, as by cancelling it or by {@code orTimeout},
-   * ends the waiting, or cancels the work's stage. Work that cannot be cancelled keeps the lock until it
-   * has ended.
+   * ends the waiting. Work that has begun keeps the lock until its stage has completed, for to cancel
+   * a {@code CompletableFuture} does not end what works on it. A stage of a class with a {@code cancel}
+   * of its own, as that of {@code Mono.toFuture()} or of the JDK's HTTP client, is cancelled, and trusted
+   * to end its work so. A stage that never completes keeps the lock for ever: give it a timeout of
+   * its own.
    */
   public <T extends @Nullable Object> CompletableFuture<T> executeAsync(
       Supplier<? extends CompletionStage<T>> work) {
@@ -143,38 +150,54 @@ public final class LockOperations {
   }
 
   private Lease acquireOrMake() throws InterruptedException {
+    long begin = System.nanoTime();
     try {
       return lock.acquire(wait);
     } catch (LockException.NotFound e) {
+      Duration left = leftSince(begin);
       if (!setup.forget(lock.id())) {
         throw e;
       }
       setup.ensure(lock.id());
-      return lock.acquire(wait);
+      return lock.acquire(left);
     }
+  }
+
+  /** Of the time to wait. To create a semaphore takes its own, as at its first use. */
+  private Duration leftSince(long begin) {
+    Duration left = wait.minusNanos(System.nanoTime() - begin);
+    return left.isNegative() ? Duration.ZERO : left;
   }
 
   /**
    * The same without a thread that waits, as {@link AmqpLock#acquireAsync} says: whoever completes
-   * the future does it on a thread of the common pool, and cancelling it ends the waiting.
+   * the future does it on a thread of the common pool, and cancelling it ends the waiting. Throws
+   * nothing itself.
    */
   public CompletableFuture<Lease> acquireAsync() {
-    return setup.ensures(lock.id())
-        ? FirstUse.acquire(() -> setup.ensure(lock.id()), this::begin)
-        : begin();
+    try {
+      return setup.ensures(lock.id())
+          ? FirstUse.acquire(() -> setup.ensure(lock.id()), () -> lock.acquireAsync(wait))
+          : acquireOrMakeAsync();
+    } catch (RuntimeException e) {
+      return CompletableFuture.failedFuture(e);
+    }
   }
 
-  private CompletableFuture<Lease> begin() {
-    CompletableFuture<Lease> attempt = lock.acquireAsync(wait);
-    // Forgotten, so that the next call makes it.
-    var unused =
-        attempt.whenComplete(
-            (lease, failure) -> {
-              if (failure instanceof LockException.NotFound) {
-                setup.forget(lock.id());
-              }
-            });
-    return attempt;
+  private CompletableFuture<Lease> acquireOrMakeAsync() {
+    if (!setup.isOfKey(lock.id())) {
+      return lock.acquireAsync(wait);
+    }
+    long begin = System.nanoTime();
+    AtomicReference<Duration> left = new AtomicReference<>(Duration.ZERO);
+    return FirstUse.again(
+        lock.acquireAsync(wait),
+        failure -> {
+          left.set(leftSince(begin));
+          return failure instanceof LockException.NotFound && setup.forget(lock.id());
+        },
+        () -> setup.ensure(lock.id()),
+        () -> lock.acquireAsync(left.get()));
   }
 
   /** The lock if it is free, for the caller to close. */

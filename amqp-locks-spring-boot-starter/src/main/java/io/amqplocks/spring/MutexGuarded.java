@@ -54,7 +54,7 @@ public @interface MutexGuarded {
   String key() default "";
 
   /**
-   * How long to wait for the mutex, as in {@code 30s}, {@code 500ms} or {@code PT1M}; {@code 0s}
+   * How long to wait for the mutex, for each lock of a method anew, as in {@code 30s}, {@code 500ms} or {@code PT1M}; {@code 0s}
    * does not wait. Placeholders are resolved. Empty, the default, means what {@code
    * amqp-locks.mutexes.<name>.wait} or else {@code amqp-locks.default-wait} says; not to wait at all if
    * {@link #onBusy} is SKIP or FALLBACK.

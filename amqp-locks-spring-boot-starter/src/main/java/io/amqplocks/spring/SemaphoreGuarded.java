@@ -43,16 +43,25 @@ import java.lang.annotation.Target;
  *   <li>A plain method: until it has returned or thrown.
  *   <li>{@code CompletableFuture} or {@code CompletionStage}: the call returns at once and no thread
  *       waits. The method runs when the lock is had, on a thread of the common pool; the lock is held
- *       until its stage completes. Cancelling the returned future ends the waiting, or cancels the
- *       method's stage.
+ *       until its stage completes. A caller that completes the returned future itself, as by cancelling
+ *       it or by {@code orTimeout}, ends the waiting. A method that has begun keeps the lock until its
+ *       stage has completed, for to cancel a {@code CompletableFuture} does not end what works on it. A
+ *       stage of a class with a {@code cancel} of its own, as that of {@code Mono.toFuture()} or of the
+ *       JDK's HTTP client, is cancelled, and trusted to end its work so. A stage that never completes
+ *       keeps the lock for ever: give it a timeout of its own.
  *   <li>{@code Mono} or {@code Flux}: nothing happens before somebody subscribes. Each subscription
  *       acquires a lease of its own, without blocking, and then calls the method; it is held until
- *       what the method returned completes, fails or is cancelled. The subscriber hears of the end when
- *       the lock is free again.
+ *       what the method returned completes, fails or is cancelled, which is trusted to end its work.
+ *       The subscriber hears of the end when the lock is free again.
  *   <li>{@code Future}, {@code Callable}, {@code Stream}, other reactive types, Spring MVC's
  *       asynchronous results and Kotlin's {@code suspend} are refused, at startup if the declaration
  *       says so, else when one is returned: their work would go on without the lock.
  * </ul>
+ *
+ * <p>A method that returns a {@code CompletableFuture}, {@code Mono} or {@code Flux} runs in the context
+ * of the caller's class loader, but on another thread: what else the caller keeps in thread-locals, as a
+ * security context, a transaction or logging's MDC, is not there. Hand it over as an argument, or by
+ * Reactor's context.
  *
  * <h2>Among other annotations</h2>
  *
@@ -69,8 +78,9 @@ import java.lang.annotation.Target;
  * for too long, unless {@link #onBusy} says otherwise; {@link
  * io.amqplocks.lock.LockException.Interrupted} if the thread was interrupted while it waited; {@link
  * io.amqplocks.lock.LockException} for a broker that is broken. In all these cases the method did not
- * run. {@link io.amqplocks.lock.LockException.Lost} as {@link #onLost} says. Futures and publishers
- * fail with the same.
+ * run. {@link io.amqplocks.lock.LockException.Lost} as {@link #onLost} says; and, whatever that says,
+ * if one of several locks was lost while another one was waited for: then the method did not run either.
+ * Futures and publishers fail with the same; the call that returns them throws nothing.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
@@ -117,7 +127,7 @@ public @interface SemaphoreGuarded {
   int slots() default 0;
 
   /**
-   * How long to wait for a slot, as in {@code 30s}, {@code 500ms} or {@code PT1M}; {@code 0s} does
+   * How long to wait for a slot, for each lock of a method anew, as in {@code 30s}, {@code 500ms} or {@code PT1M}; {@code 0s} does
    * not wait. Placeholders are resolved. Empty, the default, means what {@code
    * amqp-locks.semaphores.<name>.wait} or else {@code amqp-locks.default-wait} says; not to wait at
    * all if {@link #onBusy} is SKIP or FALLBACK.

@@ -15,16 +15,13 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Creates the semaphores whose slots the catalog knows, once each: at startup, or at first use if
- * the broker could not be reached then. One that exists with other slots is treated as the catalog says:
- * adopted, by default. A semaphore that
- * disappears later is not created again: an administrator did that.
+ * the broker could not be reached then. One that exists with other slots is treated as the catalog
+ * says: adopted, by default. A semaphore that disappears later is not created again, since an
+ * administrator did that; but that of a key is, which an administrator has tidied up.
  */
 public final class SemaphoreSetup {
 
   private static final Logger log = LoggerFactory.getLogger(SemaphoreSetup.class);
-
-  /** From when on a semaphore's keys are warned of, and then at each doubling. */
-  private static final int MANY_KEYS = 1000;
 
   private final LockAdmin admin;
   private final LockCatalog catalog;
@@ -33,7 +30,7 @@ public final class SemaphoreSetup {
   /** Done or under way; threads that want the same semaphore share one attempt. */
   private final Map<LockId, FutureTask<Integer>> attempts = new ConcurrentHashMap<>();
 
-  private final Map<LockId, Integer> keysOf = new ConcurrentHashMap<>();
+  private final KeyCount keys = new KeyCount();
 
   /** Creates by that administration what that catalog knows. */
   public SemaphoreSetup(LockAdmin admin, LockCatalog catalog) {
@@ -51,13 +48,15 @@ public final class SemaphoreSetup {
     for (LockId id : catalog.locks().stream().filter(catalog::isUsed).toList()) {
       try {
         ensure(id);
-      } catch (LockException.AcquireTimeout e) {
-        log.warn(
-            "The {} is created at first use, since it cannot be done now: {}", id, e.toString());
       } catch (LockException.Unreachable | LockException.Unanswered e) {
-        log.warn(
-            "Semaphores are created at first use, since it cannot be done now: {}", e.toString());
-        return;
+        if (BusyAdministrator.isCauseOf(e)) {
+          log.warn(
+              "The {} is created at first use, since it cannot be done now: {}", id, e.toString());
+        } else {
+          log.warn(
+              "Semaphores are created at first use, since it cannot be done now: {}", e.toString());
+          return;
+        }
       }
     }
   }
@@ -82,7 +81,17 @@ public final class SemaphoreSetup {
    * @return whether {@link #ensure} would now create it
    */
   boolean forget(LockId id) {
-    return isSemaphore(id) && !catalog.known(id).equals(id) && attempts.remove(id) != null;
+    if (!isOfKey(id) || catalog.slots(id) == 0) {
+      return false;
+    }
+    // Not one under way: another thread has found out too, and creates it.
+    attempts.computeIfPresent(id, (same, attempt) -> attempt.isDone() ? null : attempt);
+    return true;
+  }
+
+  /** Whether it is the semaphore of a key. */
+  boolean isOfKey(LockId id) {
+    return isSemaphore(id) && !catalog.known(id).equals(id);
   }
 
   /** Whether {@link #ensure} would have to ask the broker, or wait for another thread that does. */
@@ -149,24 +158,17 @@ public final class SemaphoreSetup {
     int wanted = catalog.slots(id);
     String name = id.name().value();
     int actual =
-        id.kind() == LockKind.TOKEN_SEMAPHORE
-            ? admin.tokenSemaphore(name).createIfAbsent(wanted, catalog.queueType(id))
-            : admin.semaphore(name).createIfAbsent(wanted);
-    LockId known = catalog.known(id);
-    if (!known.equals(id)) {
-      warnOfMany(known);
+        BusyAdministrator.awaited(
+            id,
+            () ->
+                id.kind() == LockKind.TOKEN_SEMAPHORE
+                    ? admin.tokenSemaphore(name).createIfAbsent(wanted, catalog.queueType(id))
+                    : admin.semaphore(name).createIfAbsent(wanted));
+    if (isOfKey(id)) {
+      keys.created(id, catalog.known(id));
     }
-    return actual == wanted ? actual : mismatch.settle(id, actual, wanted);
-  }
-
-  private void warnOfMany(LockId known) {
-    int keys = keysOf.merge(known, 1, Integer::sum);
-    if (keys >= MANY_KEYS && Integer.bitCount(keys / MANY_KEYS) == 1 && keys % MANY_KEYS == 0) {
-      log.warn(
-          "This process has used the {} with {} keys by now. Each has left durable queues at the broker, and"
-              + " nothing removes them by itself: have fewer keys, as by a remainder of a hash, or a mutex",
-          known,
-          keys);
-    }
+    return actual == wanted
+        ? actual
+        : BusyAdministrator.awaited(id, () -> mismatch.settle(id, actual, wanted));
   }
 }

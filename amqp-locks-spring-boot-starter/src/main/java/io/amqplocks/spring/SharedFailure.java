@@ -2,6 +2,9 @@ package io.amqplocks.spring;
 
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,6 +12,19 @@ import org.jspecify.annotations.Nullable;
  * each other one an exception of its own, of the same type, which leads to the first.
  */
 final class SharedFailure {
+
+  /** Those that take no cause; the others are told apart below. */
+  private static final Map<Class<? extends LockException>, Function<String, LockException>> COPIES =
+      Map.of(
+          LockException.AcquireTimeout.class, LockException.AcquireTimeout::new,
+          LockException.NotFound.class, LockException.NotFound::new,
+          LockException.Conflict.class, LockException.Conflict::new,
+          LockException.Invalid.class, LockException.Invalid::new,
+          LockException.NotFenced.class, LockException.NotFenced::new,
+          LockException.FenceUnavailable.class, LockException.FenceUnavailable::new,
+          LockException.Unanswered.class, LockException.Unanswered::new,
+          LockException.Interrupted.class, LockException.Interrupted::new,
+          LockException.Closed.class, LockException.Closed::new);
 
   private SharedFailure() {}
 
@@ -25,44 +41,32 @@ final class SharedFailure {
 
   /** For one that waited for it. */
   static RuntimeException inAnotherThread(LockId id, @Nullable Throwable failure) {
-    if (failure == null || failure.getMessage() == null) {
-      return other(id, failure);
+    if (failure instanceof LockException broken) {
+      return copy(broken);
     }
-    String message = failure.getMessage();
+    if (failure instanceof LockConfigurationException wrong) {
+      return new LockConfigurationException(wrong.description(), wrong.action(), wrong);
+    }
+    return new IllegalStateException("Creating " + id + " failed in another thread", failure);
+  }
+
+  private static LockException copy(LockException failure) {
+    String message = Objects.toString(failure.getMessage(), "Failed in another thread");
     if (failure instanceof LockException.Unreachable) {
       return new LockException.Unreachable(message, failure);
     }
     if (failure instanceof LockException.Refused) {
       return new LockException.Refused(message, failure);
     }
-    if (failure instanceof LockException.Unexpected) {
-      return new LockException.Unexpected(message, failure);
+    if (failure instanceof LockException.Lost) {
+      return new LockException.Lost(message, failure);
     }
-    if (failure instanceof LockException.Unanswered) {
-      return after(failure, new LockException.Unanswered(message));
+    Function<String, LockException> plain = COPIES.get(failure.getClass());
+    LockException copy =
+        plain == null ? new LockException.Unexpected(message, failure) : plain.apply(message);
+    if (plain != null) {
+      copy.addSuppressed(failure);
     }
-    if (failure instanceof LockException.AcquireTimeout) {
-      return after(failure, new LockException.AcquireTimeout(message));
-    }
-    if (failure instanceof LockException.FenceUnavailable) {
-      return after(failure, new LockException.FenceUnavailable(message));
-    }
-    if (failure instanceof LockException.Closed) {
-      return after(failure, new LockException.Closed(message));
-    }
-    if (failure instanceof LockConfigurationException wrong) {
-      return new LockConfigurationException(wrong.description(), wrong.action(), wrong);
-    }
-    return other(id, failure);
-  }
-
-  private static RuntimeException other(LockId id, @Nullable Throwable failure) {
-    return new IllegalStateException("Creating " + id + " failed in another thread", failure);
-  }
-
-  /** Those take no cause. */
-  private static LockException after(Throwable first, LockException copy) {
-    copy.addSuppressed(first);
     return copy;
   }
 }

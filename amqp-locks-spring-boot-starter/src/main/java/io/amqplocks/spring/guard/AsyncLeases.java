@@ -39,7 +39,8 @@ final class AsyncLeases {
 
   /**
    * Acquires them. The future is empty when all are held, or tells which could not be had where the
-   * call is not to hear of that; else it fails with what acquiring threw.
+   * call is not to hear of that; else it fails with what acquiring threw. What is held then is to be
+   * closed in each case.
    */
   CompletableFuture<Optional<Missed>> acquire() {
     next(0);
@@ -53,13 +54,18 @@ final class AsyncLeases {
 
   private void next(int index) {
     if (index == wanted.size()) {
-      acquired.complete(Optional.empty());
+      LockException loss = Held.lossBeforeWork(held());
+      if (loss == null) {
+        acquired.complete(Optional.empty());
+      } else {
+        acquired.completeExceptionally(loss);
+      }
       return;
     }
     CompletableFuture<Lease> begun;
     try {
       begun = wanted.get(index).acquireAsync();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       acquired.completeExceptionally(e);
       return;
     }
@@ -113,11 +119,6 @@ final class AsyncLeases {
     }
   }
 
-  /** Whether there is nothing more to wait for. */
-  boolean isAcquired() {
-    return acquired.isDone();
-  }
-
   /** Those that are held. */
   List<Held> held() {
     lock.lock();
@@ -144,6 +145,6 @@ final class AsyncLeases {
     if (under != null) {
       under.cancel(true);
     }
-    all.forEach(held -> held.lease().close());
+    Held.close(all);
   }
 }

@@ -28,8 +28,8 @@ final class GuardInterceptor implements MethodInterceptor {
                 target == null ? call.getMethod().getDeclaringClass() : target.getClass());
     return switch (method.work()) {
       case PLAIN -> new PlainCall(method, call).run(locks.get());
-      case STAGE -> new StageCall(method, call, locks.get()).begin();
-      case ASYNC_STAGE -> new StageCall(method, call, locks.get()).beginHere();
+      case STAGE -> StageCall.begin(method, call, locks.get());
+      case ASYNC_STAGE -> StageCall.beginHere(method, call, locks.get());
       case MONO -> new ReactiveCall(method, call, locks.get()).mono();
       case FLUX -> new ReactiveCall(method, call, locks.get()).flux();
     };

@@ -5,6 +5,7 @@ import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LossReason;
 import io.amqplocks.spring.OnLost;
+import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +34,50 @@ record Held(Wanted wanted, Lease lease) {
     return null;
   }
 
+  /**
+   * What the caller is to hear since a lock was lost while it waited for another one, so that it must
+   * not begin; null if none is known to be. Does not ask the broker: a single lock was had just now.
+   */
+  static @Nullable LockException lossBeforeWork(Collection<Held> all) {
+    if (all.size() > 1) {
+      for (Held held : all) {
+        if (held.lease.state() == LeaseState.LOST) {
+          return new LockException.Lost(
+              "The %s was lost before the method began, while it waited for another lock: %s. Nothing was done; call it again"
+                  .formatted(held.wanted.name(), held.reason()),
+              null);
+        }
+      }
+    }
+    return null;
+  }
+
+  /** Gives all back, whatever becomes of one of them. */
+  static void close(Iterable<Held> all) {
+    Throwable failure = null;
+    for (Held held : all) {
+      try {
+        held.lease.close();
+      } catch (RuntimeException | Error e) {
+        if (failure == null) {
+          failure = e;
+        } else {
+          failure.addSuppressed(e);
+        }
+      }
+    }
+    if (failure instanceof Error error) {
+      throw error;
+    }
+    if (failure instanceof RuntimeException exception) {
+      throw exception;
+    }
+  }
+
+  private String reason() {
+    return lease.lossReason().map(LossReason::toString).orElse("for no known reason");
+  }
+
   private @Nullable LockException loss(@Nullable Throwable thrown, String where) {
     LeaseState state = lease.state();
     if (thrown == null && state != LeaseState.LOST) {
@@ -41,10 +86,7 @@ record Held(Wanted wanted, Lease lease) {
     if (state == LeaseState.LOST) {
       return new LockException.Lost(
           "The %s was lost while %s worked under it, and others may have worked too: %s. What it did is not undone"
-              .formatted(
-                  wanted.name(),
-                  where,
-                  lease.lossReason().map(LossReason::toString).orElse("for no known reason")),
+              .formatted(wanted.name(), where, reason()),
           thrown);
     }
     return state == LeaseState.UNCERTAIN && thrown == null

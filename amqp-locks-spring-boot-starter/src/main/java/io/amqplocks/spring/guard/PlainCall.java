@@ -37,12 +37,16 @@ final class PlainCall {
         return method.watchesLoss() ? watched(leases) : work(leases);
       }
     } finally {
-      leases.forEach(held -> held.lease().close());
+      Held.close(leases);
     }
     return method.instead(missed, call);
   }
 
-  /** All of them, or the one that could not be had where the call is not to hear of that. */
+  /**
+   * All of them, or the one that could not be had where the call is not to hear of that.
+   *
+   * @throws LockException.Lost if one was lost while another was waited for
+   */
   static @Nullable Missed acquire(List<Wanted> wanted, Deque<Held> into) {
     for (Wanted each : wanted) {
       try {
@@ -53,6 +57,10 @@ final class PlainCall {
         }
         return new Missed(each, busy);
       }
+    }
+    LockException loss = Held.lossBeforeWork(into);
+    if (loss != null) {
+      throw loss;
     }
     return null;
   }

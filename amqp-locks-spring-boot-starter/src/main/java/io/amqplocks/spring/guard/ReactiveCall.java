@@ -2,9 +2,9 @@ package io.amqplocks.spring.guard;
 
 import io.amqplocks.lock.LockException;
 import io.amqplocks.spring.Background;
+import io.amqplocks.spring.CallerLoader;
+import io.amqplocks.spring.GuardedCall;
 import io.amqplocks.spring.LockTemplate;
-import java.util.concurrent.CompletableFuture;
-import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
@@ -25,6 +25,7 @@ final class ReactiveCall {
   private final GuardedMethod method;
   private final ProxyMethodInvocation call;
   private final LockTemplate locks;
+  private final CallerLoader loader = CallerLoader.here();
 
   ReactiveCall(GuardedMethod method, MethodInvocation call, LockTemplate locks) {
     this.method = method;
@@ -70,14 +71,10 @@ final class ReactiveCall {
     return proceeding(() -> method.instead(busy.missed, call));
   }
 
-  private interface Step {
-    @Nullable Object take() throws Throwable;
-  }
-
   @SuppressWarnings("unchecked") // what the method says that it returns
-  private static Publisher<Object> proceeding(Step step) {
+  private Publisher<Object> proceeding(GuardedCall<@Nullable Object, Throwable> step) {
     try {
-      Object publisher = step.take();
+      Object publisher = loader.call(step);
       return publisher == null ? Mono.empty() : (Publisher<Object>) publisher;
     } catch (Throwable e) {
       return Mono.error(e);
@@ -100,38 +97,30 @@ final class ReactiveCall {
   }
 
   private Mono<Void> unlessLost(AsyncLeases leases, @Nullable Throwable failure) {
-    return inBackground(() -> Held.loss(leases.held(), failure, method.where()));
-  }
-
-  private Mono<Void> end(AsyncLeases leases) {
     return inBackground(
         () -> {
-          leases.close();
-          return null;
+          LockException loss = Held.loss(leases.held(), failure, method.where());
+          if (loss != null) {
+            throw loss;
+          }
         });
   }
 
+  private Mono<Void> end(AsyncLeases leases) {
+    return inBackground(leases::close);
+  }
+
   /** What asks the broker must not block the thread that a signal comes on. */
-  private static Mono<Void> inBackground(Supplier<@Nullable LockException> ending) {
+  private static Mono<Void> inBackground(Runnable ending) {
     return Mono.fromFuture(
-        () -> {
-          CompletableFuture<Void> done = new CompletableFuture<>();
-          Background.run(
-              () -> {
-                try {
-                  LockException loss = ending.get();
-                  if (loss == null) {
-                    done.complete(null);
-                  } else {
-                    done.completeExceptionally(loss);
-                  }
-                } catch (RuntimeException | Error e) {
-                  done.completeExceptionally(e);
-                }
-              });
-          return done;
-        },
-        true);
+            () ->
+                Background.call(
+                    () -> {
+                      ending.run();
+                      return Boolean.TRUE;
+                    }),
+            true)
+        .then();
   }
 
   /** Leaves the scope of the locks, so that what is done instead is done without them. */

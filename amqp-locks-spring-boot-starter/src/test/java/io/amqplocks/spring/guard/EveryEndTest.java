@@ -159,7 +159,14 @@ class EveryEndTest {
     FUTURE_IS_CANCELLED("CancellationException") {
       @Override
       Object call(Work work, Runnable lose) throws Exception {
-        CompletableFuture<String> future = work.future(CompletableFuture::new);
+        CompletableFuture<Boolean> begun = new CompletableFuture<>();
+        CompletableFuture<String> future =
+            work.future(
+                () ->
+                    Mono.<String>never()
+                        .doOnSubscribe(subscription -> begun.complete(true))
+                        .toFuture());
+        assertThat(begun.join()).isTrue();
         future.cancel(true);
         return future.join();
       }

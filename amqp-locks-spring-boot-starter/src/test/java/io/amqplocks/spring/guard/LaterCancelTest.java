@@ -7,12 +7,17 @@ import static org.awaitility.Awaitility.await;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.spring.LockTemplate;
+import io.amqplocks.spring.OverlappingWork;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
@@ -79,7 +84,7 @@ class LaterCancelTest extends LaterWorkContract {
     run(
         (work, locks) -> {
           for (int i = 0; i < 40; i++) {
-            CompletableFuture<String> outer = work.future(CompletableFuture::new);
+            CompletableFuture<String> outer = work.future(() -> Mono.<String>never().toFuture());
             Disposable subscription = work.mono(Mono::never).subscribe();
             long until = System.nanoTime() + i * 250_000L;
             while (System.nanoTime() < until) {
@@ -117,15 +122,34 @@ class LaterCancelTest extends LaterWorkContract {
   }
 
   @Test
-  void cancellingAFutureCancelsItsWork() {
+  void cancellingAFutureCancelsItsWorkWhereThatEndsIt() {
     run(
         (work, locks) -> {
-          CompletableFuture<String> inner = new CompletableFuture<>();
-          CompletableFuture<String> outer = work.future(() -> inner);
+          AtomicInteger ended = new AtomicInteger();
+          CompletableFuture<String> outer =
+              work.future(() -> Mono.<String>never().doOnCancel(ended::incrementAndGet).toFuture());
           await().atMost(LONG).until(() -> work.begun() == 1);
-          outer.cancel(true);
-          await().atMost(LONG).until(inner::isCancelled);
+          outer.orTimeout(1, TimeUnit.MILLISECONDS);
+          await().atMost(LONG).until(() -> ended.get() == 1);
           awaitHeld(locks, 0);
+        });
+  }
+
+  @Test
+  void elseTheLocksAreHeldUntilTheWorkHasEnded() {
+    run(
+        (work, locks) -> {
+          OverlappingWork body = new OverlappingWork();
+          Supplier<CompletionStage<String>> slow =
+              () -> CompletableFuture.supplyAsync(() -> "alone: " + body.untilToldSo());
+          CompletionStage<String> first = work.stage(slow);
+          await().atMost(LONG).until(() -> body.running() == 1);
+          assertThat(first.toCompletableFuture().cancel(true)).isTrue();
+          CompletionStage<String> second = work.stage(slow);
+          await().atMost(LONG).until(() -> locks.status().waiting() == 1);
+          assertThat(body.running()).isEqualTo(1);
+          body.tell();
+          assertThat(second.toCompletableFuture().join()).isEqualTo("alone: 1");
         });
   }
 }
