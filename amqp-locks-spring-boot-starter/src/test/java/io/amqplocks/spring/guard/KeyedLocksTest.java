@@ -1,11 +1,15 @@
 package io.amqplocks.spring.guard;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.TokenQueueType;
 import io.amqplocks.spring.LockCatalog;
+import io.amqplocks.spring.LockOperations;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.spring.MutexGuarded;
@@ -15,7 +19,11 @@ import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -25,6 +33,8 @@ import reactor.core.publisher.Mono;
 /** A lock for each key, with the settings and the metrics of the name. */
 @BrokerTest
 class KeyedLocksTest {
+
+  private static final Duration LONG = Duration.ofSeconds(30);
 
   @AutoClose private final LocksOnBroker onBroker;
   private final ApplicationContextRunner application;
@@ -106,6 +116,46 @@ class KeyedLocksTest {
             template.semaphore(onBroker.name(), "7").tryAcquire().orElseThrow().close();
             assertThat(locks.admin().tokenSemaphore(onBroker.name() + ":7").count()).isEqualTo(2);
             locks.admin().tokenSemaphore(onBroker.name() + ":7").destroy();
+            template.semaphore(onBroker.name(), "7").acquireAsync().join().close();
+            locks.admin().tokenSemaphore(onBroker.name() + ":7").destroy();
+          }
+        });
+  }
+
+  @Test
+  void manyWhoFindItGoneAtOnceAllHaveIt() {
+    application.run(
+        context -> {
+          AmqpLocks locks = context.getBean(AmqpLocks.class);
+          LockOperations lock = context.getBean(LockTemplate.class).semaphore(onBroker.name(), "7");
+          lock.acquire().close();
+          locks.admin().tokenSemaphore(onBroker.name() + ":7").destroy();
+          List<CompletableFuture<Integer>> all =
+              IntStream.range(0, 10)
+                  .mapToObj(i -> lock.executeAsync(() -> CompletableFuture.completedFuture(i)))
+                  .toList();
+          assertThat(all.stream().mapToInt(CompletableFuture::join).sum()).isEqualTo(45);
+        });
+  }
+
+  @Test
+  void whoeverGivesUpAtAFirstUseLeavesTheLine() {
+    application.run(
+        context -> {
+          AmqpLocks locks = context.getBean(AmqpLocks.class);
+          String name = onBroker.name() + ":9";
+          assertThat(
+                  onBroker.<Integer>administer(
+                      admin -> admin.tokenSemaphore(name).createIfAbsent(1, TokenQueueType.QUORUM)))
+              .isEqualTo(1);
+          try (AmqpLocks stranger = onBroker.stranger();
+              Lease held = stranger.tokenSemaphore(name).tryAcquire().orElseThrow()) {
+            CompletableFuture<Lease> waiting =
+                context.getBean(LockTemplate.class).semaphore(onBroker.name(), "9").acquireAsync();
+            await().atMost(LONG).until(() -> locks.status().waiting() == 1);
+            waiting.orTimeout(1, TimeUnit.MILLISECONDS);
+            await().atMost(LONG).until(() -> locks.status().waiting() == 0);
+            assertThat(held.state()).isEqualTo(LeaseState.HELD);
           }
         });
   }
@@ -116,7 +166,7 @@ class KeyedLocksTest {
         context -> {
           context.getBean(Work.class).one("secret", () -> "done");
           MeterRegistry meters = context.getBean(MeterRegistry.class);
-          org.awaitility.Awaitility.await()
+          await()
               .atMost(Duration.ofSeconds(30))
               .until(
                   () ->
