@@ -22,8 +22,12 @@ public enum OnLost {
    * The method goes on, but its caller does not get the result. When it ends, the broker is asked
    * whether the lease still stands, which costs one round trip. If it does not, the call throws
    * {@link io.amqplocks.lock.LockException.Lost}, whose cause is what the method threw, if it threw.
-   * If the broker does not answer, a result is withheld as well, by {@link
-   * io.amqplocks.lock.LockException.Unanswered}.
+   * If the broker does not answer, and the lease is no longer certain (nothing was heard of the broker
+   * for a while), a result is withheld as well, by {@link io.amqplocks.lock.LockException.Unanswered}; what
+   * the method threw is passed on. If the lease is certain without an answer, the result counts.
+   *
+   * <p>A {@code Flux} looks at its end: its subscriber has had the elements by then, and gets the
+   * failure in place of the completion.
    */
   FAIL
 }

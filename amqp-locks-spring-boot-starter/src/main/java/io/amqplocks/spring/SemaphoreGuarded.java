@@ -31,7 +31,8 @@ import java.lang.annotation.Target;
  *
  * <p>A method with several locks acquires them in a fixed order, in which all processes agree: mutexes
  * before semaphores, then by name and key. So two methods that name the same locks in another order
- * do not wait for each other for ever. Two keys of one call that are equal are one lock.
+ * do not wait for each other for ever. Two keys of one call that are equal are one lock; so annotations
+ * of one name on a method must agree in what they do when it is busy or lost, and in how long they wait.
  *
  * <p>It works on calls through the Spring proxy, so not on a call from within the same object. A
  * private, static or final method is an error at startup. Locks are not reentrant: a guarded method
@@ -107,7 +108,9 @@ public @interface SemaphoreGuarded {
    * that name's slots, called {@code name:key}: {@code LockTemplate.semaphore("customer", "42")} is
    * the same one. (A key that is long or has control characters is replaced by its hash.) So a
    * {@code name} with a key has no colon. A key that is null, blank, or of a type without a {@code
-   * toString()} of its own is a {@link io.amqplocks.lock.LockException.Invalid}.
+   * toString()} of its own is a {@link io.amqplocks.lock.LockException.Invalid}. Lists, arrays and sorted
+   * sets may be keys, by their elements in order; other sets and maps may not, since equal ones need not
+   * have the same order.
    *
    * <p><strong>Each key costs the broker some durable queues, and they stay.</strong> The semaphore of a
    * key is created when the key is first used, and nothing removes it by itself. So keys must be few:

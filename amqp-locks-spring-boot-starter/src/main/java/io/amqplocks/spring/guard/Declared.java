@@ -64,4 +64,14 @@ record Declared(
   boolean isSameLock(Declared other) {
     return lock().equals(other.lock()) && key.equals(other.key);
   }
+
+  /** Whether both may turn out to be one lock by their keys, and want different things of it. */
+  boolean contradicts(Declared other) {
+    return lock().equals(other.lock())
+        && !(key.isBlank() ^ other.key.isBlank())
+        && (onBusy != other.onBusy
+            || onLost != other.onLost
+            || !fallbackMethod.equals(other.fallbackMethod)
+            || !maxWait.equals(other.maxWait));
+  }
 }

@@ -89,6 +89,12 @@ final class GuardReader {
               "it wants the %s twice, and would wait for itself: leave one annotation out"
                   .formatted(other.lock()));
         }
+        if (declared.get(i).contradicts(other)) {
+          throw new IllegalArgumentException(
+              ("it wants the %s by two keys, which may be equal and then are one lock, and says different"
+                      + " things of the two: give both the same onBusy, fallbackMethod, onLost and maxWait")
+                  .formatted(other.lock()));
+        }
       }
     }
   }

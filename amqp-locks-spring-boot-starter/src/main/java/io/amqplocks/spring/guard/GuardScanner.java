@@ -50,12 +50,16 @@ public final class GuardScanner implements SmartInitializingSingleton {
     Set<Method> guarded = guardedMethods(name, type);
     guarded.forEach(method -> methods.of(method, type));
     Object bean = guarded.isEmpty() ? null : beans.getSingleton(name);
-    if (bean != null && !(bean instanceof FactoryBean) && !AopUtils.isAopProxy(bean)) {
-      // Not an error, since a test may have put a mock in the bean's place.
-      log.warn(
-          "The bean '{}' has guarded methods but no proxy: they run without their locks."
-              + " Something that processes beans depends on it, so that it was created too early",
-          name);
+    if (bean != null
+        && !(bean instanceof FactoryBean)
+        && !AopUtils.isAopProxy(bean)
+        && !MockedBean.is(bean)) {
+      throw new GuardedMethodException(
+          "The bean '%s' of %s has guarded methods but no proxy, so they would run without their locks."
+                  .formatted(name, type.getName())
+              + " Something that processes beans (a BeanPostProcessor, a BeanFactoryPostProcessor or an"
+              + " Advisor) depends on it, so that it was created too early: let that ask for it later, as by"
+              + " an ObjectProvider or @Lazy, or declare it by a static @Bean method without the dependency");
     }
   }
 

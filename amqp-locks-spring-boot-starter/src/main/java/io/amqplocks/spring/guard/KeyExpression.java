@@ -3,11 +3,9 @@ package io.amqplocks.spring.guard;
 import io.amqplocks.lock.LockException;
 import java.lang.reflect.Method;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
@@ -30,19 +28,6 @@ final class KeyExpression {
   private static final SpelExpressionParser PARSER = new SpelExpressionParser();
   private static final ParameterNameDiscoverer NAMES =
       new StandardReflectionParameterNameDiscoverer();
-
-  /** Asked for each key, since most are of few classes; forgotten with the class. */
-  private static final ClassValue<Boolean> HAS_TEXT =
-      new ClassValue<>() {
-        @Override
-        protected Boolean computeValue(Class<?> type) {
-          try {
-            return type.getMethod("toString").getDeclaringClass() != Object.class;
-          } catch (NoSuchMethodException e) {
-            return false;
-          }
-        }
-      };
 
   private final SpelExpression expression;
   private final Method method;
@@ -130,24 +115,16 @@ final class KeyExpression {
     } catch (EvaluationException e) {
       throw invalid("cannot be computed: " + e.getMessage(), e);
     }
-    return text(value instanceof Optional<?> optional ? optional.orElse(null) : value);
+    return text(value);
   }
 
   private String text(@Nullable Object value) {
-    if (value == null) {
-      throw invalid("is null: take a lock only where there is a key, or choose another one", null);
+    String text;
+    try {
+      text = KeyText.of(value);
+    } catch (IllegalArgumentException e) {
+      throw invalid(String.valueOf(e.getMessage()), null);
     }
-    boolean hasText =
-        value instanceof Collection<?> all
-            ? all.stream().allMatch(each -> each != null && HAS_TEXT.get(each.getClass()))
-            : HAS_TEXT.get(value.getClass());
-    if (!hasText) {
-      throw invalid(
-          "is a %s, whose text differs from object to object: use a property of it that stays the same"
-              .formatted(value.getClass().getName()),
-          null);
-    }
-    String text = value.toString();
     if (text.isBlank()) {
       throw invalid("is blank: take a lock only where there is a key, or choose another one", null);
     }

@@ -1,6 +1,7 @@
 package io.amqplocks.spring.guard;
 
 import java.lang.reflect.Method;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
@@ -37,6 +38,9 @@ final class LaterWork {
           "org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
           "org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody");
 
+  private static final Set<String> WRAPPERS =
+      Set.of("org.springframework.http.HttpEntity", "java.util.Optional");
+
   /** Asked once for each class, since every guarded call asks; forgotten with the class. */
   private static final ClassValue<Boolean> KNOWN =
       new ClassValue<>() {
@@ -48,13 +52,27 @@ final class LaterWork {
 
   private LaterWork() {}
 
-  /** Whether the method says that it returns such a result, or such a body of a response. */
-  static boolean isReturnedBy(Method method) {
-    Class<?> type = method.getReturnType();
-    return is(type)
-        || (isNamed(type, Set.of("org.springframework.http.HttpEntity"))
-            && is(ResolvableType.forMethodReturnType(method).getGeneric(0).resolve(Object.class)))
-        || isSuspending(method);
+  /**
+   * The result of the method that its declaration says is such a one, also within the response or the
+   * {@code Optional} that it returns.
+   */
+  static Optional<Class<?>> returnedBy(Method method, Class<?> targetClass) {
+    return in(ResolvableType.forMethodReturnType(method, targetClass));
+  }
+
+  /** The same of what its stage, {@code Mono} or {@code Flux} brings, which the lock is held for. */
+  static Optional<Class<?>> broughtBy(Method method, Class<?> targetClass) {
+    return in(ResolvableType.forMethodReturnType(method, targetClass).getGeneric(0));
+  }
+
+  private static Optional<Class<?>> in(ResolvableType type) {
+    Class<?> resolved = type.resolve(Object.class);
+    if (is(resolved)) {
+      return Optional.of(resolved);
+    }
+    return isNamed(resolved, WRAPPERS) && type.hasGenerics()
+        ? in(type.getGeneric(0))
+        : Optional.empty();
   }
 
   /** Whether an object of that class is such a result. */

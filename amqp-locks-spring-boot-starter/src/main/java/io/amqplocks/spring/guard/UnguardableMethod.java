@@ -24,10 +24,15 @@ final class UnguardableMethod {
           "it is a suspending function of Kotlin, which is not supported: return a Mono or a"
               + " CompletableFuture, or acquire a lease by LockTemplate and close it when the work is done");
     }
-    if (Work.of(method, targetClass) == Work.PLAIN && LaterWork.isReturnedBy(method)) {
-      return Optional.of(returning(method.getReturnType()));
+    if (Work.of(method, targetClass) == Work.PLAIN) {
+      return LaterWork.returnedBy(method, targetClass).map(UnguardableMethod::returning);
     }
-    return Optional.empty();
+    return LaterWork.broughtBy(method, targetClass)
+        .map(
+            brought ->
+                ("its %s brings a %s, whose work may go on after the lock was given back: bring the"
+                        + " finished result, as a List, or return a Flux of it")
+                    .formatted(method.getReturnType().getSimpleName(), brought.getSimpleName()));
   }
 
   private static String unproxied(Method method, int modifier) {

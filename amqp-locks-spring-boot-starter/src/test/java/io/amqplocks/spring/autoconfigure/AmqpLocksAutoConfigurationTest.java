@@ -15,6 +15,7 @@ import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.SemaphoreSetup;
 import io.amqplocks.spring.guard.GuardAdvisor;
 import io.amqplocks.spring.guard.GuardScanner;
+import io.amqplocks.spring.guard.GuardedMethodException;
 import io.amqplocks.spring.guard.GuardedMethods;
 import io.amqplocks.spring.guard.LocksLifecycle;
 import io.amqplocks.spring.health.AmqpLocksHealthIndicator;
@@ -23,20 +24,17 @@ import io.amqplocks.spring.metrics.LockMeters;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.mockito.Mockito;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Configuration;
 
-@ExtendWith(OutputCaptureExtension.class)
 class AmqpLocksAutoConfigurationTest {
 
   private final ApplicationContextRunner application = Contexts.withoutBroker();
@@ -123,13 +121,26 @@ class AmqpLocksAutoConfigurationTest {
   }
 
   @Test
-  void anAnnotatedBeanWithoutAProxyIsAWarning(CapturedOutput output) {
+  void anAnnotatedBeanWithoutAProxyStopsTheStart() {
     application
         .withBean("reports", Reports.class)
         .withBean(TooEarly.class)
         .run(
             context ->
-                assertThat(output).contains("The bean 'reports' has guarded methods but no proxy"));
+                assertThat(context)
+                    .getFailure()
+                    .isInstanceOf(GuardedMethodException.class)
+                    .hasMessageContaining("The bean 'reports' of " + Reports.class.getName())
+                    .hasMessageContaining("has guarded methods but no proxy"));
+  }
+
+  @Test
+  void butAMockInItsPlaceDoesNot() {
+    application
+        .withInitializer(
+            context ->
+                context.getBeanFactory().registerSingleton("reports", Mockito.mock(Reports.class)))
+        .run(context -> assertThat(context).hasNotFailed().hasSingleBean(Reports.class));
   }
 
   @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
+import io.amqplocks.lock.LockException;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.util.concurrent.CompletableFuture;
@@ -67,6 +68,49 @@ class LaterResultsTest extends LaterWorkContract {
               .havingCause()
               .isSameAs(own);
           assertThat(locks.status().held()).isZero();
+        });
+  }
+
+  @Test
+  void aKeyThatIsWrongFailsTheFuture() {
+    run(
+        (work, locks) -> {
+          CompletableFuture<@Nullable String> outer = work.keyed(null);
+          assertThatExceptionOfType(CompletionException.class)
+              .isThrownBy(outer::join)
+              .withCauseInstanceOf(LockException.Invalid.class);
+          assertThat(work.begun()).isZero();
+        });
+  }
+
+  @Test
+  void theMethodHasTheCallersClassLoaderAndNotItsThread() {
+    run(
+        (work, locks) -> {
+          Thread caller = Thread.currentThread();
+          ClassLoader before = caller.getContextClassLoader();
+          ClassLoader mine = new ClassLoader() {};
+          caller.setContextClassLoader(mine);
+          try {
+            work.future(
+                    () -> {
+                      assertThat(Thread.currentThread()).isNotSameAs(caller);
+                      assertThat(Thread.currentThread().getContextClassLoader()).isSameAs(mine);
+                      return CompletableFuture.completedFuture("done");
+                    })
+                .join();
+            assertThat(
+                    work.mono(
+                            () -> {
+                              assertThat(Thread.currentThread().getContextClassLoader())
+                                  .isSameAs(mine);
+                              return Mono.just("done");
+                            })
+                        .block(LONG))
+                .isEqualTo("done");
+          } finally {
+            caller.setContextClassLoader(before);
+          }
         });
   }
 

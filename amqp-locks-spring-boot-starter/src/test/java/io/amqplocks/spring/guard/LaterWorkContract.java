@@ -14,6 +14,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -48,6 +49,12 @@ abstract class LaterWorkContract {
     CompletionStage<String> stage(Supplier<CompletionStage<String>> work) {
       begun.incrementAndGet();
       return work.get();
+    }
+
+    @MutexGuarded(name = "keyed-${test.lock}", key = "#key")
+    CompletableFuture<@Nullable String> keyed(@Nullable String key) {
+      begun.incrementAndGet();
+      return CompletableFuture.completedFuture(key);
     }
 
     @SemaphoreGuarded(name = "${test.lock}", slots = 2)

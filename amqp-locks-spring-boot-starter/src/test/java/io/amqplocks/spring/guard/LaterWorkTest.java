@@ -12,15 +12,17 @@ import io.reactivex.rxjava3.core.Completable;
 import io.reactivex.rxjava3.core.Flowable;
 import io.reactivex.rxjava3.core.Maybe;
 import io.reactivex.rxjava3.core.Single;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import kotlin.coroutines.Continuation;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -29,6 +31,8 @@ import org.springframework.web.context.request.async.DeferredResult;
 import org.springframework.web.context.request.async.WebAsyncTask;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 @BrokerTest
 class LaterWorkTest {
@@ -69,6 +73,30 @@ class LaterWorkTest {
     StreamingResponseBody body();
 
     ResponseEntity<StreamingResponseBody> response();
+
+    Optional<Stream<String>> optional();
+  }
+
+  interface Brought {
+    Mono<ResponseEntity<Flux<String>>> response();
+
+    CompletableFuture<Stream<String>> stream();
+
+    CompletionStage<Optional<Callable<String>>> callable();
+
+    Flux<Mono<String>> monos();
+  }
+
+  interface Finished {
+    Mono<ResponseEntity<String>> response();
+
+    Mono<Void> nothing();
+
+    CompletableFuture<List<String>> list();
+
+    CompletableFuture<?> some();
+
+    Flux<String> texts();
   }
 
   interface Now {
@@ -89,8 +117,39 @@ class LaterWorkTest {
 
   @Test
   void whatMethodsSayThatTheyReturn() {
-    assertThat(Later.class.getDeclaredMethods()).allMatch(LaterWork::isReturnedBy);
-    assertThat(Arrays.stream(Now.class.getDeclaredMethods())).noneMatch(LaterWork::isReturnedBy);
+    assertThat(Later.class.getDeclaredMethods())
+        .allMatch(method -> LaterWork.returnedBy(method, Later.class).isPresent());
+    assertThat(Now.class.getDeclaredMethods())
+        .noneMatch(method -> LaterWork.returnedBy(method, Now.class).isPresent());
+  }
+
+  @Test
+  void whatTheyBringLaterIsNotToWorkOn() {
+    assertThat(Brought.class.getDeclaredMethods())
+        .allSatisfy(
+            method ->
+                assertThat(UnguardableMethod.reasonFor(method, Brought.class).orElseThrow())
+                    .contains(" brings a ")
+                    .contains("whose work may go on after the lock was given back"));
+    assertThat(Finished.class.getDeclaredMethods())
+        .allSatisfy(
+            method -> assertThat(UnguardableMethod.reasonFor(method, Finished.class)).isEmpty());
+  }
+
+  /** As Kotlin's compiler makes it of {@code suspend fun pay(id: Long): String}. */
+  static class Suspending {
+    @Nullable Object pay(long id, Continuation<? super String> continuation) {
+      return null;
+    }
+  }
+
+  @Test
+  void suspendingFunctionsOfKotlinAreRefused() {
+    assertThat(
+            UnguardableMethod.reasonFor(Suspending.class.getDeclaredMethods()[0], Suspending.class))
+        .hasValueSatisfying(
+            reason ->
+                assertThat(reason).contains("suspending function of Kotlin").contains("Mono"));
   }
 
   static class Work {

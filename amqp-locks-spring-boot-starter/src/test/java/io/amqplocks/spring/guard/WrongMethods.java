@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Methods whose annotations are errors at startup. */
@@ -90,6 +91,18 @@ class WrongMethods {
   @MutexGuarded(name = "m", onBusy = OnBusy.SKIP)
   void twice() {}
 
+  @MutexGuarded(name = "m", key = "#one", onBusy = OnBusy.SKIP)
+  @MutexGuarded(name = "m", key = "#other")
+  void twoPolicies(String one, String other) {}
+
+  @MutexGuarded(name = "m", key = "#one", onLost = OnLost.FAIL)
+  @MutexGuarded(name = "m", key = "#other")
+  void twoLosses(String one, String other) {}
+
+  @MutexGuarded(name = "m", key = "#one", maxWait = "1s")
+  @MutexGuarded(name = "m", key = "#other")
+  void twoWaits(String one, String other) {}
+
   @MutexGuarded(name = "m")
   @MutexGuarded(name = "n")
   void whoseToken(@Nullable FencingToken token) {}
@@ -114,6 +127,11 @@ class WrongMethods {
   @MutexGuarded(name = "m")
   @Nullable Future<String> future() {
     return null;
+  }
+
+  @MutexGuarded(name = "m")
+  CompletableFuture<Stream<String>> futureStream() {
+    return new CompletableFuture<>();
   }
 
   @MutexGuarded(name = "m")
