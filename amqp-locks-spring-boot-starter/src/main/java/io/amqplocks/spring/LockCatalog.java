@@ -1,7 +1,6 @@
 package io.amqplocks.spring;
 
 import io.amqplocks.lock.LockId;
-import io.amqplocks.lock.LockKind;
 import io.amqplocks.lock.TokenQueueType;
 import io.amqplocks.spring.NamedLock.Said;
 import java.time.Duration;
@@ -14,7 +13,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
-import java.util.regex.Pattern;
 
 /**
  * The locks that this application names in its configuration or its annotations, what they say of
@@ -30,9 +28,7 @@ import java.util.regex.Pattern;
  */
 public final class LockCatalog {
 
-  private static final Pattern PLAIN = Pattern.compile("[a-z0-9][a-z0-9-]*");
-
-  private final Defaults defaults;
+  private final LockDefaults defaults;
   private final Map<LockId, NamedLock> named = new ConcurrentHashMap<>();
   private final Set<LockId> keyed = ConcurrentHashMap.newKeySet();
   private final Set<LockId> unkeyed = ConcurrentHashMap.newKeySet();
@@ -41,24 +37,14 @@ public final class LockCatalog {
   private final ReentrantLock lock = new ReentrantLock();
   private volatile boolean complete;
 
-  /**
-   * What counts where nothing is said of a lock itself.
-   *
-   * @param maxWait how long to wait
-   * @param semaphores the algorithm of semaphores; {@link SemaphoreAlgorithm#DEFAULT} is tokens
-   * @param queueType what keeps the tokens of semaphores
-   */
-  public record Defaults(
-      Duration maxWait, SemaphoreAlgorithm semaphores, TokenQueueType queueType) {}
-
   /** A catalog without locks. */
-  public LockCatalog(Defaults defaults) {
+  public LockCatalog(LockDefaults defaults) {
     this.defaults = defaults;
   }
 
   /** A catalog without locks, in which semaphores are tokens on quorum queues. */
   public LockCatalog(Duration defaultWait) {
-    this(new Defaults(defaultWait, SemaphoreAlgorithm.DEFAULT, TokenQueueType.QUORUM));
+    this(new LockDefaults(defaultWait, SemaphoreAlgorithm.DEFAULT, TokenQueueType.QUORUM));
   }
 
   /**
@@ -69,13 +55,13 @@ public final class LockCatalog {
    */
   public void add(LockTerms terms) {
     if (!terms.configured()) {
-      unkeyed.add(family(terms.lock()));
+      unkeyed.add(LockFamily.of(terms.lock()));
     }
     enter(terms);
   }
 
   private void enter(LockTerms terms) {
-    LockId name = family(terms.lock());
+    LockId name = LockFamily.of(terms.lock());
     List<Consumer<LockId>> tell = List.of();
     NamedLock now;
     lock.lock();
@@ -94,13 +80,13 @@ public final class LockCatalog {
   /** Adds what an annotation with a key says; the lock without a key may be of no use then. */
   public void addKeyed(LockTerms terms) {
     KeyedName.checked(terms.lock().name().value());
-    keyed.add(family(terms.lock()));
+    keyed.add(LockFamily.of(terms.lock()));
     enter(terms);
   }
 
   /** Whether the lock itself may be used, and not only those of its keys. */
   public boolean isUsed(LockId id) {
-    LockId name = family(id);
+    LockId name = LockFamily.of(id);
     return !keyed.contains(name) || unkeyed.contains(name);
   }
 
@@ -132,7 +118,7 @@ public final class LockCatalog {
     }
     if (found == null && complete) {
       // Not remembered: names that are made up at run time have no end.
-      return new LockId(otherwise(name.kind()).what(), name.name());
+      return new LockId(defaults.kind(name.kind()).what(), name.name());
     }
     return (found != null && found.settled() ? found : settle(name)).id();
   }
@@ -146,7 +132,7 @@ public final class LockCatalog {
 
   /** The known lock of which that one is a key's, for metrics; else that lock itself. */
   public LockId known(LockId id) {
-    return new LockId(id.kind(), settings(family(id)).name());
+    return new LockId(id.kind(), settings(LockFamily.of(id)).name());
   }
 
   private NamedLock settle(LockId name) {
@@ -155,7 +141,7 @@ public final class LockCatalog {
     lock.lock();
     try {
       NamedLock before = named.getOrDefault(name, NamedLock.of(name));
-      now = before.settle(otherwise(name.kind()));
+      now = before.settle(defaults.kind(name.kind()));
       named.put(name, now);
       if (!before.settled() && known.contains(name)) {
         tell = List.copyOf(watchers);
@@ -167,43 +153,23 @@ public final class LockCatalog {
     return now;
   }
 
-  private Said<LockKind> otherwise(LockKind family) {
-    if (family == LockKind.MUTEX) {
-      return new Said<>(LockKind.MUTEX, true, "default");
-    }
-    LockKind kind = defaults.semaphores.kind();
-    return new Said<>(
-        kind == null ? LockKind.TOKEN_SEMAPHORE : kind, true, "amqp-locks.semaphore-algorithm");
-  }
-
-  /** The name in its family: a semaphore or a mutex, whatever its algorithm. */
-  private static LockId family(LockId id) {
-    return switch (id.kind()) {
-      case SEMAPHORE, MUTEX -> id;
-      case TOKEN_SEMAPHORE -> new LockId(LockKind.SEMAPHORE, id.name());
-      case FENCED_MUTEX, PERSISTENT_MUTEX -> new LockId(LockKind.MUTEX, id.name());
-    };
-  }
-
   /**
    * What the names of the lock's properties begin with, as it must be written: Spring Boot keeps
    * other characters than these only between brackets, and leaves them out else.
    */
   public static String property(LockId id) {
-    String name = id.name().value();
-    return (family(id).kind() == LockKind.MUTEX ? "amqp-locks.mutexes" : "amqp-locks.semaphores")
-        + (PLAIN.matcher(name).matches() ? "." + name : "[" + name + "]");
+    return LockFamily.property(id);
   }
 
   /** How long to wait for a lock where the caller does not say. */
   public Duration waitFor(LockId id) {
-    NamedLock found = named.get(settings(family(id)));
-    return found == null || found.maxWait() == null ? defaults.maxWait : found.maxWait();
+    NamedLock found = named.get(settings(LockFamily.of(id)));
+    return found == null || found.maxWait() == null ? defaults.maxWait() : found.maxWait();
   }
 
   /** How many slots that very lock is to be created with; 0 if nothing says so. */
   public int slots(LockId id) {
-    LockId name = family(id);
+    LockId name = LockFamily.of(id);
     NamedLock found = named.get(settings(name));
     Said<Integer> slots = found == null ? null : found.slots();
     return slots != null && standsFor(name).equals(id) ? slots.what() : 0;
@@ -211,14 +177,14 @@ public final class LockCatalog {
 
   /** What is to keep the lock's tokens when it is created. */
   public TokenQueueType queueType(LockId id) {
-    NamedLock found = named.get(settings(family(id)));
+    NamedLock found = named.get(settings(LockFamily.of(id)));
     Said<TokenQueueType> type = found == null ? null : found.queueType();
-    return type == null ? defaults.queueType : type.what();
+    return type == null ? defaults.queueType() : type.what();
   }
 
   /** What to do if the broker has another number of slots for that lock than it is to be created with. */
   OnMismatch onMismatch(LockId id) {
-    NamedLock found = named.get(settings(family(id)));
+    NamedLock found = named.get(settings(LockFamily.of(id)));
     return found == null || found.onMismatch() == null ? OnMismatch.ADOPT : found.onMismatch();
   }
 

@@ -32,6 +32,7 @@ record NoLock(LockId id) implements AmqpLock {
 
   @Override
   public CompletableFuture<Lease> acquireAsync(Duration wait) {
-    return CompletableFuture.completedFuture(new NoLease(id));
+    // On the thread that a real one would be had on, for what is chained to it.
+    return CompletableFuture.supplyAsync(() -> new NoLease(id));
   }
 }

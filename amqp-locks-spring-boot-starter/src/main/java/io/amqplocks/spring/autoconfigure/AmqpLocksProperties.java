@@ -7,6 +7,7 @@ import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.SemaphoreAdmin;
 import io.amqplocks.lock.TokenQueueType;
 import io.amqplocks.spring.LockCatalog;
+import io.amqplocks.spring.LockDefaults;
 import io.amqplocks.spring.LockTerms;
 import io.amqplocks.spring.MutexAlgorithm;
 import io.amqplocks.spring.OnMismatch;
@@ -144,8 +145,7 @@ public record AmqpLocksProperties(
   /** What they say of the locks. */
   LockCatalog catalog() {
     LockCatalog catalog =
-        new LockCatalog(
-            new LockCatalog.Defaults(defaultWait, semaphoreAlgorithm, semaphoreQueueType));
+        new LockCatalog(new LockDefaults(defaultWait, semaphoreAlgorithm, semaphoreQueueType));
     semaphores.forEach(
         (name, semaphore) ->
             catalog.add(

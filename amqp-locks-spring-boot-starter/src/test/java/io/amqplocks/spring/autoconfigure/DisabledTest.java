@@ -65,8 +65,13 @@ class DisabledTest {
               try (Lease lease = images.withPriority(3).fenced().acquire()) {
                 assertThat(images.tryExecute(() -> {})).isTrue();
                 assertThat(images.execute(() -> "result")).isEqualTo("result");
-                assertThat(images.executeAsync(() -> CompletableFuture.completedFuture(1)).join())
-                    .isOne();
+                assertThat(
+                        images
+                            .executeAsync(
+                                () -> CompletableFuture.completedFuture(Thread.currentThread()))
+                            .join())
+                    .as("as with locks")
+                    .isNotSameAs(Thread.currentThread());
                 context.getBean(Named.class).images().execute(() -> {});
                 assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
                 assertThatExceptionOfType(LockException.NotFenced.class)
