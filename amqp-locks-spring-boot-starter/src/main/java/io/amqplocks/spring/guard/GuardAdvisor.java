@@ -6,9 +6,14 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.function.Supplier;
 import org.aopalliance.aop.Advice;
+import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Pointcut;
+import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.aop.framework.ProxyConfig;
 import org.springframework.aop.support.AbstractPointcutAdvisor;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanFactoryAware;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -18,12 +23,13 @@ import org.springframework.util.ClassUtils;
  * <p>A plain advisor of Spring AOP, which needs no AspectJ. It must be an infrastructure bean: where
  * AspectJ is missing, Spring's proxy creator looks at no others.
  */
-public final class GuardAdvisor extends AbstractPointcutAdvisor {
+public final class GuardAdvisor extends AbstractPointcutAdvisor implements BeanFactoryAware {
 
   @Serial private static final long serialVersionUID = 1L;
 
   private final transient Pointcut pointcut = new Guarded();
   private final transient Advice advice;
+  private transient @Nullable BeanFactory beans;
 
   /**
    * An advisor at that place among others.
@@ -47,7 +53,22 @@ public final class GuardAdvisor extends AbstractPointcutAdvisor {
     return advice;
   }
 
-  private static final class Guarded extends StaticMethodMatcherPointcut {
+  @Override
+  public void setBeanFactory(BeanFactory factory) {
+    beans = factory;
+  }
+
+  /** As the creator of proxies was told, which is there by the time that it asks. */
+  private boolean proxiesAreOfClasses() {
+    BeanFactory asked = beans;
+    String creator = AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME;
+    return asked != null
+        && asked.containsBean(creator)
+        && asked.getBean(creator) instanceof ProxyConfig config
+        && config.isProxyTargetClass();
+  }
+
+  private final class Guarded extends StaticMethodMatcherPointcut {
     Guarded() {
       setClassFilter(GuardScanner::mayBeGuarded);
     }
@@ -57,13 +78,15 @@ public final class GuardAdvisor extends AbstractPointcutAdvisor {
       boolean guarded = GuardAnnotations.isGuarded(method, targetClass);
       if (guarded
           && Modifier.isFinal(targetClass.getModifiers())
-          && ClassUtils.getAllInterfacesForClass(targetClass).length == 0) {
+          && (proxiesAreOfClasses()
+              || ClassUtils.getAllInterfacesForClass(targetClass).length == 0)) {
         throw new GuardedMethodException(
             targetClass.getName()
                 + "."
                 + method.getName()
                 + "() cannot be guarded by a lock: its class is final, so there can be no proxy of it:"
-                + " take 'final' away (in Kotlin, say 'open'; a record cannot be guarded)");
+                + " take 'final' away (in Kotlin, say 'open'; a record cannot be guarded); or have proxies"
+                + " of its interface, if it has one, by spring.aop.proxy-target-class=false");
       }
       return guarded;
     }

@@ -8,6 +8,8 @@ import io.amqplocks.spring.Contexts;
 import io.amqplocks.spring.MutexGuarded;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.support.AopUtils;
 
 /** Which proxies there are. Nobody needs the broker, so a guarded call ends with that. */
@@ -24,6 +26,11 @@ class ProxiesTest {
   }
 
   static final class FinalBehindAnInterface implements Working {
+    @Override
+    public void work() {}
+  }
+
+  record RecordBehindAnInterface() implements Working {
     @Override
     public void work() {}
   }
@@ -45,6 +52,22 @@ class ProxiesTest {
                     .hasMessageContaining(FinalClass.class.getName() + ".work()")
                     .hasMessageContaining("its class is final")
                     .hasMessageContaining("take 'final' away"));
+  }
+
+  /** Proxies are of classes by default, also where there is an interface. */
+  @ParameterizedTest
+  @ValueSource(classes = {FinalBehindAnInterface.class, RecordBehindAnInterface.class})
+  <T> void soIsOneBehindAnInterface(Class<T> type) {
+    Contexts.withoutBroker()
+        .withBean(type)
+        .run(
+            context ->
+                assertThat(context)
+                    .getFailure()
+                    .rootCause()
+                    .isInstanceOf(GuardedMethodException.class)
+                    .hasMessageContaining(type.getName() + ".work()")
+                    .hasMessageContaining("spring.aop.proxy-target-class=false"));
   }
 
   @Test
