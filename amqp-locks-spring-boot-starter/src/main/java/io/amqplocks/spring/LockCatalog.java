@@ -183,7 +183,7 @@ public final class LockCatalog {
   }
 
   /** What to do if the broker has another number of slots for that lock than it is to be created with. */
-  OnMismatch onMismatch(LockId id) {
+  public OnMismatch onMismatch(LockId id) {
     NamedLock found = named.get(settings(LockFamily.of(id)));
     return found == null || found.onMismatch() == null ? OnMismatch.ADOPT : found.onMismatch();
   }

@@ -17,6 +17,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.Show;
@@ -38,6 +39,11 @@ import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
  * which the application uses for the name, unless the parameter {@code algorithm} names another. A
  * name may have slashes. One that does not fit in a path can still be found in the list of all.
  */
+@RegisterReflectionForBinding({ // a response of any type says nothing of what is in it
+  LockDescriptor.class,
+  ChangeDescriptor.class,
+  ProblemDescriptor.class
+})
 @WebEndpoint(id = "amqplocks", defaultAccess = Access.READ_ONLY)
 public final class AmqpLocksEndpoint {
 
@@ -69,7 +75,7 @@ public final class AmqpLocksEndpoint {
     this.catalog = catalog;
     this.shown = shown;
     views = new LockViews(locks, catalog, questions);
-    changes = new LockChanges(locks);
+    changes = new LockChanges(locks, catalog);
   }
 
   /** All locks that this application names, holds or waits for. */
@@ -99,12 +105,7 @@ public final class AmqpLocksEndpoint {
     return answer(
         () -> {
           LockId id = parse(kind, name, algorithm);
-          LockDescriptor lock = view(id, caller);
-          if (lock.broker().isAbsent() && !views.known().contains(id)) {
-            throw new LockException.NotFound(
-                "There is no %s: neither this application nor the broker knows it".formatted(id));
-          }
-          return new WebEndpointResponse<>(lock);
+          return new WebEndpointResponse<>(existing(id, caller));
         });
   }
 
@@ -122,10 +123,10 @@ public final class AmqpLocksEndpoint {
         () -> parse(kind, name, algorithm),
         id -> {
           if (slots != null && enabled == null) {
-            return changes.resize(id, slots);
+            return new Asked("resize to " + slots, () -> changes.resize(id, slots));
           }
           if (enabled != null && slots == null) {
-            return changes.enable(id, enabled);
+            return new Asked(enabled ? "enable" : "disable", () -> changes.enable(id, enabled));
           }
           throw new LockException.Invalid(
               "Say what to change: {\"slots\": 5} of a semaphore, or {\"enabled\": true} of a"
@@ -149,11 +150,13 @@ public final class AmqpLocksEndpoint {
     return change(
         caller,
         () -> parse(kind, name, algorithm),
-        id ->
-            changes.forceRelease(
-                id,
-                patience == null ? Duration.ZERO : patience,
-                "taken back by " + name(caller) + " by the endpoint amqplocks"));
+        id -> {
+          existing(id, caller);
+          String why = "taken back by " + name(caller) + " by the endpoint amqplocks";
+          ForcedRelease release = new ForcedRelease(locks, id, why);
+          return new Asked(
+              "take back", () -> release.now(patience == null ? Duration.ZERO : patience));
+        });
   }
 
   private LockId parse(String kind, String[] name, @Nullable String algorithm) {
@@ -164,13 +167,34 @@ public final class AmqpLocksEndpoint {
     return views.of(Set.of(id), shown.to(caller)).get(0);
   }
 
+  private LockDescriptor existing(LockId id, SecurityContext caller) {
+    LockDescriptor lock = view(id, caller);
+    if (lock.broker().isAbsent() && !views.known().contains(id)) {
+      throw new LockException.NotFound(
+          "There is no %s: neither this application nor the broker knows it".formatted(id));
+    }
+    return lock;
+  }
+
+  /** A change that makes sense, not begun yet. */
+  private record Asked(String what, Supplier<Done> change) {}
+
+  /** A change is in the log before it begins: it may fail half-way, or take its time. */
   private WebEndpointResponse<?> change(
-      SecurityContext caller, Supplier<LockId> lock, Function<LockId, Done> change) {
+      SecurityContext caller, Supplier<LockId> lock, Function<LockId, Asked> request) {
     return answer(
         () -> {
           LockId id = lock.get();
-          Done done = change.apply(id);
-          log.warn("{}: {}, as {} asked by the endpoint amqplocks", id, done.done(), name(caller));
+          Asked asked = request.apply(id);
+          log.warn("{}: {}, asked by {} by the endpoint amqplocks", id, asked.what(), name(caller));
+          Done done;
+          try {
+            done = asked.change().get();
+          } catch (LockException | HalfDone e) {
+            log.warn("{}: {} failed: {}", id, asked.what(), e.getMessage());
+            throw e;
+          }
+          log.warn("{}: {}", id, done.done());
           return new WebEndpointResponse<>(
               new ChangeDescriptor(done.done(), done.next(), view(id, caller)));
         });
@@ -184,19 +208,28 @@ public final class AmqpLocksEndpoint {
   private static WebEndpointResponse<?> answer(Supplier<WebEndpointResponse<?>> answer) {
     try {
       return answer.get();
-    } catch (LockException.Invalid e) {
-      return problem(WebEndpointResponse.STATUS_BAD_REQUEST, e);
-    } catch (LockException.NotFound e) {
-      return problem(WebEndpointResponse.STATUS_NOT_FOUND, e);
-    } catch (LockException.Conflict | LockException.AcquireTimeout e) {
-      return problem(CONFLICT, e);
     } catch (LockException e) {
-      return problem(WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE, e);
+      return problem(e, e);
+    } catch (HalfDone e) {
+      return problem(e.reason(), e);
     }
   }
 
-  private static WebEndpointResponse<?> problem(int status, LockException problem) {
+  private static WebEndpointResponse<?> problem(LockException kind, RuntimeException problem) {
     return new WebEndpointResponse<>(
-        new ProblemDescriptor(String.valueOf(problem.getMessage())), status);
+        new ProblemDescriptor(String.valueOf(problem.getMessage())), status(kind));
+  }
+
+  private static int status(LockException problem) {
+    if (problem instanceof LockException.Invalid) {
+      return WebEndpointResponse.STATUS_BAD_REQUEST;
+    }
+    if (problem instanceof LockException.NotFound) {
+      return WebEndpointResponse.STATUS_NOT_FOUND;
+    }
+    return problem instanceof LockException.Conflict
+            || problem instanceof LockException.AcquireTimeout
+        ? CONFLICT
+        : WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE;
   }
 }

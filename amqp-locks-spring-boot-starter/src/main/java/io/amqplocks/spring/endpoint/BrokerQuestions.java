@@ -12,9 +12,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -29,12 +29,16 @@ import org.slf4j.LoggerFactory;
  * <p>Concurrency: a thread of our own asks, one lock after the other, and whoever wants to know
  * waits for it up to the bound, then takes the answers that there are by then. The thread goes on
  * until the question is answered that it just asked, which the call timeout bounds, and asks no
- * more. There are at most two such threads, so requests to a broker that hangs pile up nothing.
+ * more. There are at most two such threads. Requests beyond that wait for their turn within their
+ * bound, and leave the line when it is over, so a broker that hangs piles up nothing.
  */
 public final class BrokerQuestions implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(BrokerQuestions.class);
   private static final int MOST_AT_ONCE = 2;
+  private static final int MOST_IN_LINE = 16;
+  private static final String NO_TURN =
+      "Not asked: earlier requests of this endpoint still wait for RabbitMQ";
 
   /** Slots are looked for by publishing, which an alarm of the broker stops: let these come last. */
   private static final Comparator<LockId> ORDER =
@@ -54,7 +58,13 @@ public final class BrokerQuestions implements AutoCloseable {
     this.bound = bound;
     threads =
         new ThreadPoolExecutor(
-            0, MOST_AT_ONCE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), this::thread);
+            MOST_AT_ONCE,
+            MOST_AT_ONCE,
+            10,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(MOST_IN_LINE),
+            this::thread);
+    threads.allowCoreThreadTimeOut(true);
   }
 
   /** Questions to that administration with that bound. */
@@ -81,18 +91,20 @@ public final class BrokerQuestions implements AutoCloseable {
   }
 
   private String askWithinBound(List<LockId> locks, Map<LockId, BrokerDescriptor> answers) {
+    Asking asking = new Asking(locks, answers);
     try {
-      Asking asking = new Asking(locks, answers);
-      Future<String> asked = threads.submit(asking::all);
+      FutureTask<String> asked = new FutureTask<>(asking::all);
+      threads.execute(asked);
       try {
         return asked.get(bound.toNanos(), TimeUnit.NANOSECONDS);
       } finally {
         asking.enough = true;
+        threads.remove(asked);
       }
     } catch (TimeoutException e) {
-      return "RabbitMQ did not answer within " + bound;
+      return asking.begun ? "RabbitMQ did not answer within " + bound : NO_TURN;
     } catch (RejectedExecutionException e) {
-      return "Not asked: earlier requests of this endpoint still wait for RabbitMQ";
+      return NO_TURN;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return "Not asked: the request was interrupted";
@@ -105,6 +117,7 @@ public final class BrokerQuestions implements AutoCloseable {
   private final class Asking {
     private final List<LockId> locks;
     private final Map<LockId, BrokerDescriptor> answers;
+    private volatile boolean begun;
     private volatile boolean enough;
 
     Asking(List<LockId> locks, Map<LockId, BrokerDescriptor> answers) {
@@ -114,6 +127,7 @@ public final class BrokerQuestions implements AutoCloseable {
 
     /** Asks about all; what to say of those that were not asked about. */
     String all() {
+      begun = true;
       for (LockId lock : locks) {
         if (enough) {
           break;

@@ -1,5 +1,8 @@
 package io.amqplocks.spring.endpoint;
 
+import io.amqplocks.lock.LockId;
+import io.amqplocks.spring.LockCatalog;
+import io.amqplocks.spring.OnMismatch;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -32,8 +35,24 @@ public record LockDescriptor(
    *
    * @param slots how many slots it is created with; null if they do not say
    * @param maxWait how long a call waits unless it says otherwise
+   * @param onMismatch what a start does if the broker has another number of slots; null if they do
+   *     not say how many it is to have
    */
-  public record Configured(@Nullable Integer slots, Duration maxWait) {}
+  public record Configured(
+      @Nullable Integer slots, Duration maxWait, @Nullable OnMismatch onMismatch) {
+
+    /** What that catalog says of the lock; null if it does not name it. */
+    static @Nullable Configured of(LockCatalog catalog, LockId id) {
+      List<LockId> named = catalog.locks();
+      if (!named.contains(id) && !named.contains(catalog.known(id))) {
+        return null;
+      }
+      int slots = catalog.slots(id);
+      return slots == 0
+          ? new Configured(null, catalog.waitFor(id), null)
+          : new Configured(slots, catalog.waitFor(id), catalog.onMismatch(id));
+    }
+  }
 
   /**
    * What this process has to do with it.

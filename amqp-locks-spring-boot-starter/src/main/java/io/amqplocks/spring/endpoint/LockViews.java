@@ -15,7 +15,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
-import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
@@ -54,15 +53,13 @@ record LockViews(AmqpLocks locks, LockCatalog catalog, BrokerQuestions questions
     // After the broker, which may take its time: what is known here shall be new.
     List<LocalLease> leases = locks.leases();
     Map<LockId, Integer> waiting = locks.waiting();
-    Set<LockId> named = Set.copyOf(catalog.locks());
     return answers.entrySet().stream()
         .map(
             answer -> {
               LockId id = answer.getKey();
               List<HeldHere> held = held(id, leases, shown);
               Here here = new Here(held.size(), waiting.getOrDefault(id, 0), held);
-              boolean known = named.contains(id) || named.contains(catalog.known(id));
-              return lock(id, known ? configured(id) : null, answer.getValue(), here);
+              return lock(id, Configured.of(catalog, id), answer.getValue(), here);
             })
         .toList();
   }
@@ -86,11 +83,6 @@ record LockViews(AmqpLocks locks, LockCatalog catalog, BrokerQuestions questions
 
   private static Duration inMillis(Duration duration) {
     return duration.truncatedTo(ChronoUnit.MILLIS);
-  }
-
-  private Configured configured(LockId id) {
-    int slots = catalog.slots(id);
-    return new Configured(slots == 0 ? null : slots, catalog.waitFor(id));
   }
 
   private static LockDescriptor lock(

@@ -25,6 +25,10 @@ final class Notes {
       notes.add(
           "The application configures %d slots; the %d at the broker count."
               .formatted(wanted, slots));
+      String later = atNextStart(configured, slots);
+      if (later != null) {
+        notes.add(later);
+      }
     }
     if (broker.pendingWithdrawals() != null && !Boolean.FALSE.equals(broker.exists())) {
       notes.add("It was made smaller: the slots that are too many go as they are given back.");
@@ -36,5 +40,22 @@ final class Notes {
       notes.add("The broker has not confirmed a lease here for too long: it may be lost already.");
     }
     return notes.isEmpty() ? null : String.join(" ", notes);
+  }
+
+  /** What becomes of that number of slots when an application starts; null if it stays. */
+  static @Nullable String atNextStart(Configured configured, int slots) {
+    Integer wanted = configured.slots();
+    if (wanted == null || wanted == slots || configured.onMismatch() == null) {
+      return null;
+    }
+    return switch (configured.onMismatch()) {
+      case ADOPT -> null;
+      case RESIZE ->
+          "The next start of an application sets it back to %d (on-mismatch=resize)."
+              .formatted(wanted);
+      case FAIL ->
+          "No application starts that configures %d, until it says %d (on-mismatch=fail)."
+              .formatted(wanted, slots);
+    };
   }
 }

@@ -8,7 +8,6 @@ import com.jayway.jsonpath.DocumentContext;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
-import io.amqplocks.lock.LossReason;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.spring.endpoint.EndpointApplication.Answer;
@@ -223,12 +222,34 @@ class AmqpLocksEndpointTest {
           .isEqualTo("resized from %d to 7 slots".formatted(before));
       assertThat(grown.<Integer>read("$.lock.broker.free")).isEqualTo(7);
       assertThat(grown.<String>read("$.lock.note"))
-          .contains("configures " + before, "7 at the broker");
+          .isEqualTo(
+              "The application configures %d slots; the 7 at the broker count.".formatted(before));
       Lease lease = application.bean(LockTemplate.class).semaphore(name).acquire();
       Answer shrunk = application.post(path, "{\"slots\":1}");
       assertThat(shrunk.<String>read("$.done")).isEqualTo("resized from 7 to 1 slots");
       lease.close();
       await().atMost(LONG).until(() -> application.get(path).<Integer>read("$.broker.free") == 1);
+    }
+  }
+
+  @Test
+  void aResizeThatTheNextStartUndoesIsCalledSo() {
+    try (EndpointApplication application =
+        application(
+            OPENED,
+            "amqp-locks.semaphores.images.on-mismatch=resize",
+            "amqp-locks.semaphores.videos.on-mismatch=fail")) {
+      Answer images = application.post("amqplocks/semaphore/images", "{\"slots\":7}");
+      assertThat(images.<String>read("$.next"))
+          .isEqualTo("The next start of an application sets it back to 3 (on-mismatch=resize).");
+      assertThat(images.<String>read("$.lock.note")).endsWith(images.<String>read("$.next"));
+      Answer videos = application.post("amqplocks/semaphore/videos", "{\"slots\":7}");
+      assertThat(videos.<String>read("$.next"))
+          .isEqualTo(
+              "No application starts that configures 2, until it says 7 (on-mismatch=fail).");
+      assertThat(videos.<String>read("$.lock.note")).endsWith(videos.<String>read("$.next"));
+      Answer back = application.post("amqplocks/semaphore/images", "{\"slots\":3}");
+      assertThat(back.json().<Object>read("$.lock").toString()).doesNotContain("note");
     }
   }
 
@@ -252,86 +273,6 @@ class AmqpLocksEndpointTest {
           .isEqualTo(400);
       Answer none = application.post("amqplocks/semaphore/none", "{\"slots\":2}");
       assertThat(none.status()).isEqualTo(404);
-    }
-  }
-
-  @Test
-  void aPersistentMutexIsEnabledTakenAndDisabled() {
-    try (EndpointApplication application = application(OPENED)) {
-      String path = "amqplocks/mutex/nightly?algorithm=persistent";
-      String inBody = "{\"algorithm\":\"persistent\",\"enabled\":%s}";
-      Answer enabled = application.post("amqplocks/mutex/nightly", inBody.formatted(true));
-      assertThat(enabled.status()).as(enabled.text()).isEqualTo(200);
-      assertThat(enabled.<Boolean>read("$.lock.broker.exists")).isTrue();
-
-      try (AmqpLocks other = onBroker.stranger()) {
-        Lease lease = other.persistentMutex("nightly").tryAcquire().orElseThrow();
-        assertThat(application.get(path).<Integer>read("$.broker.inUse")).isEqualTo(1);
-        Answer taken = application.delete(path);
-        assertThat(taken.status()).as(taken.text()).isEqualTo(200);
-        assertThat(taken.<String>read("$.done")).contains("0 of this process, 1 of others");
-        await().atMost(LONG).until(() -> lease.state() == LeaseState.LOST);
-      }
-      application.post("amqplocks/mutex/nightly", inBody.formatted(false));
-      assertThat(application.get(path).status()).isEqualTo(404);
-    }
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"semaphore/images", "semaphore/videos", "mutex/images", "mutex/report"})
-  void aLeaseOfThisProcessIsTakenBackAndItsHolderToldSo(String lock) throws Exception {
-    try (EndpointApplication application = application(OPENED)) {
-      LockTemplate locks = application.bean(LockTemplate.class);
-      String name = lock.substring(lock.indexOf('/') + 1);
-      Lease lease =
-          lock.startsWith("mutex") ? locks.mutex(name).acquire() : locks.semaphore(name).acquire();
-      Answer answer = application.delete("amqplocks/" + lock);
-      assertThat(answer.status()).as(answer.text()).isEqualTo(200);
-      assertThat(answer.<String>read("$.done")).contains("taken back: 1 of this process");
-      LossReason reason = lease.whenLost().toCompletableFuture().get(30, TimeUnit.SECONDS);
-      assertThat(reason.cause()).isEqualTo(LossReason.Cause.REVOKED);
-      assertThat(reason.detail()).contains("an unknown user", "amqplocks");
-      await()
-          .atMost(LONG)
-          .until(() -> application.get("amqplocks/" + lock).<Integer>read("$.broker.inUse") == 0);
-      Answer all = application.get("amqplocks");
-      assertThat(all.<String>read("$.lastLoss.what")).contains(name, "REVOKED");
-      assertThat(Instant.parse(all.<String>read("$.lastLoss.at")))
-          .isBefore(Instant.now().plusSeconds(1));
-    }
-  }
-
-  @Test
-  void tokensOfOthersAreReplaced() {
-    try (EndpointApplication application = application(OPENED);
-        AmqpLocks other = onBroker.stranger()) {
-      Lease lease = other.tokenSemaphore("images").tryAcquire().orElseThrow();
-      Answer answer = application.delete("amqplocks/semaphore/images?patience=100ms");
-      assertThat(answer.status()).as(answer.text()).isEqualTo(200);
-      assertThat(answer.<String>read("$.done")).contains("0 of this process, 1 of others");
-      assertThat(answer.<Integer>read("$.lock.broker.free")).isEqualTo(3);
-      await().atMost(LONG).until(() -> lease.verify() == LeaseState.LOST);
-    }
-  }
-
-  @Test
-  void whatOnlyTheBrokersOperatorCanTakeIsExplained(Broker broker) {
-    try (EndpointApplication application = application(OPENED);
-        AmqpLocks other = onBroker.stranger()) {
-      Lease mutex = other.mutex("images").tryAcquire().orElseThrow();
-      Lease slot = other.semaphore("videos").tryAcquire().orElseThrow();
-      Answer answer = application.delete("amqplocks/mutex/images");
-      assertThat(answer.status()).isEqualTo(409);
-      String queue = onBroker.administer(admin -> admin.holderQueue(mutex.lock(), 1).orElseThrow());
-      assertThat(answer.<String>read("$.error"))
-          .contains("rabbitmqctl delete_queue '" + queue + "'");
-      Answer slots = application.delete("amqplocks/semaphore/videos");
-      assertThat(slots.status()).isEqualTo(409);
-      assertThat(slots.<String>read("$.error")).contains("holder." + slot.slot() + "'");
-      assertThat(mutex.verify()).isEqualTo(LeaseState.HELD);
-      // The remedy is one.
-      broker.faults().deleteQueue(queue);
-      await().atMost(LONG).until(() -> mutex.state() == LeaseState.LOST);
     }
   }
 }

@@ -8,9 +8,15 @@ import io.amqplocks.lock.LockId;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 class BrokerQuestionsTest {
@@ -20,6 +26,9 @@ class BrokerQuestionsTest {
   private static final LockId TOKENS = LockId.tokenSemaphore("tokens");
   private static final Duration LONG = Duration.ofSeconds(30);
   private static final Duration SHORT = Duration.ofMillis(50);
+
+  @AutoClose("shutdownNow")
+  private final ExecutorService threads = Executors.newCachedThreadPool();
 
   private final List<LockId> asked = new CopyOnWriteArrayList<>();
 
@@ -95,6 +104,29 @@ class BrokerQuestionsTest {
       hanging.countDown();
       await().atMost(LONG).until(() -> error(questions) == null);
       assertThat(asked).as("no more was asked than anybody waited for").doesNotContain(SLOTS);
+    }
+  }
+
+  @Test
+  void aThirdReaderWaitsForItsTurn() throws Exception {
+    CountDownLatch slow = new CountDownLatch(1);
+    try (BrokerQuestions questions =
+        new BrokerQuestions(
+            id -> {
+              asked.add(id);
+              awaitUninterruptibly(slow);
+              return free();
+            },
+            LONG)) {
+      List<CompletableFuture<@Nullable String>> readers =
+          Stream.generate(() -> CompletableFuture.supplyAsync(() -> error(questions), threads))
+              .limit(3)
+              .toList();
+      await().atMost(LONG).until(() -> asked.size() == 2);
+      slow.countDown();
+      for (CompletableFuture<@Nullable String> reader : readers) {
+        assertThat(reader.get(30, TimeUnit.SECONDS)).isNull();
+      }
     }
   }
 
