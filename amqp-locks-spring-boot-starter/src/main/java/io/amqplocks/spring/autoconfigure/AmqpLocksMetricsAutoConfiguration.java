@@ -8,6 +8,7 @@ import io.amqplocks.spring.metrics.LockMeters;
 import io.amqplocks.spring.metrics.ObservedMeters;
 import io.amqplocks.spring.observation.LockObservations;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.observation.MeterObservationHandler;
 import io.micrometer.observation.ObservationFilter;
 import io.micrometer.observation.ObservationRegistry;
 import org.springframework.beans.factory.ObjectProvider;
@@ -19,8 +20,10 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * Meters of the locks. An {@link AmqpLocks} bean of the application's own is timed only if it was
- * built with the {@link LockMeters} bean as a listener.
+ * Meters of the locks. An {@link AmqpLocks} bean of the application's own has those of held and lost
+ * leases only if it was built with the {@link LockMeters} bean as a listener. Who times calls and
+ * leases depends: where a {@link MeterObservationHandler} makes timers of observations, {@link
+ * LockObservations} do, which such a bean needs as its observer then; else {@link LockMeters} do.
  */
 @AutoConfiguration(
     after = {AmqpLocksAutoConfiguration.class, AmqpLocksObservationAutoConfiguration.class},
@@ -29,7 +32,7 @@ import org.springframework.context.annotation.Configuration;
       "org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration"
     })
 @ConditionalOnClass(MeterRegistry.class)
-@ConditionalOnBean({MeterRegistry.class, AmqpLocks.class})
+@ConditionalOnBean({MeterRegistry.class, AmqpLocks.class, LockCatalog.class, SemaphoreSetup.class})
 public final class AmqpLocksMetricsAutoConfiguration {
 
   @Bean
@@ -44,10 +47,10 @@ public final class AmqpLocksMetricsAutoConfiguration {
     return new LockGauges(locks, catalog, setup);
   }
 
-  /** Where locks are observed, and so timed; looked at before the beans above. */
+  /** Where locks are observed, and somebody makes timers of that; looked at before the beans above. */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnClass(ObservationRegistry.class)
-  @ConditionalOnBean(LockObservations.class)
+  @ConditionalOnBean({LockObservations.class, MeterObservationHandler.class})
   static class ObservedConfiguration {
 
     @Bean

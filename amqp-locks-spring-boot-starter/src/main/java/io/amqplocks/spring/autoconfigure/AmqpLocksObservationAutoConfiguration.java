@@ -39,7 +39,7 @@ public final class AmqpLocksObservationAutoConfiguration {
         registry, new MetricNames(catalog), acquire.getIfUnique(), hold.getIfUnique());
   }
 
-  /** First of all, so that any other may choose another observer. */
+  /** First of all, so that an observer which a customizer adds finds an observation begun. */
   @Bean
   @Order(Ordered.HIGHEST_PRECEDENCE)
   AmqpLocksCustomizer amqpLocksObservationCustomizer(LockObservations observations) {

@@ -113,7 +113,7 @@ public record AmqpLocksProperties(
         heartbeat.toSeconds() >= 1
             && heartbeat.compareTo(Duration.ofMinutes(10)) <= 0
             && heartbeat.toNanosPart() == 0,
-        "amqp-locks.heartbeat must be whole seconds, from one to ten minutes",
+        "amqp-locks.heartbeat must be whole seconds, from 1 second to 10 minutes",
         heartbeat);
     if (callTimeout != null) {
       check(

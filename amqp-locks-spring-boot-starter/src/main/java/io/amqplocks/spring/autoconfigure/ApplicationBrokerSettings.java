@@ -8,6 +8,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.amqp.rabbit.connection.AbstractConnectionFactory;
 import org.springframework.amqp.rabbit.connection.ConnectionFactory;
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
@@ -31,13 +32,19 @@ final class ApplicationBrokerSettings {
   static BrokerSettings of(ListableBeanFactory beans, @Nullable String wanted) {
     ConnectionFactory factory =
         wanted == null || wanted.isBlank() ? theOnlyOne(beans) : named(beans, wanted);
-    if (!(factory instanceof AbstractConnectionFactory springs)) {
+    if (!(target(factory) instanceof AbstractConnectionFactory springs)) {
       throw new LockConfigurationException(
           "The locks cannot read the settings of a connection factory of type %s."
               .formatted(factory.getClass().getName()),
           "Name another one by amqp-locks.connection-factory, %s, or %s".formatted(OWN, OFF));
     }
     return new BrokerSettings(springs.getRabbitConnectionFactory(), addresses(springs));
+  }
+
+  /** What is behind proxies, such as those of tools for tracing: they hide the settings. */
+  private static Object target(Object factory) {
+    Object target = AopProxyUtils.getSingletonTarget(factory);
+    return target == null ? factory : target(target);
   }
 
   private static ConnectionFactory theOnlyOne(ListableBeanFactory beans) {

@@ -1,6 +1,8 @@
 package io.amqplocks.spring.autoconfigure;
 
 import io.amqplocks.lock.LockException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
@@ -11,6 +13,9 @@ import org.springframework.core.env.Environment;
  * permissions, queues that are there otherwise than wanted, types of queues that it does not have.
  */
 final class LockFailureAnalyzer extends AbstractFailureAnalyzer<LockException> {
+
+  private static final Pattern REFUSED =
+      Pattern.compile("in vhost '([^']*)' refused for user '([^']*)'");
 
   private final Environment environment;
 
@@ -25,15 +30,16 @@ final class LockFailureAnalyzer extends AbstractFailureAnalyzer<LockException> {
   }
 
   private @Nullable String action(LockException cause) {
+    String said = String.valueOf(cause.getMessage());
     if (cause instanceof LockException.Refused) {
-      return mayNot(String.valueOf(cause.getMessage())) ? permissions() : credentials();
+      return mayNot(said) ? permissions(said) : credentials();
     }
-    if (cause instanceof LockException.Conflict) {
+    if (cause instanceof LockException.Conflict || recordIsNotThere(cause, said)) {
       return "Something else has made a queue of that name, or has made it otherwise. Let an administrator"
           + " look at it and delete it if nobody needs it; or give the locks other names by"
           + " amqp-locks.queue-prefix, in all processes that share them.";
     }
-    if (cause instanceof LockException.Unexpected) {
+    if (cause instanceof LockException.Unexpected && said.contains("did not declare queue")) {
       return "See the broker's log. If it does not take queues of that type, choose another one by"
           + " amqp-locks.semaphore-queue-type=classic, or do without tokens by"
           + " amqp-locks.semaphore-algorithm=slots, in all processes that share the semaphores.";
@@ -41,12 +47,20 @@ final class LockFailureAnalyzer extends AbstractFailureAnalyzer<LockException> {
     return null;
   }
 
+  /** What the core finds where another's queue stands for a token semaphore's. */
+  private static boolean recordIsNotThere(LockException cause, String said) {
+    return cause instanceof LockException.Unexpected && said.startsWith("The record of ");
+  }
+
   /** The words of {@link LockException.Refused} for a user that is known and may not do it. */
   private static boolean mayNot(String message) {
     return message.contains("needs the permissions");
   }
 
-  private String permissions() {
+  private String permissions(String message) {
+    // By the broker's own words: properties do not tell who a URI, a bean or a provider says it is.
+    Matcher who = REFUSED.matcher(message);
+    boolean known = who.find();
     String prefix = environment.getProperty("amqp-locks.queue-prefix", "amqp-locks.");
     String queues = "^" + prefix.replaceAll("[^A-Za-z0-9_/-]", "\\\\$0");
     return """
@@ -56,11 +70,7 @@ final class LockFailureAnalyzer extends AbstractFailureAnalyzer<LockException> {
 
         That is configure and read on queues that begin with the prefix, and write on the default exchange. It
         replaces what the user may do on that virtual host: add other work's patterns."""
-        .formatted(
-            environment.getProperty("spring.rabbitmq.virtual-host", "/"),
-            environment.getProperty("spring.rabbitmq.username", "USER"),
-            queues,
-            queues);
+        .formatted(known ? who.group(1) : "VHOST", known ? who.group(2) : "USER", queues, queues);
   }
 
   private static String credentials() {

@@ -1,7 +1,6 @@
 package io.amqplocks.spring.observation;
 
 import io.amqplocks.lock.Lease;
-import io.amqplocks.lock.LockException;
 import io.amqplocks.spring.observation.LockObservation.HighCardinality;
 import io.amqplocks.spring.observation.LockObservation.LowCardinality;
 import io.micrometer.common.KeyValues;
@@ -25,11 +24,10 @@ final class DefaultKeyValues {
     if (lease == null) {
       return values;
     }
-    values = values.and(HighCardinality.SLOT.withValue(Integer.toString(lease.slot())));
-    try {
-      return values.and(HighCardinality.FENCING_TOKEN.withValue(lease.fencingToken().toString()));
-    } catch (LockException.NotFenced e) {
-      return values; // most are not
-    }
+    KeyValues held = values.and(HighCardinality.SLOT.withValue(Integer.toString(lease.slot())));
+    return lease
+        .fencingTokenIfAny()
+        .map(token -> held.and(HighCardinality.FENCING_TOKEN.withValue(token.toString())))
+        .orElse(held);
   }
 }

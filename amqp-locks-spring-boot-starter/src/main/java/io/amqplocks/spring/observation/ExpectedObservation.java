@@ -32,8 +32,12 @@ public record ExpectedObservation(
             new String[] {"acquired", KeyValue.NONE_VALUE},
             new String[] {"busy", KeyValue.NONE_VALUE},
             new String[] {"timeout", "AcquireTimeout"},
+            new String[] {"interrupted", KeyValue.NONE_VALUE},
             new String[] {"interrupted", "InterruptedException"},
-            new String[] {"error", "Unreachable"});
+            new String[] {"error", "Unreachable"},
+            new String[] {"error", "Unanswered"},
+            new String[] {"error", "NotFound"},
+            new String[] {"error", "Closed"});
     ObservationRegistry registry = observations.registry();
     for (String[] call : calls) {
       LockAcquireContext context = new LockAcquireContext(lock, name);

@@ -85,7 +85,7 @@ public final class LockObservations implements LockObserver {
               .observation(holdConvention, HOLD, () -> held, registry)
               .parentObservation(parent)
               .start();
-      return new ObservedHold(held, hold);
+      return new ObservedHold(held, hold, holdConvention());
     }
 
     @Override
@@ -98,7 +98,9 @@ public final class LockObservations implements LockObserver {
     }
   }
 
-  private record ObservedHold(LockHoldContext context, Observation observation) implements Hold {
+  private record ObservedHold(
+      LockHoldContext context, Observation observation, LockHoldConvention convention)
+      implements Hold {
     @Override
     public void released() {
       context.setOutcome("released");
@@ -110,8 +112,7 @@ public final class LockObservations implements LockObserver {
       context.setOutcome("lost");
       context.setLossReason(reason);
       // The handler of meters counts it by what is known at this moment.
-      observation.lowCardinalityKeyValue(
-          LockObservation.LowCardinality.OUTCOME.withValue(context.getOutcome()));
+      observation.lowCardinalityKeyValues(convention.getLowCardinalityKeyValues(context));
       observation.event(
           Event.of(LockObservation.Events.LOST.getName(), "lost: " + lowerCase(reason.cause())));
       observation.stop();

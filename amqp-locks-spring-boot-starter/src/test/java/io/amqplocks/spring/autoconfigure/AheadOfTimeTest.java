@@ -9,9 +9,19 @@ import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.OnBusy;
 import io.amqplocks.spring.SemaphoreGuarded;
+import io.amqplocks.spring.endpoint.AmqpLocksEndpoint;
+import io.amqplocks.spring.endpoint.BrokerDescriptor;
+import io.amqplocks.spring.endpoint.ChangeDescriptor;
+import io.amqplocks.spring.endpoint.LockDescriptor;
+import io.amqplocks.spring.endpoint.LocksDescriptor;
+import io.amqplocks.spring.endpoint.ProblemDescriptor;
 import io.amqplocks.spring.guard.KeyRoot;
+import io.amqplocks.spring.health.AmqpLocksHealthIndicator;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.lang.reflect.RecordComponent;
+import java.util.List;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.springframework.amqp.rabbit.connection.AbstractConnectionFactory;
@@ -20,9 +30,15 @@ import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.aot.test.generate.TestGenerationContext;
 import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.amqp.autoconfigure.RabbitAutoConfiguration;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration;
+import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
+import org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration;
+import org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration;
 import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.context.ApplicationContextInitializer;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
@@ -44,7 +60,10 @@ class AheadOfTimeTest {
   AheadOfTimeTest(Broker broker) {
     onBroker = new LocksOnBroker(broker);
     properties =
-        TestPropertyValues.of(onBroker.properties()).and("amqp-locks.semaphores.images.slots=1");
+        TestPropertyValues.of(onBroker.properties())
+            .and(
+                "amqp-locks.semaphores.images.slots=1",
+                "management.endpoints.web.exposure.include=amqplocks");
   }
 
   record Customer(String id) {}
@@ -81,7 +100,15 @@ class AheadOfTimeTest {
   @ImportAutoConfiguration({
     PropertyPlaceholderAutoConfiguration.class,
     RabbitAutoConfiguration.class,
-    AmqpLocksAutoConfiguration.class
+    MetricsAutoConfiguration.class,
+    CompositeMeterRegistryAutoConfiguration.class,
+    SimpleMetricsExportAutoConfiguration.class,
+    ObservationAutoConfiguration.class,
+    AmqpLocksAutoConfiguration.class,
+    AmqpLocksEndpointAutoConfiguration.class,
+    AmqpLocksHealthContributorAutoConfiguration.class,
+    AmqpLocksMetricsAutoConfiguration.class,
+    AmqpLocksObservationAutoConfiguration.class
   })
   static class Application {
     @Bean
@@ -120,6 +147,19 @@ class AheadOfTimeTest {
             reflection.onMethodInvocation(
                 AbstractConnectionFactory.class.getDeclaredMethod("getAddresses")))
         .accepts(hints);
+    for (Class<?> inAnswers :
+        List.of(
+            LocksDescriptor.class,
+            LocksDescriptor.Session.class,
+            LockDescriptor.class,
+            LockDescriptor.HeldHere.class,
+            BrokerDescriptor.class,
+            ChangeDescriptor.class,
+            ProblemDescriptor.class)) {
+      for (RecordComponent part : inAnswers.getRecordComponents()) {
+        assertThat(reflection.onMethodInvocation(part.getAccessor())).accepts(hints);
+      }
+    }
     assertThat(RuntimeHintsPredicates.proxies().forInterfaces(MutexGuarded.class)).accepts(hints);
   }
 
@@ -145,6 +185,21 @@ class AheadOfTimeTest {
                     .semaphore("images")
                     .execute(() -> assertThat(work.upload()).isEqualTo("later"));
                 assertThat(work.place(new Order(new Customer("42")))).isEqualTo("placed");
+                assertThat(
+                        context
+                            .getBean(AmqpLocksEndpoint.class)
+                            .locks(SecurityContext.NONE)
+                            .locks())
+                    .isNotEmpty();
+                assertThat(context.getBean(AmqpLocksHealthIndicator.class).health().getStatus())
+                    .isEqualTo(Status.UP);
+                assertThat(
+                        context
+                            .getBean(MeterRegistry.class)
+                            .find("amqp.locks.acquire")
+                            .tag("amqp.locks.outcome", "acquired")
+                            .timers())
+                    .isNotEmpty();
               }
             });
   }

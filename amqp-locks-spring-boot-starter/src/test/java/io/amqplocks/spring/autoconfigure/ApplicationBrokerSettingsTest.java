@@ -11,6 +11,8 @@ import org.junit.jupiter.api.Test;
 import org.springframework.amqp.rabbit.connection.CachingConnectionFactory;
 import org.springframework.amqp.rabbit.connection.ConnectionFactory;
 import org.springframework.amqp.rabbit.connection.SimpleRoutingConnectionFactory;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.target.SingletonTargetSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
@@ -106,6 +108,22 @@ class ApplicationBrokerSettingsTest {
                     .hasStackTraceContaining("cannot be resolved: ")
                     .hasStackTraceContaining("nowhere")
                     .hasStackTraceContaining("BrokerSettings"));
+  }
+
+  /** As tools for tracing make them. */
+  @Test
+  void aConnectionFactoryBehindProxies() {
+    bare.withBean(ConnectionFactory.class, () -> proxy(proxy(ofTheApplication())))
+        .run(
+            context ->
+                assertThat(context.getBean(BrokerSettings.class).addresses())
+                    .hasToString("[mine:4711, other]"));
+  }
+
+  private static ConnectionFactory proxy(ConnectionFactory target) {
+    ProxyFactory proxy =
+        new ProxyFactory(ConnectionFactory.class, new SingletonTargetSource(target));
+    return (ConnectionFactory) proxy.getProxy();
   }
 
   @Test

@@ -3,6 +3,7 @@ package io.amqplocks.spring.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
@@ -11,6 +12,10 @@ import io.amqplocks.spring.Contexts;
 import io.amqplocks.spring.LockOperations;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.SemaphoreGuarded;
+import io.amqplocks.spring.metrics.LockGauges;
+import io.amqplocks.spring.metrics.LockMeters;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
@@ -18,6 +23,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
@@ -25,6 +31,7 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Configuration;
 
 /** {@code amqp-locks.enabled=false}: all works, and nothing is guarded. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -99,15 +106,37 @@ class DisabledTest {
         .run(context -> assertThat(context).doesNotHaveBean("amqplocksHealthIndicator"));
   }
 
+  /** Read as Boot reads it, without loading classes. */
+  @Configuration(proxyBeanMethods = false)
+  @ImportAutoConfiguration({
+    AmqpLocksAutoConfiguration.class,
+    AmqpLocksDisabledAutoConfiguration.class
+  })
+  static class Bare {}
+
   @Test
   void neitherRabbitMqNorActuatorIsNeeded() {
     new ApplicationContextRunner()
-        .withClassLoader(new FilteredClassLoader("org.springframework.amqp"))
-        .withConfiguration(
-            AutoConfigurations.of(
-                AmqpLocksAutoConfiguration.class, AmqpLocksDisabledAutoConfiguration.class))
+        .withClassLoader(
+            new FilteredClassLoader("org.springframework.amqp", "org.springframework.boot.health"))
+        .withUserConfiguration(Bare.class)
         .withPropertyValues("amqp-locks.enabled=false")
         .run(context -> assertThat(context).hasNotFailed().hasSingleBean(LockTemplate.class));
+  }
+
+  /** It has meters of its own making then, or none: ours are of locks that are switched on. */
+  @Test
+  void anAmqpLocksOfTheApplicationsOwnIsNotInTheWay() {
+    application
+        .withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+        .withBean(AmqpLocks.class, () -> AmqpLocks.builder(new ConnectionFactory()).build())
+        .run(
+            context ->
+                assertThat(context)
+                    .hasNotFailed()
+                    .hasSingleBean(AmqpLocks.class)
+                    .doesNotHaveBean(LockMeters.class)
+                    .doesNotHaveBean(LockGauges.class));
   }
 
   @Test

@@ -11,6 +11,7 @@ import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.spring.SemaphoreGuarded;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
+import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AutoClose;
@@ -101,11 +102,17 @@ class FailureAnalyzersTest {
   void aMissingPermissionNamesTheCommandThatGivesIt() {
     broker.faults().addUser("poor", "secret", "^$", "^$", "^$");
     ApplicationContextRunner ofPoorUser =
-        application.withPropertyValues("spring.rabbitmq.password=secret");
+        application.withPropertyValues("spring.rabbitmq.username=poor");
     String prefix = onBroker.mutexQueue().replaceFirst("mutex\\..*", "");
+    // The properties are not what counts: it may be a URI, a bean or a provider of credentials.
     FailureAnalysis analysis =
         StartFailures.of(
-            ofPoorUser, "spring.rabbitmq.username=poor", "amqp-locks.queue-prefix=" + prefix);
+            ofPoorUser.withPropertyValues(
+                "spring.rabbitmq.addresses=amqp://poor:secret@%s:%d"
+                    .formatted(broker.host(), broker.port()),
+                "spring.rabbitmq.username=somebody"),
+            "spring.rabbitmq.username=somebody",
+            "amqp-locks.queue-prefix=" + prefix);
     assertThat(analysis.getDescription()).contains("RabbitMQ refuses to").contains(name);
     Matcher command =
         Pattern.compile("set_permissions -p '/' 'poor' '(\\S+)' '(\\S+)' '(\\S+)'")
@@ -115,7 +122,7 @@ class FailureAnalyzersTest {
     broker.faults().deleteUser("poor");
     broker.faults().addUser("poor", "secret", command.group(1), command.group(2), command.group(3));
     ofPoorUser
-        .withPropertyValues("spring.rabbitmq.username=poor")
+        .withPropertyValues("spring.rabbitmq.password=secret")
         .run(context -> assertThat(context).hasNotFailed());
   }
 
@@ -166,21 +173,34 @@ class FailureAnalyzersTest {
       channel.queueDeclare(queue, true, false, true, null);
     }
     FailureAnalysis analysis = StartFailures.of(application);
-    assertThat(analysis.getDescription()).contains(name);
-    assertThat(analysis.getAction()).contains("amqp-locks.");
+    assertThat(analysis.getDescription()).contains(name, queue);
+    assertThat(analysis.getAction())
+        .contains("Something else has made a queue of that name", "amqp-locks.queue-prefix");
   }
 
+  /**
+   * Not for real: all brokers that we test with have all types, and none of them can be told to do
+   * without one. The words are those of the core for a refusal that it knows nothing else of.
+   */
   @Test
   void aTypeOfQueueThatTheBrokerDoesNotHave() {
     FailureAnalysis analysis =
-        StartFailures.of(
-            application.withBean(
-                "failing",
-                Object.class,
-                () -> {
-                  throw new LockException.Unexpected("did not declare the queue", null);
-                }));
-    assertThat(analysis.getAction()).contains("amqp-locks.semaphore-queue-type=classic");
+        new LockFailureAnalyzer(new MockEnvironment())
+            .analyze(
+                new LockException.Unexpected(
+                    "RabbitMQ did not declare queue q for token semaphore 'images': NOT_IMPLEMENTED",
+                    null));
+    assertThat(Objects.requireNonNull(analysis).getAction())
+        .contains("amqp-locks.semaphore-queue-type=classic");
+  }
+
+  @Test
+  void ofARefusalThatDoesNotSayWhoTheCommandLeavesThatOpen() {
+    FailureAnalysis analysis =
+        new LockFailureAnalyzer(new MockEnvironment())
+            .analyze(new LockException.Refused("no; the user needs the permissions", null));
+    assertThat(Objects.requireNonNull(analysis).getAction())
+        .contains("set_permissions -p 'VHOST' 'USER' ");
   }
 
   @Test
@@ -188,6 +208,10 @@ class FailureAnalyzersTest {
     assertThat(
             new LockFailureAnalyzer(new MockEnvironment())
                 .analyze(new LockException.Unreachable("no broker", null)))
+        .isNull();
+    assertThat(
+            new LockFailureAnalyzer(new MockEnvironment())
+                .analyze(new LockException.Unexpected("RabbitMQ did not take messages", null)))
         .isNull();
   }
 

@@ -6,6 +6,7 @@ import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.metrics.ObservedMeters;
 import io.amqplocks.spring.observation.LockObservations;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.observation.DefaultMeterObservationHandler;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import org.junit.jupiter.api.Test;
@@ -37,15 +38,31 @@ class ObservationConditionsTest {
   }
 
   @Test
-  void withARegistryOfObservations() {
+  void withTimersMadeOfObservations() {
+    application
+        .withBean(ObservationRegistry.class, ObservationRegistry::create)
+        .withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+        .withBean(
+            DefaultMeterObservationHandler.class,
+            () -> new DefaultMeterObservationHandler(new SimpleMeterRegistry()))
+        .run(
+            context -> {
+              assertThat(context).hasSingleBean(LockObservations.class);
+              assertThat(context).hasSingleBean(ObservedMeters.class);
+              assertThat(isTimed(context.getBean(MeterRegistry.class))).isFalse();
+            });
+  }
+
+  @Test
+  void observationsThatNobodyMakesTimersOf() {
     application
         .withBean(ObservationRegistry.class, ObservationRegistry::create)
         .withBean(MeterRegistry.class, SimpleMeterRegistry::new)
         .run(
             context -> {
               assertThat(context).hasSingleBean(LockObservations.class);
-              assertThat(context).hasSingleBean(ObservedMeters.class);
-              assertThat(isTimed(context.getBean(MeterRegistry.class))).isFalse();
+              assertThat(context).doesNotHaveBean(ObservedMeters.class);
+              assertThat(isTimed(context.getBean(MeterRegistry.class))).isTrue();
             });
   }
 

@@ -4,16 +4,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockObserver;
+import io.amqplocks.spring.AmqpLocksCustomizer;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.spring.autoconfigure.AmqpLocksObservationAutoConfiguration;
+import io.amqplocks.spring.observation.DefaultLockHoldConvention;
+import io.amqplocks.spring.observation.LockHoldContext;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
+import io.micrometer.common.KeyValues;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AutoClose;
@@ -27,6 +35,9 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 class ObservedMetersTest {
 
   private static final Duration LONG = Duration.ofSeconds(30);
+
+  /** Nine ends of a call, two of a lease. */
+  private static final int TIMERS = 11;
 
   @AutoClose private final LocksOnBroker onBroker;
   private final String name;
@@ -47,6 +58,9 @@ class ObservedMetersTest {
             .withPropertyValues("amqp-locks.mutexes." + name + ".wait=0s");
   }
 
+  private static final Predicate<Meter.Id> TIMED_OR_COUNTED =
+      id -> id.getType() == Meter.Type.COUNTER || id.getType() == Meter.Type.TIMER;
+
   private static Set<String> timers(MeterRegistry registry) {
     return ids(registry, id -> id.getType() == Meter.Type.TIMER);
   }
@@ -63,8 +77,10 @@ class ObservedMetersTest {
     return registry
         .get(meter)
         .tags("amqp.locks.name", name, "amqp.locks.type", "mutex", "amqp.locks.outcome", outcome)
-        .timer()
-        .count();
+        .timers()
+        .stream()
+        .mapToLong(Timer::count)
+        .sum();
   }
 
   @Test
@@ -73,7 +89,7 @@ class ObservedMetersTest {
         context -> {
           MeterRegistry registry = context.getBean(MeterRegistry.class);
           Set<String> before = timers(registry);
-          assertThat(before).hasSize(7);
+          assertThat(before).hasSize(TIMERS);
           LockTemplate locks = context.getBean(LockTemplate.class);
           Lease lease = locks.mutex(name).acquire();
           assertThat(locks.mutex(name).tryAcquire()).isEmpty();
@@ -120,6 +136,63 @@ class ObservedMetersTest {
         });
   }
 
+  /** Names the team, as an application may do. */
+  static final class TeamConvention extends DefaultLockHoldConvention {
+    @Override
+    public KeyValues getLowCardinalityKeyValues(LockHoldContext context) {
+      return KeyValues.of("team", "images", "end", context.getOutcome());
+    }
+  }
+
+  @Test
+  void aLossHasTheKeysOfTheApplicationsConvention() {
+    application
+        .withBean(TeamConvention.class)
+        .run(
+            context -> {
+              MeterRegistry registry = context.getBean(MeterRegistry.class);
+              Set<String> before = ids(registry, TIMED_OR_COUNTED);
+              assertThat(before).anyMatch(id -> id.contains("hold.lost") && id.contains("team"));
+              LockTemplate locks = context.getBean(LockTemplate.class);
+              locks.mutex(name).acquire().close();
+              locks.mutex(name).acquire();
+              broker.faults().deleteQueue(onBroker.mutexQueue());
+              await()
+                  .atMost(LONG)
+                  .until(
+                      () ->
+                          registry.get("amqp.locks.hold").tag("end", "lost").timer().count() == 1);
+              assertThat(registry.get("amqp.locks.hold.lost").tag("end", "lost").counter().count())
+                  .isEqualTo(1);
+              assertThat(registry.get("amqp.locks.hold").tag("end", "released").timer().count())
+                  .isEqualTo(1);
+              assertThat(ids(registry, TIMED_OR_COUNTED)).isEqualTo(before);
+            });
+  }
+
+  @Test
+  void anObserverThatACustomizerAddsTakesNothingAway() {
+    List<LockId> observed = new CopyOnWriteArrayList<>();
+    application
+        .withBean(
+            AmqpLocksCustomizer.class,
+            () ->
+                builder ->
+                    builder.observer(
+                        lock -> {
+                          observed.add(lock);
+                          return LockObserver.Attempt.NO_OP;
+                        }))
+        .run(
+            context -> {
+              context.getBean(LockTemplate.class).mutex(name).execute(() -> {});
+              assertThat(observed).containsExactly(LockId.mutex(name));
+              MeterRegistry registry = context.getBean(MeterRegistry.class);
+              assertThat(count(registry, "amqp.locks.acquire", "acquired")).isEqualTo(1);
+              assertThat(count(registry, "amqp.locks.hold", "released")).isEqualTo(1);
+            });
+  }
+
   @Test
   void metersHaveTheKeysThatTheApplicationAddsToAllObservations() {
     application
@@ -128,7 +201,7 @@ class ObservedMetersTest {
             context -> {
               MeterRegistry registry = context.getBean(MeterRegistry.class);
               Set<String> before = timers(registry);
-              assertThat(before).hasSize(7).allMatch(id -> id.contains("region"));
+              assertThat(before).hasSize(TIMERS).allMatch(id -> id.contains("region"));
               context.getBean(LockTemplate.class).mutex(name).execute(() -> {});
               assertThat(timers(registry)).isEqualTo(before);
             });
