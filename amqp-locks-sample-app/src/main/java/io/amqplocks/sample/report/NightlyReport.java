@@ -24,6 +24,9 @@ class NightlyReport {
 
   private static final Logger log = LoggerFactory.getLogger(NightlyReport.class);
 
+  private static final String NO_TOKEN =
+      "There is no fencing token: called past its lock, or with amqp-locks.enabled=false";
+
   /** The part of the receiver's statistics that is reported. */
   record Count(int images) {}
 
@@ -42,7 +45,7 @@ class NightlyReport {
    */
   @MutexGuarded(name = "nightly-report", algorithm = MutexAlgorithm.TOKENS, onBusy = OnBusy.SKIP)
   public void write(LocalDate day, @Nullable FencingToken token) {
-    FencingToken ours = Objects.requireNonNull(token, "Called without its lock");
+    FencingToken ours = Objects.requireNonNull(token, NO_TOKEN);
     Count count = Objects.requireNonNull(receiver.get().uri("/stats").retrieve().body(Count.class));
     if (table.write(day, count.images(), ours)) {
       log.info("Report of {}: {} images", day, count.images());

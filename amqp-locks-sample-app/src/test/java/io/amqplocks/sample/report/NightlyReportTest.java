@@ -16,10 +16,12 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.LocalDate;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.context.ActiveProfiles;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
@@ -32,11 +34,14 @@ import org.springframework.test.context.DynamicPropertySource;
     webEnvironment = SpringBootTest.WebEnvironment.NONE,
     properties = "sample.report.cron=-")
 @ActiveProfiles("reporter")
+@DirtiesContext // or its context would be kept for other tests, and outlive the broker
 class NightlyReportTest {
 
   private static final LocalDate DAY = LocalDate.of(2026, 11, 20);
 
-  private static OwnedBroker broker;
+  /** Closed after the context, which gives its locks back. */
+  @AutoClose private static OwnedBroker broker;
+
   private static HttpServer receiver;
 
   @BeforeAll
@@ -48,7 +53,6 @@ class NightlyReportTest {
   @AfterAll
   static void stop() {
     receiver.stop(0);
-    broker.close();
   }
 
   @DynamicPropertySource

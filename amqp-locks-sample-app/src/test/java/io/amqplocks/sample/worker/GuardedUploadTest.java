@@ -32,7 +32,9 @@ import org.springframework.amqp.ImmediateRequeueAmqpException;
 import org.springframework.amqp.rabbit.core.RabbitTemplate;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.http.MediaType;
 import org.springframework.web.client.HttpServerErrorException;
+import org.springframework.web.client.RestClient;
 
 /** The guarded upload on a real broker, in applications as they really start. */
 @BrokerTest(everyLine = true)
@@ -103,6 +105,24 @@ class GuardedUploadTest {
           .isThrownBy(() -> uploader.upload(image))
           .withCauseInstanceOf(LockException.AcquireTimeout.class);
     }
+  }
+
+  @Test
+  void anOperatorResizesWhileWorkersRun() {
+    var worker = startWorker("http://localhost:1", SLOTS);
+    String uri =
+        "http://localhost:%s/actuator/amqplocks/semaphore/images"
+            .formatted(worker.getEnvironment().getProperty("local.server.port"));
+    RestClient operator = RestClient.create(uri);
+    String change =
+        operator
+            .post()
+            .contentType(MediaType.APPLICATION_JSON)
+            .body("{\"slots\": 7}")
+            .retrieve()
+            .body(String.class);
+    assertThat(change).contains("resized from 3 to 7 slots");
+    assertThat(operator.get().retrieve().body(String.class)).contains("\"free\":7");
   }
 
   @AfterEach
