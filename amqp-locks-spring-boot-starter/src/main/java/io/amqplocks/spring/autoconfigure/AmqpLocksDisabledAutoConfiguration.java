@@ -17,7 +17,8 @@ import org.springframework.context.annotation.Import;
 /**
  * Locks switched off, as for a test or on a developer's machine: annotated methods just run, and so
  * does all work of the {@link LockTemplate} and of named locks, which stay injectable. No connection
- * is opened, and an application needs no RabbitMQ. There is no {@code AmqpLocks} bean then.
+ * is opened, and an application needs no RabbitMQ. There is no {@code AmqpLocks} bean then, and a
+ * lease or fencing token that a method is to be given stays what the caller passes, null as a rule.
  */
 @AutoConfiguration(after = AmqpLocksAutoConfiguration.class)
 @ConditionalOnBooleanProperty(name = "amqp-locks.enabled", havingValue = false)

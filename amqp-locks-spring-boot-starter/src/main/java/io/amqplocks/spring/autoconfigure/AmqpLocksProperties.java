@@ -24,7 +24,7 @@ import org.springframework.boot.context.properties.bind.Name;
  * What an operator can say of the locks.
  *
  * @param enabled Whether to set up the locks. Without, annotated methods and work of the LockTemplate
- *     just run.
+ *     just run, and are given no lease and no fencing token.
  * @param connectionFactory Name or qualifier of the connection factory bean whose settings the locks'
  *     own connections get. By default the only one or the primary one.
  * @param connectionName Name of the locks' connections as the broker shows them, which is followed

@@ -3,6 +3,7 @@ package io.amqplocks.spring.metrics;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockKind;
+import io.amqplocks.lock.LocksStatus.Session;
 import io.amqplocks.spring.LockCatalog;
 import io.amqplocks.spring.MetricNames;
 import io.amqplocks.spring.SemaphoreSetup;
@@ -12,7 +13,7 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.Map;
 import java.util.OptionalInt;
 
-/** How many calls wait in this process, and how many slots the semaphores have. */
+/** Whether there is a session, how many calls wait, and how many slots the semaphores have. */
 public final class LockGauges implements MeterBinder {
 
   private final AmqpLocks locks;
@@ -28,6 +29,9 @@ public final class LockGauges implements MeterBinder {
 
   @Override
   public void bindTo(MeterRegistry registry) {
+    Gauge.builder("amqp.locks.session", locks, l -> l.status().session() == Session.OPEN ? 1 : 0)
+        .description("1 while this process has a session with the broker")
+        .register(registry);
     MetricNames names = new MetricNames(catalog);
     for (LockKind kind : LockKind.values()) {
       registerWaiting(registry, names, kind, MetricNames.OTHER);
