@@ -28,6 +28,7 @@ import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.util.TestPropertyValues;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.AnnotatedBeanDefinitionReader;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.support.AbstractRefreshableApplicationContext;
@@ -72,18 +73,24 @@ class SeveralContextsTest {
                         }
                         assertThat(connectionsOf("one-" + name)).isNotEmpty();
                         assertThat(connectionsOf("two-" + name)).isNotEmpty();
-                        assertThat(
-                                two.getBean(MeterRegistry.class).get("amqp.locks.acquire").timers())
-                            .isNotEmpty()
-                            .isNotSameAs(
-                                one.getBean(MeterRegistry.class)
-                                    .get("amqp.locks.acquire")
-                                    .timers());
+                        Awaitility.await()
+                            .until(() -> calls(two, "acquired") == 1 && calls(one, "busy") == 1);
+                        assertThat(calls(one, "acquired")).isZero();
+                        assertThat(calls(two, "busy")).isZero();
                       });
               Awaitility.await()
                   .untilAsserted(() -> assertThat(connectionsOf("two-" + name)).isEmpty());
               assertThat(locks.semaphore(name).tryExecute(() -> {})).isTrue();
             });
+  }
+
+  private long calls(ApplicationContext application, String outcome) {
+    return application
+        .getBean(MeterRegistry.class)
+        .get("amqp.locks.acquire")
+        .tags("amqp.locks.name", name, "amqp.locks.outcome", outcome)
+        .timer()
+        .count();
   }
 
   /** As applications on a servlet container of their own have, which can be refreshed. */

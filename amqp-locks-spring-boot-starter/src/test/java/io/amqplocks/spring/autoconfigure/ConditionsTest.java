@@ -14,6 +14,8 @@ import io.amqplocks.spring.guard.GuardAdvisor;
 import io.amqplocks.spring.guard.GuardScanner;
 import io.amqplocks.spring.guard.GuardedMethods;
 import io.amqplocks.spring.guard.LocksLifecycle;
+import io.amqplocks.spring.guard.MissingSemaphores;
+import io.amqplocks.spring.health.AmqpLocksHealthIndicator;
 import io.amqplocks.spring.metrics.LockGauges;
 import io.amqplocks.spring.metrics.LockMeters;
 import java.util.Objects;
@@ -21,6 +23,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
@@ -44,6 +48,7 @@ class ConditionsTest {
         GuardedMethods.class,
         GuardAdvisor.class,
         GuardScanner.class,
+        MissingSemaphores.class,
         LockMeters.class,
         LockGauges.class
       })
@@ -58,6 +63,19 @@ class ConditionsTest {
               assertThat(context).hasNotFailed().hasSingleBean(type);
               assertThat(context.getBean(type)).isSameAs(own);
             });
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"amqplocksHealthIndicator", "amqplocksHealthContributor"})
+  void aHealthContributorOfThatNameTakesThePlaceOfOurs(String bean) {
+    application
+        .withBean(bean, HealthIndicator.class, () -> () -> Health.up().build())
+        .run(
+            context ->
+                assertThat(context)
+                    .hasNotFailed()
+                    .hasBean(bean)
+                    .doesNotHaveBean(AmqpLocksHealthIndicator.class));
   }
 
   @Test

@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.amqplocks.spring.Contexts;
 import io.amqplocks.spring.endpoint.AmqpLocksEndpoint;
+import io.amqplocks.spring.endpoint.BrokerQuestions;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -36,6 +39,22 @@ class EndpointConditionsTest {
         .withPropertyValues(EXPOSED)
         .run(context -> assertThat(context).hasSingleBean(AmqpLocksEndpoint.class));
     application.run(context -> assertThat(context).doesNotHaveBean(AmqpLocksEndpoint.class));
+  }
+
+  @ParameterizedTest
+  @ValueSource(classes = {AmqpLocksEndpoint.class, BrokerQuestions.class})
+  <T> void aBeanOfTheApplicationTakesThePlaceOfOurs(Class<T> type) {
+    ApplicationContextRunner complete = application.withPropertyValues(EXPOSED);
+    AtomicReference<T> ours = new AtomicReference<>();
+    complete.run(context -> ours.set(context.getBean(type)));
+    T own = Objects.requireNonNull(ours.get());
+    complete
+        .withBean("own", type, () -> own)
+        .run(
+            context -> {
+              assertThat(context).hasNotFailed().hasSingleBean(type);
+              assertThat(context.getBean(type)).isSameAs(own);
+            });
   }
 
   @ParameterizedTest

@@ -3,13 +3,18 @@ package io.amqplocks.spring.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.amqplocks.spring.LockTemplate;
+import io.amqplocks.spring.metrics.LockMeters;
 import io.amqplocks.spring.metrics.ObservedMeters;
 import io.amqplocks.spring.observation.LockObservations;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.observation.DefaultMeterObservationHandler;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.amqp.rabbit.connection.CachingConnectionFactory;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
@@ -37,14 +42,34 @@ class ObservationConditionsTest {
     return registry.find("amqp.locks.acquire").timer() != null;
   }
 
-  @Test
-  void withTimersMadeOfObservations() {
-    application
+  private ApplicationContextRunner observed() {
+    return application
         .withBean(ObservationRegistry.class, ObservationRegistry::create)
         .withBean(MeterRegistry.class, SimpleMeterRegistry::new)
         .withBean(
             DefaultMeterObservationHandler.class,
-            () -> new DefaultMeterObservationHandler(new SimpleMeterRegistry()))
+            () -> new DefaultMeterObservationHandler(new SimpleMeterRegistry()));
+  }
+
+  @ParameterizedTest
+  @ValueSource(classes = {LockObservations.class, ObservedMeters.class, LockMeters.class})
+  <T> void aBeanOfTheApplicationTakesThePlaceOfOurs(Class<T> type) {
+    ApplicationContextRunner complete = observed();
+    AtomicReference<T> ours = new AtomicReference<>();
+    complete.run(context -> ours.set(context.getBean(type)));
+    T own = Objects.requireNonNull(ours.get());
+    complete
+        .withBean("own", type, () -> own)
+        .run(
+            context -> {
+              assertThat(context).hasNotFailed().hasSingleBean(type);
+              assertThat(context.getBean(type)).isSameAs(own);
+            });
+  }
+
+  @Test
+  void withTimersMadeOfObservations() {
+    observed()
         .run(
             context -> {
               assertThat(context).hasSingleBean(LockObservations.class);

@@ -3,6 +3,7 @@ package io.amqplocks.spring.metrics;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.LocksOnBroker;
@@ -43,6 +44,18 @@ class LockMetersTest {
 
   private RequiredSearch meter(MeterRegistry registry, String meter, String type) {
     return registry.get(meter).tag("amqp.locks.name", name).tag("amqp.locks.type", type);
+  }
+
+  @Test
+  void whetherThereIsASession() {
+    application.run(
+        context -> {
+          MeterRegistry registry = context.getBean(MeterRegistry.class);
+          context.getBean(Uploads.class).upload();
+          assertThat(registry.get("amqp.locks.session").gauge().value()).isEqualTo(1);
+          context.getBean(AmqpLocks.class).close();
+          assertThat(registry.get("amqp.locks.session").gauge().value()).isZero();
+        });
   }
 
   @Test
