@@ -20,8 +20,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 @BrokerTest(everyLine = true)
 class AmqpLocksEndpointTest {
@@ -207,72 +205,6 @@ class AmqpLocksEndpointTest {
       assertThat(application.get("amqplocks/semaphore/images").<Integer>read("$.broker.slots"))
           .isEqualTo(3);
       assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
-    }
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"images", "videos"})
-  void resize(String name) {
-    try (EndpointApplication application = application(OPENED)) {
-      String path = "amqplocks/semaphore/" + name;
-      int before = application.get(path).read("$.broker.slots");
-      Answer grown = application.post(path, "{\"slots\":7}");
-      assertThat(grown.status()).as(grown.text()).isEqualTo(200);
-      assertThat(grown.<String>read("$.done"))
-          .isEqualTo("resized from %d to 7 slots".formatted(before));
-      assertThat(grown.<Integer>read("$.lock.broker.free")).isEqualTo(7);
-      assertThat(grown.<String>read("$.lock.note"))
-          .isEqualTo(
-              "The application configures %d slots; the 7 at the broker count.".formatted(before));
-      Lease lease = application.bean(LockTemplate.class).semaphore(name).acquire();
-      Answer shrunk = application.post(path, "{\"slots\":1}");
-      assertThat(shrunk.<String>read("$.done")).isEqualTo("resized from 7 to 1 slots");
-      lease.close();
-      await().atMost(LONG).until(() -> application.get(path).<Integer>read("$.broker.free") == 1);
-    }
-  }
-
-  @Test
-  void aResizeThatTheNextStartUndoesIsCalledSo() {
-    try (EndpointApplication application =
-        application(
-            OPENED,
-            "amqp-locks.semaphores.images.on-mismatch=resize",
-            "amqp-locks.semaphores.videos.on-mismatch=fail")) {
-      Answer images = application.post("amqplocks/semaphore/images", "{\"slots\":7}");
-      assertThat(images.<String>read("$.next"))
-          .isEqualTo("The next start of an application sets it back to 3 (on-mismatch=resize).");
-      assertThat(images.<String>read("$.lock.note")).endsWith(images.<String>read("$.next"));
-      Answer videos = application.post("amqplocks/semaphore/videos", "{\"slots\":7}");
-      assertThat(videos.<String>read("$.next"))
-          .isEqualTo(
-              "No application starts that configures 2, until it says 7 (on-mismatch=fail).");
-      assertThat(videos.<String>read("$.lock.note")).endsWith(videos.<String>read("$.next"));
-      Answer back = application.post("amqplocks/semaphore/images", "{\"slots\":3}");
-      assertThat(back.json().<Object>read("$.lock").toString()).doesNotContain("note");
-    }
-  }
-
-  @Test
-  void whatMakesNoSenseIsRefused() {
-    try (EndpointApplication application = application(OPENED)) {
-      for (String body :
-          List.of(
-              "{}",
-              "{\"slots\":0}",
-              "{\"slots\":10001}",
-              "{\"slots\":\"many\"}",
-              "{\"enabled\":true}",
-              "{\"slots\":3,\"enabled\":true}")) {
-        Answer answer = application.post("amqplocks/semaphore/images", body);
-        assertThat(answer.status()).as(body + answer.text()).isEqualTo(400);
-      }
-      assertThat(application.get("amqplocks/semaphore/images").<Integer>read("$.broker.slots"))
-          .isEqualTo(3);
-      assertThat(application.post("amqplocks/mutex/report", "{\"slots\":2}").status())
-          .isEqualTo(400);
-      Answer none = application.post("amqplocks/semaphore/none", "{\"slots\":2}");
-      assertThat(none.status()).isEqualTo(404);
     }
   }
 }

@@ -79,6 +79,33 @@ class EndpointWithoutBrokerTest {
   }
 
   @Test
+  void aForcedReleaseThatFailsHalfWaySaysWhatIsDone() {
+    try (EndpointApplication application = application(20)) {
+      Lease lease = application.bean(LockTemplate.class).semaphore("images").acquire();
+      broker.faults().freeze();
+      try {
+        Answer answer = application.delete("amqplocks/semaphore/images");
+        assertThat(answer.status()).as(answer.text()).isEqualTo(503);
+        assertThat(answer.<String>read("$.error"))
+            .contains("did not answer")
+            .endsWith("Leases of this process that were taken back already: 1.");
+        assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+      } finally {
+        broker.faults().thaw();
+      }
+      await()
+          .atMost(LONG)
+          .until(
+              () ->
+                  Integer.valueOf(3)
+                      .equals(
+                          application
+                              .get("amqplocks/semaphore/images")
+                              .<Integer>read("$.broker.free")));
+    }
+  }
+
+  @Test
   void aBrokerThatIsNotThere() {
     try (EndpointApplication application = application(4)) {
       Lease lease = application.bean(LockTemplate.class).mutex("report").acquire();
