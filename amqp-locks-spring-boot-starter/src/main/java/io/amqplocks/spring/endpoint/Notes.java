@@ -1,5 +1,6 @@
 package io.amqplocks.spring.endpoint;
 
+import io.amqplocks.spring.OnMismatch;
 import io.amqplocks.spring.endpoint.LockDescriptor.Configured;
 import io.amqplocks.spring.endpoint.LockDescriptor.Here;
 import java.util.ArrayList;
@@ -21,7 +22,7 @@ final class Notes {
               ? "Nobody can have it: it does not exist at the broker, or is not enabled."
               : "It does not exist at the broker: an operator destroyed it, or the broker lost it."
                   + " A restart of an application creates it.");
-    } else if (slots != null && wanted != null && !slots.equals(wanted)) {
+    } else if (configured != null && slots != null && wanted != null && !slots.equals(wanted)) {
       notes.add(
           "The application configures %d slots; the %d at the broker count."
               .formatted(wanted, slots));
@@ -45,10 +46,11 @@ final class Notes {
   /** What becomes of that number of slots when an application starts; null if it stays. */
   static @Nullable String atNextStart(Configured configured, int slots) {
     Integer wanted = configured.slots();
-    if (wanted == null || wanted == slots || configured.onMismatch() == null) {
+    OnMismatch then = configured.onMismatch();
+    if (wanted == null || wanted == slots || then == null) {
       return null;
     }
-    return switch (configured.onMismatch()) {
+    return switch (then) {
       case ADOPT -> null;
       case RESIZE ->
           "The next start of an application sets it back to %d (on-mismatch=resize)."
