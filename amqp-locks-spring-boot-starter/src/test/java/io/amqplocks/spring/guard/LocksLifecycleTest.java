@@ -98,7 +98,7 @@ class LocksLifecycleTest {
         .isThrownBy(() -> locks.get().mutex(name).acquire());
   }
 
-  private enum Kind {
+  enum Kind {
     MUTEX,
     TOKEN
   }
