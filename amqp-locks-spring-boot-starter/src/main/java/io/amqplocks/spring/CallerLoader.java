@@ -1,5 +1,6 @@
 package io.amqplocks.spring;
 
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,7 +24,7 @@ public final class CallerLoader {
   public <T extends @Nullable Object, E extends Throwable> T call(GuardedCall<T, E> work) throws E {
     Thread thread = Thread.currentThread();
     ClassLoader before = thread.getContextClassLoader();
-    if (before == loader) {
+    if (Objects.equals(before, loader)) {
       return work.call();
     }
     thread.setContextClassLoader(loader);

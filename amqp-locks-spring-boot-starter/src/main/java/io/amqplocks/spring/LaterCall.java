@@ -61,7 +61,7 @@ public final class LaterCall<T extends @Nullable Object> {
 
   /** Takes that step on another thread than the caller's, which is not to be kept: this or the pool's. */
   public void offTheCaller(Runnable step) {
-    if (Thread.currentThread() == caller) {
+    if (Thread.currentThread().equals(caller)) {
       result.defaultExecutor().execute(step);
     } else {
       step.run();

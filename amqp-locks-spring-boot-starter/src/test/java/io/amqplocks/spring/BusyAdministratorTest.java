@@ -60,7 +60,7 @@ class BusyAdministratorTest {
             BusyAdministratorTest.class.getClassLoader(), new Class<?>[] {type}, answers));
   }
 
-  private interface Call {
+  interface Call {
     void of(LockOperations lock) throws Throwable;
   }
 

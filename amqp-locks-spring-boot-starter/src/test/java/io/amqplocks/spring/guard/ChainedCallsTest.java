@@ -15,7 +15,6 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
@@ -80,8 +79,8 @@ class ChainedCallsTest {
     }
   }
 
-  private interface Chain {
-    CompletableFuture<@Nullable String> begin(CyclicBarrier together, int number);
+  interface Chain {
+    CompletableFuture<?> begin(CyclicBarrier together, int number);
   }
 
   private static String together(CyclicBarrier barrier) {

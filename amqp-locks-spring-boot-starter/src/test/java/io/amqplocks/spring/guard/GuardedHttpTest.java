@@ -120,8 +120,13 @@ class GuardedHttpTest {
   }
 
   GuardedHttpTest(Broker broker) {
-    running = shared == null ? Running.on(new LocksOnBroker(broker)) : shared;
-    shared = running;
+    running = shared(broker);
+  }
+
+  private static Running shared(Broker broker) {
+    Running known = shared == null ? Running.on(new LocksOnBroker(broker)) : shared;
+    shared = known;
+    return known;
   }
 
   @AfterAll

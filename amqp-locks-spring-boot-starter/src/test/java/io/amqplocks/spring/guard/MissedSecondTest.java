@@ -86,11 +86,11 @@ class MissedSecondTest {
     }
 
     @MutexGuarded(name = "${test.lock}", onBusy = OnBusy.FALLBACK, fallbackMethod = "never")
-    CompletableFuture<String> endless() {
+    CompletableFuture<@Nullable String> endless() {
       return CompletableFuture.completedFuture("ran");
     }
 
-    CompletableFuture<String> never() {
+    CompletableFuture<@Nullable String> never() {
       return Mono.<String>never()
           .doOnSubscribe(subscription -> begun.incrementAndGet())
           .doOnCancel(ended::incrementAndGet)
@@ -141,7 +141,7 @@ class MissedSecondTest {
   void cancellingReachesTheFallback() {
     whileBusy(
         work -> {
-          CompletableFuture<String> outer = work.endless();
+          CompletableFuture<@Nullable String> outer = work.endless();
           await().atMost(LONG).until(() -> work.begun() == 1);
           outer.cancel(true);
           await().atMost(LONG).until(() -> work.ended() == 1);
