@@ -1,13 +1,10 @@
 package io.amqplocks.spring;
 
-import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
-import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.Lease;
-import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
@@ -16,14 +13,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ContextConsumer;
-import reactor.core.publisher.Mono;
 
 /** A lock is held until the stage of its work has ended, and given back however that ends. */
 @BrokerTest
@@ -37,22 +30,13 @@ class AsyncExecutionTest {
     onBroker = new LocksOnBroker(broker);
   }
 
-  private @Nullable AmqpLocks locks;
-
-  private int waiting() {
-    return requireNonNull(locks).status().waiting();
-  }
-
   private interface Check {
     void on(LockOperations lock) throws Exception;
   }
 
   private void withLock(Check check) {
     ContextConsumer<AssertableApplicationContext> consumer =
-        context -> {
-          locks = context.getBean(AmqpLocks.class);
-          check.on(context.getBean(LockTemplate.class).semaphore(onBroker.name()));
-        };
+        context -> check.on(context.getBean(LockTemplate.class).semaphore(onBroker.name()));
     onBroker
         .application()
         .withPropertyValues("amqp-locks.semaphores." + onBroker.name() + ".slots=1")
@@ -128,81 +112,6 @@ class AsyncExecutionTest {
         });
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void whoeverGivesUpWhileWaitingLeavesTheLine(GivingUp how) {
-    withLock(
-        lock -> {
-          AtomicInteger begun = new AtomicInteger();
-          try (Lease lease = lock.acquire()) {
-            CompletableFuture<Integer> waiting =
-                lock.executeAsync(() -> CompletableFuture.completedFuture(begun.incrementAndGet()));
-            await().atMost(LONG).until(() -> waiting() == 1);
-            how.of(waiting);
-            await().atMost(LONG).until(() -> waiting() == 0);
-            assertThat(lease.state()).isEqualTo(LeaseState.HELD);
-          }
-          isFree(lock);
-          assertThat(begun).hasValue(0);
-        });
-  }
-
-  /** Ways of the caller to be done with its future. */
-  enum GivingUp {
-    CANCEL,
-    TIMEOUT,
-    COMPLETE;
-
-    void of(CompletableFuture<Integer> future) {
-      switch (this) {
-        case CANCEL -> future.cancel(true);
-        case TIMEOUT -> future.orTimeout(1, TimeUnit.MILLISECONDS);
-        case COMPLETE -> future.complete(-1);
-      }
-    }
-  }
-
-  @ParameterizedTest
-  @EnumSource
-  void aStageWhoseCancelEndsItsWorkIsCancelled(GivingUp how) {
-    withLock(
-        lock -> {
-          AtomicInteger begun = new AtomicInteger();
-          AtomicInteger ended = new AtomicInteger();
-          CompletableFuture<Integer> result =
-              lock.executeAsync(
-                  () ->
-                      Mono.<Integer>never()
-                          .doOnSubscribe(subscription -> begun.incrementAndGet())
-                          .doOnCancel(ended::incrementAndGet)
-                          .toFuture());
-          await().atMost(LONG).until(() -> begun.get() == 1);
-          how.of(result);
-          await().atMost(LONG).until(() -> ended.get() == 1);
-          isFree(lock);
-        });
-  }
-
-  @ParameterizedTest
-  @EnumSource
-  void workThatGoesOnAfterACancellationKeepsTheLock(GivingUp how) {
-    withLock(
-        lock -> {
-          OverlappingWork work = new OverlappingWork();
-          CompletableFuture<Integer> first =
-              lock.executeAsync(() -> CompletableFuture.supplyAsync(work::untilToldSo));
-          await().atMost(LONG).until(() -> work.running() == 1);
-          how.of(first);
-          CompletableFuture<Integer> second =
-              lock.executeAsync(() -> CompletableFuture.supplyAsync(work::run));
-          await().atMost(LONG).until(() -> waiting() == 1);
-          assertThat(lock.tryAcquire()).isEmpty();
-          work.tell();
-          assertThat(second.get(30, TimeUnit.SECONDS)).isEqualTo(1);
-          isFree(lock);
-        });
-  }
-
   @Test
   void whatIsWrongWithTheCallFailsTheFuture() {
     withLock(
@@ -235,43 +144,6 @@ class AsyncExecutionTest {
           } finally {
             thread.setContextClassLoader(before);
           }
-        });
-  }
-
-  @Test
-  void workThatCannotBeCancelledKeepsTheLockUntilItsEnd() {
-    withLock(
-        lock -> {
-          CompletableFuture<String> working = new CompletableFuture<>();
-          AtomicInteger begun = new AtomicInteger();
-          CompletableFuture<String> result =
-              lock.executeAsync(
-                  () -> {
-                    begun.incrementAndGet();
-                    return working.minimalCompletionStage();
-                  });
-          await().atMost(LONG).until(() -> begun.get() == 1);
-          result.cancel(true);
-          assertThat(lock.tryAcquire()).isEmpty();
-          working.complete("too late");
-          isFree(lock);
-        });
-  }
-
-  @Test
-  void cancellingAtAnyMomentLeavesNothingHeld() {
-    withLock(
-        lock -> {
-          for (int round = 0; round < 100; round++) {
-            CompletableFuture<String> result =
-                lock.executeAsync(() -> Mono.<String>never().toFuture());
-            long end = System.nanoTime() + round * 20_000L;
-            while (System.nanoTime() < end) {
-              Thread.onSpinWait();
-            }
-            result.cancel(true);
-          }
-          isFree(lock);
         });
   }
 }

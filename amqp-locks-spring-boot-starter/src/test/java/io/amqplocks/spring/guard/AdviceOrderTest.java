@@ -4,12 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.amqplocks.AmqpLocks;
-import io.amqplocks.AmqpLocksBuilder;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
-import io.amqplocks.lock.LockId;
-import io.amqplocks.lock.LockListener;
-import io.amqplocks.spring.AmqpLocksCustomizer;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.spring.MutexGuarded;
@@ -22,7 +18,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.ObjectProvider;
@@ -193,32 +188,11 @@ class AdviceOrderTest {
             });
   }
 
-  /** Attempts that found the lock busy. */
-  static class Counted implements AmqpLocksCustomizer, LockListener {
-    private final AtomicInteger busy = new AtomicInteger();
-
-    int busy() {
-      return busy.get();
-    }
-
-    @Override
-    public void customize(AmqpLocksBuilder builder) {
-      builder.listener(this);
-    }
-
-    @Override
-    public void notAcquired(LockId lock, Outcome outcome, Duration waited) {
-      if (outcome == Outcome.BUSY) {
-        busy.incrementAndGet();
-      }
-    }
-  }
-
   @Test
   void aBusyLockIsAnAttemptThatFailed() {
     onBroker
         .application()
-        .withBean(Counted.class)
+        .withBean(BusyAttempts.class)
         .withUserConfiguration(Application.class)
         .run(
             context -> {
@@ -227,8 +201,8 @@ class AdviceOrderTest {
               try (Lease other =
                   context.getBean(LockTemplate.class).mutex(onBroker.name()).acquire()) {
                 waiting = CompletableFuture.supplyAsync(work::retriedWhileBusy);
-                Counted counted = context.getBean(Counted.class);
-                await().atMost(LONG).until(() -> counted.busy() >= 2);
+                BusyAttempts attempts = context.getBean(BusyAttempts.class);
+                await().atMost(LONG).until(() -> attempts.number() >= 2);
                 assertThat(waiting).isNotDone();
                 assertThat(other.lossReason()).isEmpty();
               }

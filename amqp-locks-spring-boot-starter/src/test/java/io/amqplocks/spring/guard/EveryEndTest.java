@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
@@ -149,23 +150,16 @@ class EveryEndTest {
     FUTURE_TIMES_OUT("CompletionException") {
       @Override
       Object call(Work work, Runnable lose) throws Exception {
-        return work.future(
-                () ->
-                    new CompletableFuture<String>()
-                        .orTimeout(1, java.util.concurrent.TimeUnit.MILLISECONDS))
-            .join();
+        CompletableFuture<String> never = new CompletableFuture<>();
+        return work.future(() -> never.orTimeout(1, TimeUnit.MILLISECONDS)).join();
       }
     },
     FUTURE_IS_CANCELLED("CancellationException") {
       @Override
       Object call(Work work, Runnable lose) throws Exception {
         CompletableFuture<Boolean> begun = new CompletableFuture<>();
-        CompletableFuture<String> future =
-            work.future(
-                () ->
-                    Mono.<String>never()
-                        .doOnSubscribe(subscription -> begun.complete(true))
-                        .toFuture());
+        Mono<String> never = Mono.<String>never().doOnSubscribe(any -> begun.complete(true));
+        CompletableFuture<String> future = work.future(() -> never.toFuture());
         assertThat(begun.join()).isTrue();
         future.cancel(true);
         return future.join();
