@@ -60,7 +60,7 @@ import java.lang.annotation.Target;
  * </ul>
  *
  * <p>A method that returns a {@code CompletableFuture}, {@code Mono} or {@code Flux} runs in the context
- * of the caller's class loader, but on another thread: what else the caller keeps in thread-locals, as a
+ * of the caller's class loader, but mostly on another thread: what else the caller keeps in thread-locals, as a
  * security context, a transaction or logging's MDC, is not there. Hand it over as an argument, or by
  * Reactor's context.
  *
