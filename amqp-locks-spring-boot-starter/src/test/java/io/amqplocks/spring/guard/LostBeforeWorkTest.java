@@ -130,7 +130,10 @@ class LostBeforeWorkTest {
                   context.getBean(LockTemplate.class).mutex(onBroker.name() + "-two").acquire();
               try {
                 called = CompletableFuture.supplyAsync(() -> call.apply(work));
-                await().atMost(LONG).until(() -> locks.status().waiting() == 1);
+                // Not waiting for the first one: that is held, beside the other.
+                await()
+                    .atMost(LONG)
+                    .until(() -> locks.status().held() == 2 && locks.status().waiting() == 1);
                 broker.faults().deleteQueue(onBroker.mutexQueue());
                 await().atMost(LONG).until(() -> context.getBean(Losses.class).seen() == 1);
                 if (!free) {
