@@ -30,6 +30,7 @@ import io.amqplocks.lock.TokenQueueType;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.locks.LockSupport;
@@ -104,9 +105,13 @@ final class Parts {
     quorumSessions = sessions(connector, "quorum holder", threads, verification::begin);
     tokens = new TokenDirectory(names, new TokenRecords(names));
     withdrawals = new TokenWithdrawals(threads);
-    users = new Context(sessions, lines, notices, callTimeout, Ticker.SYSTEM, waitingWork, timer);
+    Executor results = threads.results();
+    users =
+        new Context(
+            sessions, lines, notices, callTimeout, Ticker.SYSTEM, waitingWork, results, timer);
     administrators =
-        new Context(sessions, lines, silence, callTimeout, Ticker.SYSTEM, waitingWork, timer);
+        new Context(
+            sessions, lines, silence, callTimeout, Ticker.SYSTEM, waitingWork, results, timer);
   }
 
   private Sessions sessions(

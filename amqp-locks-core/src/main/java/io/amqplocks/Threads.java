@@ -3,6 +3,7 @@ package io.amqplocks;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -52,6 +53,16 @@ final class Threads implements ThreadFactory {
         new ThreadPoolExecutor(8, 8, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), this);
     pool.allowCoreThreadTimeOut(true);
     return pool;
+  }
+
+  /**
+   * For results of asynchronous calls, and whatever users chain to them. That may block, and even wait for
+   * another result; so it has as many threads as it needs. The common pool has too few: one, on two
+   * processors. They end by themselves, so nobody shuts it down.
+   */
+  ThreadPoolExecutor results() {
+    return new ThreadPoolExecutor(
+        0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), this);
   }
 
   /** For signals, which take no time; most are cancelled before they are due. */

@@ -70,7 +70,7 @@ public interface AmqpLock {
 
   /**
    * The same without a thread that waits. The returned future completes with what {@link #acquire} would
-   * return or throw, on a thread of the common pool. Cancelling it gives the place in the line up; a lease
+   * return or throw, on a thread of the library that nothing else needs. Cancelling it gives the place in the line up; a lease
    * that had come about already is given back.
    */
   CompletableFuture<Lease> acquireAsync(Duration wait);

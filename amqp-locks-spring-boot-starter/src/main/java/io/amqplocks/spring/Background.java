@@ -2,6 +2,8 @@ package io.amqplocks.spring;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -26,25 +28,27 @@ public final class Background {
   private static final AtomicInteger COUNT = new AtomicInteger();
   private static final ThreadPoolExecutor RELEASES = pool("release");
   private static final ThreadPoolExecutor CREATIONS = pool("create");
+  private static final ThreadPoolExecutor RESULTS =
+      new ThreadPoolExecutor(
+          0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), threads("result"));
 
   private Background() {}
 
   private static ThreadPoolExecutor pool(String purpose) {
     ThreadPoolExecutor pool =
         new ThreadPoolExecutor(
-            8,
-            8,
-            10,
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(),
-            task -> {
-              Thread thread =
-                  new Thread(task, "amqp-locks-spring-" + purpose + "-" + COUNT.incrementAndGet());
-              thread.setDaemon(true);
-              return thread;
-            });
+            8, 8, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads(purpose));
     pool.allowCoreThreadTimeOut(true);
     return pool;
+  }
+
+  private static ThreadFactory threads(String purpose) {
+    return task -> {
+      Thread thread =
+          new Thread(task, "amqp-locks-spring-" + purpose + "-" + COUNT.incrementAndGet());
+      thread.setDaemon(true);
+      return thread;
+    };
   }
 
   /** Gives back or verifies soon. */
@@ -52,7 +56,7 @@ public final class Background {
     RELEASES.execute(task);
   }
 
-  /** The same with an outcome, which is told on a thread of the common pool. */
+  /** The same with an outcome, which is told elsewhere, as by {@link #tell}. */
   public static <T extends @Nullable Object> CompletableFuture<T> call(Supplier<T> task) {
     CompletableFuture<T> result = new CompletableFuture<>();
     run(
@@ -64,9 +68,17 @@ public final class Background {
           } catch (RuntimeException | Error e) {
             tell = () -> result.completeExceptionally(e);
           }
-          result.defaultExecutor().execute(tell);
+          tell(tell);
         });
     return result;
+  }
+
+  /**
+   * Hands something to the application, whose code may block. It has as many threads as it needs: the
+   * common pool has one, on two processors, and who blocks it keeps all others from their results.
+   */
+  public static void tell(Runnable task) {
+    RESULTS.execute(task);
   }
 
   /** Creates a semaphore soon. */

@@ -4,9 +4,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The class loader in whose context a caller calls, for its work that runs on another thread: those of
- * the common pool know only the system's, which does not find the classes of an application that was
- * started as one jar. Not meant to be called by applications.
+ * The class loader in whose context a caller calls, for its work that runs on another thread: that may have
+ * been made by somebody with another one, which does not find the classes of an application that was started
+ * as one jar. Not meant to be called by applications.
  */
 public final class CallerLoader {
 

@@ -73,10 +73,10 @@ final class FirstUse {
             if (!result.isDone()) {
               CompletableFuture<Lease> begun = acquire.get();
               publish(begun);
-              var unused = begun.whenCompleteAsync(this::pass, result.defaultExecutor());
+              var unused = begun.whenCompleteAsync(this::pass, Background::tell);
             }
           } catch (RuntimeException | Error e) {
-            result.defaultExecutor().execute(() -> result.completeExceptionally(e));
+            Background.tell(() -> result.completeExceptionally(e));
           }
         });
   }

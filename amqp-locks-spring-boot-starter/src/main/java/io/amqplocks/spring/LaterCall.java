@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * nothing is decided then, that decides. Else the stage of what goes on is cancelled, where that ends
  * it: the stage is published before it is looked whether the caller has given up, and the future is
  * completed before the stage is looked for, so one of the two sees the other. What the caller hears and
- * chains to it runs on the common pool, and never where locks are given back.
+ * chains to it runs on threads for that, and never where locks are given back.
  *
  * @param <T> the result
  */
@@ -59,10 +59,10 @@ public final class LaterCall<T extends @Nullable Object> {
     return result;
   }
 
-  /** Takes that step on another thread than the caller's, which is not to be kept: this or the pool's. */
+  /** Takes that step on another thread than the caller's, which is not to be kept: this or a pool's. */
   public void offTheCaller(Runnable step) {
     if (Thread.currentThread().equals(caller)) {
-      result.defaultExecutor().execute(step);
+      Background.tell(step);
     } else {
       step.run();
     }
@@ -151,16 +151,14 @@ public final class LaterCall<T extends @Nullable Object> {
   @SuppressWarnings("NullAway") // null only where T allows it
   private void tell(@Nullable T value, @Nullable Throwable failure) {
     over = true;
-    result
-        .defaultExecutor()
-        .execute(
-            () -> {
-              if (failure == null) {
-                result.complete(value);
-              } else {
-                result.completeExceptionally(failure);
-              }
-            });
+    Background.tell(
+        () -> {
+          if (failure == null) {
+            result.complete(value);
+          } else {
+            result.completeExceptionally(failure);
+          }
+        });
   }
 
   /** The caller's future is complete: if not by the end, the caller has given up. */

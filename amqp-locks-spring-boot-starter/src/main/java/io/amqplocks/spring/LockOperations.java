@@ -114,7 +114,7 @@ public final class LockOperations {
 
   /**
    * Does work that goes on after it was begun, without a thread that waits for the lock. When the lock
-   * is had, the work is begun on a thread of the common pool; the lock is held until the work's stage
+   * is had, the work is begun on a thread of the library; the lock is held until the work's stage
    * completes. Then it is given back, and after that the returned future completes as the stage did,
    * with what {@link #acquire()} throws if the lock was not had, or with what beginning threw.
    *
@@ -171,7 +171,7 @@ public final class LockOperations {
 
   /**
    * The same without a thread that waits, as {@link AmqpLock#acquireAsync} says: whoever completes
-   * the future does it on a thread of the common pool, and cancelling it ends the waiting. Throws
+   * the future does it on a thread of the library, and cancelling it ends the waiting. Throws
    * nothing itself.
    */
   public CompletableFuture<Lease> acquireAsync() {

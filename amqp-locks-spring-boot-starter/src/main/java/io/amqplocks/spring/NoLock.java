@@ -33,6 +33,6 @@ record NoLock(LockId id) implements AmqpLock {
   @Override
   public CompletableFuture<Lease> acquireAsync(Duration wait) {
     // On the thread that a real one would be had on, for what is chained to it.
-    return CompletableFuture.supplyAsync(() -> new NoLease(id));
+    return CompletableFuture.supplyAsync(() -> new NoLease(id), Background::tell);
   }
 }

@@ -43,7 +43,7 @@ import java.lang.annotation.Target;
  * <ul>
  *   <li>A plain method: until it has returned or thrown.
  *   <li>{@code CompletableFuture} or {@code CompletionStage}: the call returns at once and no thread
- *       waits. The method runs when the lock is had, on a thread of the common pool; the lock is held
+ *       waits. The method runs when the lock is had, on a thread of the library; the lock is held
  *       until its stage completes. A caller that completes the returned future itself, as by cancelling
  *       it or by {@code orTimeout}, ends the waiting. A method that has begun keeps the lock until its
  *       stage has completed, for to cancel a {@code CompletableFuture} does not end what works on it. A

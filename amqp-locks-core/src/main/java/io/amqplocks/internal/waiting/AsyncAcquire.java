@@ -147,8 +147,8 @@ final class AsyncAcquire {
   /** In other threads than ours, which must not be held up by what the user does next. */
   private void succeed(HeldLease lease) {
     attempted.acquired(lease);
-    result
-        .defaultExecutor()
+    context
+        .results()
         .execute(
             () -> {
               if (!result.complete(lease)) {
@@ -159,6 +159,6 @@ final class AsyncAcquire {
 
   private void fail(WaitingLines.Ticket mine, Outcome missed, Throwable failure) {
     end(mine, missed, failure);
-    result.defaultExecutor().execute(() -> result.completeExceptionally(failure));
+    context.results().execute(() -> result.completeExceptionally(failure));
   }
 }

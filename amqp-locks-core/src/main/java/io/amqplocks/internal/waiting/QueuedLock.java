@@ -15,6 +15,7 @@ import io.amqplocks.lock.LockListener.Outcome;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ScheduledExecutorService;
 
@@ -63,6 +64,7 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object lineKey, 
    * @param callTimeout the bound on each call
    * @param ticker the time
    * @param executor works on calls that nobody waits for in a thread
+   * @param results hands their results to the users
    * @param timer says when to look at them again
    */
   public record Context(
@@ -72,6 +74,7 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object lineKey, 
       Duration callTimeout,
       Ticker ticker,
       ExecutorService executor,
+      Executor results,
       ScheduledExecutorService timer) {}
 
   @Override
