@@ -2,7 +2,6 @@ package io.amqplocks.spring;
 
 import io.amqplocks.lock.Lease;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -56,7 +55,9 @@ final class FirstUse {
     var unused =
         first.whenComplete(
             (lease, failure) -> {
-              if (failure != null && !use.result.isDone() && gone.test(unwrapped(failure))) {
+              if (failure != null
+                  && !use.result.isDone()
+                  && gone.test(LaterCall.unwrapped(failure))) {
                 use.createAndAcquire();
               } else {
                 use.pass(lease, failure);
@@ -91,15 +92,9 @@ final class FirstUse {
   private void pass(@Nullable Lease lease, @Nullable Throwable failure) {
     if (lease == null) {
       result.completeExceptionally(
-          failure == null ? new IllegalStateException("No lease") : unwrapped(failure));
+          failure == null ? new IllegalStateException("No lease") : LaterCall.unwrapped(failure));
     } else if (!result.complete(lease)) {
       Background.run(lease::close);
     }
-  }
-
-  private static Throwable unwrapped(Throwable failure) {
-    return failure instanceof CompletionException && failure.getCause() != null
-        ? failure.getCause()
-        : failure;
   }
 }

@@ -126,7 +126,8 @@ public final class LaterCall<T extends @Nullable Object> {
     if (result.isDone()) {
       cancel();
     }
-    stage.whenComplete((value, failure) -> end.accept(value, unwrapped(failure)));
+    stage.whenComplete(
+        (value, failure) -> end.accept(value, failure == null ? null : unwrapped(failure)));
   }
 
   /** In the background, since this may be anybody's thread. */
@@ -179,7 +180,8 @@ public final class LaterCall<T extends @Nullable Object> {
     }
   }
 
-  private static @Nullable Throwable unwrapped(@Nullable Throwable failure) {
+  /** What a stage failed with, without what the stages behind it wrapped it in. */
+  public static Throwable unwrapped(Throwable failure) {
     return failure instanceof CompletionException && failure.getCause() != null
         ? failure.getCause()
         : failure;

@@ -3,13 +3,13 @@ package io.amqplocks.spring.guard;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.spring.Background;
+import io.amqplocks.spring.LaterCall;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -108,14 +108,13 @@ final class AsyncLeases {
 
   private void failed(Wanted each, @Nullable Throwable failure) {
     Throwable cause =
-        failure instanceof CompletionException && failure.getCause() != null
-            ? failure.getCause()
-            : failure;
+        failure == null
+            ? new CancellationException("The call was cancelled")
+            : LaterCall.unwrapped(failure);
     if (cause instanceof LockException.AcquireTimeout busy && !each.guard().throwsWhenBusy()) {
       acquired.complete(Optional.of(new Missed(each, busy)));
     } else {
-      acquired.completeExceptionally(
-          cause == null ? new CancellationException("The call was cancelled") : cause);
+      acquired.completeExceptionally(cause);
     }
   }
 
