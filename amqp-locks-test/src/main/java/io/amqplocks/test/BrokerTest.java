@@ -45,4 +45,10 @@ public @interface BrokerTest {
 
   /** Whether to run on every line wanted, not only on the preferred one. */
   boolean everyLine() default false;
+
+  /**
+   * Whether each run of the class has a broker to itself while it lasts: for a class that hurts its
+   * broker, changes it as a whole, or counts all there is in it.
+   */
+  boolean ownBroker() default false;
 }
