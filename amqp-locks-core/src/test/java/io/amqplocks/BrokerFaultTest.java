@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What holders see when the broker, or the way to it, fails. */
-@BrokerTest(everyLine = true)
+@BrokerTest(everyLine = true, ownBroker = true)
 class BrokerFaultTest {
 
   private final ExecutorService threads = Executors.newCachedThreadPool();

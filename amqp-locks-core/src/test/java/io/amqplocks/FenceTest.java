@@ -34,7 +34,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tokens rise with each acquisition of a slot, whoever acquires it and whatever happens between. */
-@BrokerTest(everyLine = true)
+@BrokerTest(everyLine = true, ownBroker = true)
 class FenceTest {
 
   private static final Duration LONG = Duration.ofMinutes(1);

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What an operator sees of the locks of one process, and can do about them there. */
-@BrokerTest(everyLine = true)
+@BrokerTest(everyLine = true, ownBroker = true)
 class LookingOnTest {
 
   private static final Duration LONG = Duration.ofSeconds(30);

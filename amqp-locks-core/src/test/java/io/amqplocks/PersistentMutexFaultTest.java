@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The persistent mutex where the broker, the network, strangers or permissions do not play along. */
-@BrokerTest(everyLine = true)
+@BrokerTest(everyLine = true, ownBroker = true)
 class PersistentMutexFaultTest {
 
   private static final String USER = "locks-persistent";

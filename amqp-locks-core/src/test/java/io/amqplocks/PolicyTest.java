@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the broker's policies do to the queues of a lock: the table of docs/operations/policies.md. */
-@BrokerTest(everyLine = true)
+@BrokerTest(everyLine = true, ownBroker = true)
 class PolicyTest {
 
   private static final LockName NAME = LockName.of("s");

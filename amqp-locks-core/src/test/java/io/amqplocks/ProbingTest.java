@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A semaphore works the same whichever way it looks for its slots. */
-@BrokerTest(everyLine = true)
+@BrokerTest(everyLine = true, ownBroker = true)
 class ProbingTest {
 
   private static final Duration HEARTBEAT = Duration.ofSeconds(2);

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What holders of tokens learn, and when, if their token, its queue or the way to it is gone. */
-@BrokerTest(everyLine = true)
+@BrokerTest(everyLine = true, ownBroker = true)
 class TokenVerificationTest {
 
   /** For so many a lease is certain without an answer. */

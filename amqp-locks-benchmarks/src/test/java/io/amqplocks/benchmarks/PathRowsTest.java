@@ -14,7 +14,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** From a broker to the table's lines. What the numbers are is not for a test to say. */
-@BrokerTest
+@BrokerTest(ownBroker = true)
 class PathRowsTest {
 
   private static final Duration SHORT = Duration.ofMillis(200);

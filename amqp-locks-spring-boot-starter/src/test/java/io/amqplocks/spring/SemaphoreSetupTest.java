@@ -12,6 +12,7 @@ import io.amqplocks.test.TcpProxy;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.beans.factory.FactoryBean;
@@ -20,6 +21,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
 @BrokerTest(everyLine = true)
+@Isolated("its output is captured")
 @ExtendWith(OutputCaptureExtension.class)
 class SemaphoreSetupTest {
 

@@ -2,6 +2,7 @@ package io.amqplocks.test;
 
 import java.lang.reflect.Executable;
 import java.util.List;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -27,7 +28,8 @@ final class BrokerExtension
   public Stream<ClassTemplateInvocationContext> provideClassTemplateInvocationContexts(
       ExtensionContext context) {
     SharedBrokers brokers = SharedBrokers.of(context);
-    return lines(context, brokers).stream().map(line -> new BrokerRun(brokers, line));
+    ClassBrokers ofClass = ofClass(context, brokers);
+    return lines(context, brokers).stream().map(line -> new BrokerRun(brokers, ofClass, line));
   }
 
   /** A class that runs once needs its broker already for its own {@code @BeforeAll}. */
@@ -47,7 +49,11 @@ final class BrokerExtension
   @Override
   public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
     SharedBrokers brokers = SharedBrokers.of(context);
-    return brokers.get(onlyLine(context, brokers));
+    return ofClass(context, brokers).get(onlyLine(context, brokers));
+  }
+
+  private static ClassBrokers ofClass(ExtensionContext context, SharedBrokers brokers) {
+    return ClassBrokers.of(context, brokers, asksFor(context, BrokerTest::ownBroker));
   }
 
   /** JUnit calls these methods once around all runs, not in each; the rest is {@link BrokerRun}'s. */
@@ -78,9 +84,13 @@ final class BrokerExtension
   }
 
   private static boolean everyLine(ExtensionContext context) {
+    return asksFor(context, BrokerTest::everyLine);
+  }
+
+  private static boolean asksFor(ExtensionContext context, Predicate<BrokerTest> what) {
     return Stream.concat(
             Stream.of(context.getRequiredTestClass()), context.getEnclosingTestClasses().stream())
         .flatMap(tested -> AnnotationSupport.findAnnotation(tested, BrokerTest.class).stream())
-        .anyMatch(BrokerTest::everyLine);
+        .anyMatch(what);
   }
 }

@@ -10,7 +10,8 @@ import java.util.List;
  * IllegalStateException} if it has not within its time (two minutes for a start, one for anything
  * else) or if it cannot, because the broker is killed or frozen. On a broker that runs as a process
  * of this machine all but the starts and stops take milliseconds. Queues and policies are those of
- * the virtual host {@code /}. One thread at a time.
+ * the virtual host {@code /}. One thread at a time. On a broker that a test class shares with others
+ * ({@link BrokerTest}) the faults that concern the whole broker throw {@link IllegalStateException}.
  */
 public interface BrokerFaults {
 
@@ -82,12 +83,15 @@ public interface BrokerFaults {
   void setConsumerTimeout(Duration timeout);
 
   /**
-   * Sets of which type queues are that are declared without one; from 4.0 on. Stays: for a broker of
-   * one's own.
+   * Sets of which type queues are that are declared without one; from 4.0 on. Stays: for a
+   * broker from {@link Brokers#start()}.
    */
   void setDefaultQueueType(String type);
 
-  /** Enables a plugin that the server came with, and no other. Stays: for a broker of one's own. */
+  /**
+   * Enables a plugin that the server came with, and no other. Stays: for a broker from {@link
+   * Brokers#start()}.
+   */
   void enablePlugin(String name);
 
   /** The queues there are. */

@@ -17,10 +17,12 @@ final class BrokerRun
         AfterClassTemplateInvocationCallback {
 
   private final SharedBrokers brokers;
+  private final ClassBrokers ofClass;
   private final String line;
 
-  BrokerRun(SharedBrokers brokers, String line) {
+  BrokerRun(SharedBrokers brokers, ClassBrokers ofClass, String line) {
     this.brokers = brokers;
+    this.ofClass = ofClass;
     this.line = line;
   }
 
@@ -47,11 +49,11 @@ final class BrokerRun
 
   @Override
   public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
-    return brokers.get(line);
+    return ofClass.get(line);
   }
 
   @Override
   public void afterClassTemplateInvocation(ExtensionContext context) {
-    brokers.heal(line);
+    ofClass.giveBack(line);
   }
 }

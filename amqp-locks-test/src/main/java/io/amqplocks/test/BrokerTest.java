@@ -16,7 +16,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * lines: JUnit calls these once around all of its runs.)
  *
  * <pre>{@code
- * @BrokerTest(everyLine = true)
+ * @BrokerTest(everyLine = true, ownBroker = true)
  * class OrdersTest {
  *   @Test
  *   void survivesTheBroker(Broker broker) {
@@ -28,8 +28,10 @@ import org.junit.jupiter.api.extension.ExtendWith;
  *
  * <p>{@link Brokers} says where brokers come from and which lines are wanted. Each line's broker is
  * started when it is first used, and shared by all test classes of the JVM: use names of your own
- * for queues. After a class every fault still in force is undone, see {@link BrokerFaults#heal()}.
- * Tests must run one after the other, as JUnit does unless told otherwise.
+ * for queues, policies and users. Test classes may run in parallel, but the tests of a class must run
+ * one after the other. A class that hurts the broker as a whole, or counts all there is in it, asks
+ * for a broker of its own by {@link #ownBroker()}; a shared one refuses such faults. After a class
+ * every fault that it left in force is undone, see {@link BrokerFaults#heal()}.
  *
  * <p>A line that is wanted but not there is reported as skipped, with the reason, or as an error if
  * the environment variable {@code AMQP_LOCKS_BROKER_REQUIRED} is {@code true}. The annotation is
@@ -48,7 +50,8 @@ public @interface BrokerTest {
 
   /**
    * Whether each run of the class has a broker to itself while it lasts: for a class that hurts its
-   * broker, changes it as a whole, or counts all there is in it.
+   * broker, changes it as a whole, or counts all there is in it. Such a broker goes on to the next
+   * class that asks for one: queues that a class leaves behind may still be there.
    */
   boolean ownBroker() default false;
 }

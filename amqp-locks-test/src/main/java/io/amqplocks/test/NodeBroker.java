@@ -14,6 +14,7 @@ final class NodeBroker implements OwnedBroker {
 
   private final Address address;
   private final BrokerVersion version;
+  private final NodeControl node;
   private final BrokerFaults faults;
   private final Runnable release;
   private final Thread atExit = new Thread(this::end, "broker-close");
@@ -31,8 +32,7 @@ final class NodeBroker implements OwnedBroker {
     NodeControl answering = new AnsweringNode(node, address, ANSWER);
     try {
       answering.start();
-      NodeBroker broker =
-          new NodeBroker(address, address.awaitVersion(ANSWER), new NodeFaults(answering), release);
+      NodeBroker broker = new NodeBroker(address, address.awaitVersion(ANSWER), answering, release);
       Duration took = Duration.ofNanos(System.nanoTime() - begin);
       LOG.info("RabbitMQ {} up after {} ms", broker.version, took.toMillis());
       return broker;
@@ -42,11 +42,11 @@ final class NodeBroker implements OwnedBroker {
     }
   }
 
-  private NodeBroker(
-      Address address, BrokerVersion version, BrokerFaults faults, Runnable release) {
+  private NodeBroker(Address address, BrokerVersion version, NodeControl node, Runnable release) {
     this.address = address;
     this.version = version;
-    this.faults = faults;
+    this.node = node;
+    this.faults = new NodeFaults(node);
     this.release = release;
     Runtime.getRuntime().addShutdownHook(atExit);
   }
@@ -79,6 +79,11 @@ final class NodeBroker implements OwnedBroker {
   @Override
   public BrokerFaults faults() {
     return faults;
+  }
+
+  /** The same broker for one of several who share it: none may hurt it as a whole. */
+  Broker share() {
+    return new SharedBroker(this, new SharedFaults(new NodeFaults(node)));
   }
 
   @Override

@@ -2,9 +2,9 @@ package io.amqplocks.test;
 
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 /**
@@ -14,10 +14,10 @@ import java.util.stream.Stream;
 final class NodeFaults implements BrokerFaults {
 
   private final NodeControl node;
-  private final Set<String> policies = new LinkedHashSet<>();
-  private final Set<String> users = new LinkedHashSet<>();
-  private boolean alarm;
-  private boolean consumerTimeout;
+  private final Set<String> policies = ConcurrentHashMap.newKeySet();
+  private final Set<String> users = ConcurrentHashMap.newKeySet();
+  private volatile boolean alarm;
+  private volatile boolean consumerTimeout;
 
   NodeFaults(NodeControl node) {
     this.node = node;

@@ -63,6 +63,8 @@ record NodeFolder(NodePlace place, Path path) {
     environment.put("HOME", home);
     environment.put("TERM", "dumb");
     environment.put("LC_ALL", "C.UTF-8");
+    // What dies while it starts must not leave its dump in the folder of whoever runs the tests.
+    environment.put("ERL_CRASH_DUMP", home + "/erl_crash.dump");
     environment.put("ERL_EPMD_PORT", Integer.toString(place.epmdPort()));
     environment.put("ERL_EPMD_ADDRESS", place.nodeHost());
     environment.put("RABBITMQ_NODENAME", place.nodeName());

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-@BrokerTest(everyLine = true)
+@BrokerTest(everyLine = true, ownBroker = true)
 class BrokerFaultsTest {
 
   private static final String NAME = "the one under test";

@@ -74,13 +74,39 @@ class BrokerTestTest {
     return lines.get(0);
   }
 
-  @BrokerTest
+  @BrokerTest(ownBroker = true)
   static class Hurting {
     @Test
     void leavesItsBrokerKilled(Broker broker) {
       broker.faults().kill();
     }
   }
+
+  /** Gets the broker that {@link Hurting} had. */
+  @BrokerTest(ownBroker = true)
+  static class AfterHurting extends Using {}
+
+  @BrokerTest
+  static class HurtingOthers {
+    @Test
+    void wouldKillASharedBroker(Broker broker) {
+      broker.faults().kill();
+    }
+  }
+
+  /** Leaves a policy and a user, and finds none of another class. */
+  @BrokerTest
+  static class Leaving {
+    @Test
+    void leavesAPolicyAndAUser(Broker broker) {
+      broker.faults().setPolicy("left", "^none$", "queues", "{\"max-length\":1}");
+      broker.faults().addUser("left", "left", "", "", "");
+    }
+  }
+
+  /** Fails if the user is still there. */
+  @BrokerTest
+  static class AfterLeaving extends Leaving {}
 
   @BrokerTest
   static class Using {
@@ -110,9 +136,50 @@ class BrokerTestTest {
   }
 
   @Test
+  void ownBrokerIsHealedAndGoesOnToTheNextClass() {
+    List<String> events = run(Map.of(), Hurting.class, AfterHurting.class);
+
+    assertThat(events).filteredOn(event -> event.contains("FAILED")).isEmpty();
+    assertThat(events).filteredOn(event -> event.contains(" up after ")).hasSize(1);
+    assertThat(events)
+        .anyMatch(event -> event.startsWith("FINISHED connects") && event.contains("SUCCESSFUL"));
+  }
+
+  @Test
+  void ownBrokerIsNotTheSharedOne() {
+    List<String> events = run(Map.of(), Using.class, Hurting.class);
+
+    assertThat(events).filteredOn(event -> event.contains("FAILED")).isEmpty();
+    assertThat(events).filteredOn(event -> event.contains(" up after ")).hasSize(2);
+  }
+
+  @Test
+  void sharedBrokerCannotBeHurtAsAWhole() {
+    List<String> events = run(Map.of(), HurtingOthers.class, Using.class);
+
+    assertThat(events)
+        .anyMatch(
+            event ->
+                event.startsWith("FINISHED wouldKillASharedBroker")
+                    && event.contains("FAILED")
+                    && event.contains("@BrokerTest(ownBroker = true)"))
+        .anyMatch(event -> event.startsWith("FINISHED connects") && event.contains("SUCCESSFUL"));
+  }
+
+  @Test
   void sharesOneBrokerThatIsHealedAfterEachClass() {
     String line = line();
-    List<String> events = run(Map.of(), Hurting.class, Using.class);
+    List<String> events = run(Map.of(), Leaving.class, AfterLeaving.class);
+
+    assertThat(events).filteredOn(event -> event.startsWith("STARTED RabbitMQ " + line)).hasSize(2);
+    assertThat(events).filteredOn(event -> event.contains("FAILED")).isEmpty();
+    assertThat(events).filteredOn(event -> event.contains(" up after ")).hasSize(1);
+  }
+
+  @Test
+  void fillsInBrokersEverywhere() {
+    String line = line();
+    List<String> events = run(Map.of(), Leaving.class, Using.class);
 
     assertThat(events).filteredOn(event -> event.startsWith("STARTED RabbitMQ " + line)).hasSize(2);
     assertThat(events).filteredOn(event -> event.contains("FAILED")).isEmpty();

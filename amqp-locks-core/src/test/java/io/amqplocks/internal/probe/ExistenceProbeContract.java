@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What every way of probing must do, on every line. */
-@BrokerTest(everyLine = true)
+@BrokerTest(everyLine = true, ownBroker = true)
 abstract class ExistenceProbeContract {
 
   static final String USER = "locks-probe";

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-@BrokerTest(everyLine = true)
+@BrokerTest(everyLine = true, ownBroker = true)
 class SelfCheckTest {
 
   private static final String USER = "locks-check";

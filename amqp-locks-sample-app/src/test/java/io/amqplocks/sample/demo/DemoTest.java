@@ -60,7 +60,7 @@ class DemoTest {
   }
 
   @Nested
-  @BrokerTest
+  @BrokerTest(ownBroker = true)
   class OnALentBroker {
 
     /** The queue that a worker outside a demo takes its work from. */

@@ -17,6 +17,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.springframework.amqp.rabbit.connection.CachingConnectionFactory;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
@@ -31,6 +32,7 @@ import org.springframework.mock.env.MockEnvironment;
 
 /** Each way in which an application cannot start tells what to do. */
 @BrokerTest
+@Isolated("its output is captured")
 @ExtendWith(OutputCaptureExtension.class)
 class FailureAnalyzersTest {
 

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /** An operator looks when something is wrong: the endpoint must answer just then. */
-@BrokerTest
+@BrokerTest(ownBroker = true)
 class EndpointWithoutBrokerTest {
 
   private static final Duration LONG = Duration.ofSeconds(30);

@@ -22,6 +22,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -29,6 +30,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /** What a DELETE does: all who hold a lock lose it, and nobody else. */
 @BrokerTest(everyLine = true)
+@Isolated("its output is captured")
 @ExtendWith(OutputCaptureExtension.class)
 class ForcedReleaseTest {
 
