@@ -77,21 +77,22 @@ public final class TokenProof {
   /**
    * Verifies the token.
    *
+   * @param thisOne whether no other token will do
    * @param judge says of each message that comes whether it may stand for the token
    * @return OK if a token is held; ABSENT if not, and then it is gone; NONE if the broker did not answer
    */
-  Answer of(Call call, HeldToken token, TokenJudge judge) {
+  Answer of(Call call, HeldToken token, boolean thisOne, TokenJudge judge) {
     if (!token.turn(call.remainingNanos())) {
       return Answer.NONE;
     }
     try {
-      return prove(call, token, judge);
+      return prove(call, token, thisOne, judge);
     } finally {
       token.turned();
     }
   }
 
-  private Answer prove(Call call, HeldToken token, TokenJudge judge) {
+  private Answer prove(Call call, HeldToken token, boolean thisOne, TokenJudge judge) {
     boolean given = false;
     for (int i = 0; i < MOST_EXCHANGES; i++) {
       State now = token.state();
@@ -105,8 +106,8 @@ public final class TokenProof {
       } else if (!token.isJudged(message)) {
         switch (judge.of(message)) {
           case KEEP -> token.approve();
-          case EXCHANGE -> step = giveBack(call, token, Delivery::putBack);
-          case DROP -> step = giveBack(call, token, Delivery::remove);
+          case EXCHANGE -> step = giveBack(call, token, thisOne, Delivery::putBack);
+          case DROP -> step = giveBack(call, token, thisOne, Delivery::remove);
           case LOST -> {
             token.gone(lost(token, "somebody else had it"));
             return Answer.ABSENT;
@@ -116,7 +117,7 @@ public final class TokenProof {
         return Answer.OK;
       } else {
         given = true;
-        step = giveBack(call, token, Delivery::putBack);
+        step = giveBack(call, token, thisOne, Delivery::putBack);
       }
       if (step != Answer.OK) {
         return step;
@@ -138,10 +139,10 @@ public final class TokenProof {
   }
 
   /** Gives what is held back, so that the next message comes. */
-  private Answer giveBack(Call call, HeldToken token, Answering answering) {
+  private Answer giveBack(Call call, HeldToken token, boolean thisOne, Answering answering) {
     Hand hand = token.hand();
     if (!hand.keeps()) {
-      return takeOver(call, token);
+      return takeOver(call, token, thisOne);
     }
     InHand held = token.giveBack(hand);
     if (held == null) {
@@ -158,7 +159,7 @@ public final class TokenProof {
   }
 
   /** Has the next message come to a consumer that goes before all others, and then gives back. */
-  private Answer takeOver(Call call, HeldToken token) {
+  private Answer takeOver(Call call, HeldToken token, boolean thisOne) {
     String step = "consume tokens from queue " + token.queue();
     Loan loan = channels.lend(call, step);
     Hand keeper = tokens.keeper(token, loan);
@@ -166,7 +167,8 @@ public final class TokenProof {
       channels.giveBack(loan);
       return Answer.ABSENT;
     }
-    Method consume = tokens.consume(token, keeper.tag(), TokenQueues.KEEPERS_PRIORITY);
+    int priority = thisOne ? TokenQueues.KEEPERS_OF_ONE_PRIORITY : TokenQueues.KEEPERS_PRIORITY;
+    Method consume = tokens.consume(token, keeper.tag(), priority);
     Answer answer = Answer.NONE;
     try {
       answer =

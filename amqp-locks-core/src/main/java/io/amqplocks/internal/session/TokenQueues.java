@@ -32,6 +32,9 @@ public final class TokenQueues {
   /** Above all users' priorities, and above an administrator's: what is verified is not for others. */
   static final int KEEPERS_PRIORITY = 1_000_000;
 
+  /** Of who can make use of no other token. */
+  static final int KEEPERS_OF_ONE_PRIORITY = KEEPERS_PRIORITY + 1;
+
   private static final Logger log = LoggerFactory.getLogger(TokenQueues.class);
 
   private final DeliveryChannels channels;
@@ -265,8 +268,8 @@ public final class TokenQueues {
   }
 
   /** As {@link TokenProof#of}. */
-  public Answer verify(Call call, HeldToken token, TokenJudge judge) {
-    return proof.of(call, token, judge);
+  public Answer verify(Call call, HeldToken token, boolean thisOne, TokenJudge judge) {
+    return proof.of(call, token, thisOne, judge);
   }
 
   /** As {@link TokenProof#idle}. */

@@ -190,7 +190,7 @@ final class TokenHolding implements Holding {
         }
       }
       Answer answer =
-          session.tokens().verify(call, ours, came -> judge(came, call.ticker().nanos()));
+          session.tokens().verify(call, ours, fenced, came -> judge(came, call.ticker().nanos()));
       return switch (answer) {
         case OK -> Standing.OURS;
         case NONE -> Standing.UNKNOWN;
@@ -215,13 +215,13 @@ final class TokenHolding implements Holding {
       return Verdict.DROP;
     }
     TokenContent known = content;
-    boolean same = known != null && read.isPresent() && known.isSameAs(read.get());
-    if (same && place.isQuorum() && came.returns() != returns + 1) {
-      log.debug("{}: {} returns instead of {}", this, came.returns(), returns + 1);
-      return Verdict.LOST;
-    }
-    if (!same && fenced) {
-      return Verdict.EXCHANGE;
+    if (fenced) {
+      if (known == null || read.isEmpty() || !known.isSameAs(read.get())) {
+        return Verdict.EXCHANGE;
+      }
+      if (came.returns() != returns + 1) {
+        return Verdict.LOST;
+      }
     }
     content = read.orElse(null);
     returns = came.returns();
