@@ -51,6 +51,23 @@ public interface BrokerFaults {
   void deleteQueue(String queue);
 
   /**
+   * Kills the queue's process on this node, as a defect of the server would end it, and returns when the
+   * server has started another in its place. Whoever had messages of a classic queue has them no more;
+   * of a quorum queue this is the local member's process.
+   *
+   * @throws IllegalStateException if there is no such queue with a process on this node
+   */
+  void crashQueue(String queue);
+
+  /**
+   * Tells a quorum queue that this node's link to it dropped and is back: the queue gives away what
+   * clients of this node had of it, and tells them nothing. Up to 4.2; newer ones wait a minute first.
+   *
+   * @throws IllegalStateException if there is no such queue with a process on this node
+   */
+  void dropLinkTo(String queue);
+
+  /**
    * Sets a policy, with priority 0. {@link #heal()} removes it.
    *
    * @param name the policy's name
