@@ -50,6 +50,15 @@ public interface BrokerFaults {
   void deleteQueue(String queue);
 
   /**
+   * Kills the queue's process on this node, as a defect of the server would end it, and returns when the
+   * server has started another in its place. Whoever had messages of a classic queue has them no more;
+   * of a quorum queue this is the local member's process.
+   *
+   * @throws IllegalStateException if there is no such queue with a process on this node
+   */
+  void crashQueue(String queue);
+
+  /**
    * Sets a policy, with priority 0. {@link #heal()} removes it.
    *
    * @param name the policy's name

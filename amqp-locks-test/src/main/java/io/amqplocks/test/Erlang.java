@@ -80,6 +80,40 @@ final class Erlang {
       end.
       """;
 
+  /** Queue. The value is {@code none} if it has no process on this node. */
+  static final String CRASH_QUEUE =
+      """
+      Resource = rabbit_misc:r(<<"/">>, queue, %s),
+      Process = fun() ->
+        case rabbit_amqqueue:lookup(Resource) of
+          {ok, Queue} ->
+            case amqqueue:get_pid(Queue) of
+              {Member, _} -> whereis(Member); %% of a quorum queue
+              Pid when is_pid(Pid), node(Pid) =:= node() -> Pid;
+              _ -> undefined
+            end;
+          _ ->
+            undefined
+        end
+      end,
+      case Process() of
+        undefined ->
+          "none";
+        Old ->
+          Death = monitor(process, Old),
+          exit(Old, kill),
+          receive {'DOWN', Death, process, Old, _} -> ok end,
+          Await = fun Again() ->
+            New = Process(),
+            case New =/= Old andalso is_pid(New) andalso is_process_alive(New) of
+              true -> "crashed";
+              false -> timer:sleep(10), Again()
+            end
+          end,
+          Await()
+      end.
+      """;
+
   /** Name, pattern, definition, what to apply to. */
   static final String SET_POLICY =
       "ok = rabbit_policy:parse_set(<<\"/\">>, %s, %s, %s, 0, %s, <<\"amqp-locks-test\">>)" + DONE;

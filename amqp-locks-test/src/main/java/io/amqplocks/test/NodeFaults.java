@@ -70,6 +70,13 @@ final class NodeFaults implements BrokerFaults {
   }
 
   @Override
+  public void crashQueue(String queue) {
+    if (ask(Erlang.CRASH_QUEUE, queue).equals("none")) {
+      throw new IllegalStateException("There is no process here of a queue named " + queue);
+    }
+  }
+
+  @Override
   public void setPolicy(String name, String pattern, String applyTo, String definitionJson) {
     ask(Erlang.SET_POLICY, name, pattern, definitionJson, applyTo);
     policies.add(name);

@@ -11,12 +11,15 @@ import com.rabbitmq.client.MessageProperties;
 import com.rabbitmq.client.ShutdownSignalException;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @BrokerTest(everyLine = true)
 class BrokerFaultsTest {
@@ -110,6 +113,32 @@ class BrokerFaultsTest {
     assertThat(connection.isOpen()).isTrue();
     faults.thaw();
     assertThat(channel.queueDeclare().getQueue()).isNotEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"classic", "quorum"})
+  void aCrashedQueueIsStartedAnewWithItsMessages(String type) throws Exception {
+    String queue = "crashed-" + type;
+    channel.confirmSelect();
+    channel.queueDeclare(queue, true, false, false, Map.of("x-queue-type", type));
+    channel.basicPublish("", queue, MessageProperties.PERSISTENT_BASIC, new byte[1]);
+    channel.waitForConfirmsOrDie(5000);
+    assertThat(channel.basicGet(queue, false)).isNotNull();
+
+    faults.crashQueue(queue);
+
+    try (Connection other = broker.connectionFactory().newConnection("other")) {
+      Channel others = other.createChannel();
+      if (type.equals("classic")) {
+        // It forgot who had the message, so another gets it.
+        await().until(() -> others.basicGet(queue, false) != null);
+      } else {
+        await().ignoreExceptions().until(() -> others.queueDeclarePassive(queue) != null);
+        assertThat(others.basicGet(queue, false)).isNull();
+      }
+      others.queueDelete(queue);
+    }
+    assertThatThrownBy(() -> faults.crashQueue(queue)).hasMessageContaining(queue);
   }
 
   @Test
