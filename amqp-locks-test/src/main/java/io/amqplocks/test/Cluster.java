@@ -174,7 +174,7 @@ public final class Cluster implements AutoCloseable {
 
   /**
    * Undoes all faults of all nodes, and returns when all of them run and see one another. On Mnesia
-   * this restarts the nodes that still see fewer others than another does.
+   * this restarts the servers that still see fewer others than another does.
    */
   public void heal() {
     nodes.forEach(ClusterNode::reconnect);
@@ -192,11 +192,12 @@ public final class Cluster implements AutoCloseable {
   }
 
   private void restartParted() {
+    // One of the largest group, and whoever is not of it.
     ClusterNode best = Collections.max(nodes, Comparator.comparingInt(ClusterNode::runningNodes));
     int most = best.runningNodes();
     others(best).stream()
         .filter(node -> most == 1 || node.runningNodes() < most)
-        .forEach(node -> node.faults().restart());
+        .forEach(ClusterNode::startServerAnew);
   }
 
   /**

@@ -44,6 +44,11 @@ public final class ClusterNode implements Broker {
     network.join(Bridge.CLIENTS, number);
   }
 
+  /** Stops the server and starts it again, as an operator does by stop_app and start_app. */
+  void startServerAnew() {
+    control.eval(Erlang.START_ANEW);
+  }
+
   /** Closes its connection with that node, or with all if the name is empty. */
   void disconnect(String from) {
     control.eval(Erlang.fill(Erlang.DISCONNECT, from));

@@ -148,6 +148,8 @@ final class Erlang {
       """
           + DONE;
 
+  static final String START_ANEW = "ok = rabbit:stop(), ok = rabbit:start()" + DONE;
+
   /** Queue. The name of the node where it is or, of a quorum queue, which leads it; else nothing. */
   static final String QUEUE_NODE =
       """
