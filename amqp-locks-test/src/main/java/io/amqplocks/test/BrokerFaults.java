@@ -59,6 +59,14 @@ public interface BrokerFaults {
   void crashQueue(String queue);
 
   /**
+   * Tells a quorum queue that this node's link to it dropped and is back: the queue gives away what
+   * clients of this node had of it, and tells them nothing. Up to 4.2; newer ones wait a minute first.
+   *
+   * @throws IllegalStateException if there is no such queue with a process on this node
+   */
+  void dropLinkTo(String queue);
+
+  /**
    * Sets a policy, with priority 0. {@link #heal()} removes it.
    *
    * @param name the policy's name

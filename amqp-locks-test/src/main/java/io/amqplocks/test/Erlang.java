@@ -114,6 +114,25 @@ final class Erlang {
       end.
       """;
 
+  /** Queue. The commands that a quorum queue's leader gives when a node goes and comes. */
+  static final String DROP_LINK =
+      """
+      case rabbit_amqqueue:lookup(rabbit_misc:r(<<"/">>, queue, %s)) of
+        {ok, Queue} ->
+          case amqqueue:get_pid(Queue) of
+            {Member, _} ->
+              Leader = {Member, node()},
+              {ok, _, _} = ra:process_command(Leader, {down, self(), noconnection}),
+              {ok, _, _} = ra:process_command(Leader, {nodeup, node()}),
+              "dropped";
+            _ ->
+              "none"
+          end;
+        _ ->
+          "none"
+      end.
+      """;
+
   /** Name, pattern, definition, what to apply to. */
   static final String SET_POLICY =
       "ok = rabbit_policy:parse_set(<<\"/\">>, %s, %s, %s, 0, %s, <<\"amqp-locks-test\">>)" + DONE;

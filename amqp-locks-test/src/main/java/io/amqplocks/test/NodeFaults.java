@@ -77,6 +77,13 @@ final class NodeFaults implements BrokerFaults {
   }
 
   @Override
+  public void dropLinkTo(String queue) {
+    if (ask(Erlang.DROP_LINK, queue).equals("none")) {
+      throw new IllegalStateException("There is no process here of a quorum queue named " + queue);
+    }
+  }
+
+  @Override
   public void setPolicy(String name, String pattern, String applyTo, String definitionJson) {
     ask(Erlang.SET_POLICY, name, pattern, definitionJson, applyTo);
     policies.add(name);

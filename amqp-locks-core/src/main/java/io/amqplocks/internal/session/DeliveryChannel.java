@@ -7,7 +7,6 @@ import com.rabbitmq.client.DefaultConsumer;
 import com.rabbitmq.client.Envelope;
 import com.rabbitmq.client.ShutdownSignalException;
 import java.io.IOException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -18,8 +17,8 @@ import org.slf4j.LoggerFactory;
  * (403, 404) closes the channel and would take all others along.
  *
  * <p>Concurrency: whoever has the channel from the pool has it alone, but for questions that others ask
- * about what it carries; {@link #share} counts them, so that it is idle again only when the last one has
- * its answer. The client's threads report here; they find what is carried in one volatile field and know
+ * about what it carries; its {@link Loan}s are counted, so that it is idle again only when the last one
+ * has ended. The client's threads report here; they find what is carried in one volatile field and know
  * it by its consumer's tag, which no two have: what is said late about the last one does not meet the
  * next. A message that came for nobody goes back at once.
  */
@@ -28,7 +27,6 @@ final class DeliveryChannel extends DefaultConsumer {
   private static final Logger log = LoggerFactory.getLogger(DeliveryChannel.class);
 
   private final AtomicInteger users = new AtomicInteger();
-  private final AtomicBoolean asking = new AtomicBoolean();
   private volatile @Nullable Carried carried;
   private volatile boolean wornOut;
 
@@ -45,7 +43,7 @@ final class DeliveryChannel extends DefaultConsumer {
     return this;
   }
 
-  /** Has one user more, to ask one thing; false if the last one has gone. */
+  /** Has one user more; false if the last one has gone. */
   boolean share() {
     return users.getAndUpdate(count -> count == 0 ? 0 : count + 1) > 0;
   }
@@ -53,16 +51,6 @@ final class DeliveryChannel extends DefaultConsumer {
   /** Has one user less; true if that was the last. */
   boolean leave() {
     return users.decrementAndGet() == 0;
-  }
-
-  /** Whether nobody asks about what it carries just now; whoever is told so may, and must {@link #asked}. */
-  boolean ask() {
-    return asking.compareAndSet(false, true);
-  }
-
-  /** The question was answered. */
-  void asked() {
-    asking.set(false);
   }
 
   /** Ends its consumer, if there is one, without waiting for the broker to say so. */

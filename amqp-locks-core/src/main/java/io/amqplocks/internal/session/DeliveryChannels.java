@@ -10,6 +10,7 @@ import io.amqplocks.internal.session.Rpc.Reading;
 import io.amqplocks.lock.LockException;
 import java.io.IOException;
 import java.util.Deque;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
@@ -52,7 +53,7 @@ final class DeliveryChannels {
   }
 
   /** A channel that carries nothing yet. Does not wait for one: they may be lent for hours. */
-  DeliveryChannel lend(Call call, String step) {
+  Loan lend(Call call, String step) {
     if (!lendable.tryAcquire()) {
       throw new LockException.Unanswered(
           "Cannot %s for %s now: %d channels of the connection carry a held lock or a waiter each, and no more may"
@@ -61,20 +62,20 @@ final class DeliveryChannels {
     }
     for (DeliveryChannel each = idle.poll(); each != null; each = idle.poll()) {
       if (each.isOpen()) {
-        return each.lend();
+        return new Loan(each.lend());
       }
     }
     return open(call, step);
   }
 
-  private DeliveryChannel open(Call call, String step) {
-    DeliveryChannel opened = null;
+  private Loan open(Call call, String step) {
+    Loan opened = null;
     try {
       Channel channel = connection.createChannel();
       if (channel == null) {
         throw call.noChannel(step);
       }
-      opened = new DeliveryChannel(channel).lend();
+      opened = new Loan(new DeliveryChannel(channel).lend());
     } catch (IOException | ShutdownSignalException e) {
       throw BrokerErrors.calling(call, step, e);
     } finally {
@@ -82,12 +83,12 @@ final class DeliveryChannels {
         lendable.release();
       }
     }
-    DeliveryChannel channel = opened;
-    if (ask(call, step, channel, ONE_AT_A_TIME, Reading.NOTHING, late -> giveBack(channel))
+    Loan loan = opened;
+    if (ask(call, step, loan, ONE_AT_A_TIME, Reading.NOTHING, late -> giveBack(loan))
         == Answer.NONE) {
       throw call.unanswered(step);
     }
-    return channel;
+    return loan;
   }
 
   /**
@@ -95,12 +96,7 @@ final class DeliveryChannels {
    * given back; if it answers NONE, {@code late} must give it back.
    */
   Answer ask(
-      Call call,
-      String step,
-      DeliveryChannel channel,
-      Method method,
-      Reading reading,
-      LateAnswer late) {
+      Call call, String step, Loan channel, Method method, Reading reading, LateAnswer late) {
     boolean failed = true;
     try {
       long sentAt = questions.nanos();
@@ -114,9 +110,24 @@ final class DeliveryChannels {
     }
   }
 
-  /** One user of the channel has all of its answers. */
-  void giveBack(DeliveryChannel channel) {
-    if (!channel.leave()) {
+  /** One more loan of the same channel, to ask about what it carries; empty if that one has ended. */
+  Optional<Loan> share(Loan loan) {
+    if (!loan.lent().share()) {
+      return Optional.empty();
+    }
+    Loan shared = new Loan(loan.lent());
+    if (loan.isEnded()) {
+      // The channel may be another's by now.
+      giveBack(shared);
+      return Optional.empty();
+    }
+    return Optional.of(shared);
+  }
+
+  /** The owner of this loan has all of its answers. Does nothing if it was given back before. */
+  void giveBack(Loan loan) {
+    DeliveryChannel channel = loan.lent();
+    if (!loan.end() || !channel.leave()) {
       return;
     }
     if (channel.isWornOut()) {
@@ -134,9 +145,21 @@ final class DeliveryChannels {
    * consumed; one that consumed a quorum queue, and then a classic queue declared under the same name
    * later, crashes in the broker and takes the connection along (541, seen on 3.10 and 4.3).
    */
-  void discard(DeliveryChannel channel) {
-    channel.wearOut();
-    giveBack(channel);
+  void discard(Loan loan) {
+    if (!loan.isEnded()) {
+      loan.lent().wearOut();
+      giveBack(loan);
+    }
+  }
+
+  /** The time by which answers are dated. */
+  long nanos() {
+    return questions.nanos();
+  }
+
+  /** Where the queue is asked for on the side; as good as any other sign of life. */
+  QuestionChannels questions() {
+    return questions;
   }
 
   private void close(DeliveryChannel channel) {

@@ -15,10 +15,10 @@ public final class HeldConsumer implements Carried {
 
   private final String queue;
   private final String tag;
-  private final DeliveryChannel channel;
+  private final Loan channel;
   private final CompletableFuture<String> gone = new CompletableFuture<>();
 
-  HeldConsumer(String queue, String tag, DeliveryChannel channel) {
+  HeldConsumer(String queue, String tag, Loan channel) {
     this.queue = queue;
     this.tag = tag;
     this.channel = channel;
@@ -58,7 +58,7 @@ public final class HeldConsumer implements Carried {
     }
   }
 
-  DeliveryChannel channel() {
+  Loan channel() {
     return channel;
   }
 

@@ -129,7 +129,7 @@ public final class HolderConsumers {
   }
 
   private HeldConsumer prepare(Call call, String queue) {
-    DeliveryChannel channel = channels.lend(call, "consume from queue " + queue);
+    Loan channel = channels.lend(call, "consume from queue " + queue);
     HeldConsumer consumer = new HeldConsumer(queue, "hold-" + lastTag.incrementAndGet(), channel);
     channel.carry(consumer);
     return consumer;
@@ -137,7 +137,7 @@ public final class HolderConsumers {
 
   private Answer consume(Call call, HeldConsumer consumer) {
     String step = "consume from queue " + consumer.queue();
-    DeliveryChannel channel = consumer.channel();
+    Loan channel = consumer.channel();
     Method consume =
         new Basic.Consume.Builder()
             .queue(consumer.queue())
@@ -178,7 +178,7 @@ public final class HolderConsumers {
       exclusive.remove(consumer.queue());
     }
     String step = "cancel the consumer of queue " + consumer.queue();
-    DeliveryChannel channel = consumer.channel();
+    Loan channel = consumer.channel();
     try {
       Basic.Cancel cancel = new Basic.Cancel.Builder().consumerTag(consumer.tag()).build();
       Answer answer =

@@ -67,7 +67,7 @@ public final class Session {
     slots = new SlotQueues(holder);
     DeliveryChannels channels = new DeliveryChannels(connection, holder, background);
     consumers = new HolderConsumers(holder, channels);
-    tokens = new TokenQueues(channels, new TokenFate(holder, background));
+    tokens = new TokenQueues(channels, server());
     revocations = new RevocationWatch(connection, watchThread);
     prober = new PublishingConnection(connector, "prober", callTimeout);
     announcer = new PublishingConnection(connector, "announcer", callTimeout);

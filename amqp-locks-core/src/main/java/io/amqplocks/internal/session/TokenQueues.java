@@ -3,10 +3,15 @@ package io.amqplocks.internal.session;
 import com.rabbitmq.client.AMQP.Basic;
 import com.rabbitmq.client.Method;
 import com.rabbitmq.client.ShutdownSignalException;
+import io.amqplocks.internal.session.HeldToken.InHand;
+import io.amqplocks.internal.session.HeldToken.Phase;
+import io.amqplocks.internal.session.HeldToken.State;
+import io.amqplocks.internal.session.Rpc.LateAnswer;
 import io.amqplocks.internal.session.Rpc.Reading;
+import io.amqplocks.internal.topology.QueueArguments;
 import io.amqplocks.lock.LockException;
-import io.amqplocks.lock.LockId;
 import java.io.IOException;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
@@ -24,17 +29,23 @@ import org.slf4j.LoggerFactory;
  */
 public final class TokenQueues {
 
+  /** Above all users' priorities, and above an administrator's: what is verified is not for others. */
+  static final int KEEPERS_PRIORITY = 1_000_000;
+
+  /** Of who can make use of no other token. */
+  static final int KEEPERS_OF_ONE_PRIORITY = KEEPERS_PRIORITY + 1;
+
   private static final Logger log = LoggerFactory.getLogger(TokenQueues.class);
 
   private final DeliveryChannels channels;
-  private final TokenFate fate;
-  private final TokenLook looks;
+  private final Server server;
+  private final TokenProof proof;
   private final AtomicLong lastTag = new AtomicLong();
 
-  TokenQueues(DeliveryChannels channels, TokenFate fate) {
+  TokenQueues(DeliveryChannels channels, Server server) {
     this.channels = channels;
-    this.fate = fate;
-    looks = new TokenLook(channels);
+    this.server = server;
+    proof = new TokenProof(channels, this);
   }
 
   /**
@@ -62,28 +73,30 @@ public final class TokenQueues {
   /**
    * Takes a token if one is idle.
    *
+   * @param classic whether it is a classic queue
    * @throws LockException.Unanswered if the broker did not say in time; what comes later goes back
    */
-  public Take take(Call call, String queue) {
+  public Take take(Call call, String queue, boolean classic) {
     String step = "get a token from queue " + queue;
-    HeldToken token = prepare(call, step, queue, "", () -> {});
+    Loan channel = channels.lend(call, step);
+    HeldToken token = new HeldToken(queue, classic, "", channel);
     Answer answer =
         channels.ask(
-            call, step, token.channel(), TokenLook.get(queue), reading(token), late -> undo(token));
+            call, step, channel, TokenProof.get(queue), reading(token), late -> undo(token));
     switch (answer) {
       case OK -> {
         if (token.isHere()) {
           return new Take(Take.Outcome.TAKEN, token);
         }
-        channels.giveBack(token.channel());
+        channels.giveBack(channel);
         return Take.NONE_IDLE;
       }
       case ABSENT -> {
-        channels.giveBack(token.channel());
+        channels.giveBack(channel);
         return Take.NO_QUEUE;
       }
       case LOCKED -> {
-        channels.giveBack(token.channel());
+        channels.giveBack(channel);
         throw locked(call, queue);
       }
       default -> throw call.unanswered(step);
@@ -93,52 +106,76 @@ public final class TokenQueues {
   /**
    * Waits for a token, by a consumer that the broker gives at most one.
    *
+   * @param classic whether it is a classic queue
    * @param priority of all who wait those with the highest are served first
    * @param arrived is called when it has come, or never will; must not block
-   * @return what will be held, to be {@link #release}d in any case; empty if there is no such queue
+   * @return to be closed in any case; empty if there is no such queue
    */
-  public Optional<HeldToken> await(Call call, String queue, int priority, Runnable arrived) {
+  public Optional<TokenSubscription> await(
+      Call call, String queue, boolean classic, int priority, Runnable arrived) {
     String step = "consume tokens from queue " + queue;
-    HeldToken token = prepare(call, step, queue, "wait-" + lastTag.incrementAndGet(), arrived);
-    Method consume =
-        new Basic.Consume.Builder()
-            .queue(queue)
-            .consumerTag(token.tag())
-            .arguments(priority == 0 ? Map.of() : Map.of("x-priority", priority))
-            .build();
+    Loan channel = channels.lend(call, step);
+    String tag = "wait-" + lastTag.incrementAndGet();
+    HeldToken token = new HeldToken(queue, classic, tag, channel);
+    var unused = token.coming().thenRun(arrived);
     Answer answer =
-        channels.ask(call, step, token.channel(), consume, Reading.NOTHING, late -> release(token));
+        channels.ask(
+            call,
+            step,
+            channel,
+            consume(token, tag, priority),
+            Reading.NOTHING,
+            late -> abandon(token));
     return switch (answer) {
-      case OK -> Optional.of(token);
+      case OK -> Optional.of(new TokenSubscription(token, this));
       case ABSENT -> {
-        channels.giveBack(token.channel());
+        channels.giveBack(channel);
         yield Optional.empty();
       }
       case LOCKED -> {
-        channels.giveBack(token.channel());
+        channels.giveBack(channel);
         throw locked(call, queue);
       }
       case NONE -> {
-        token.leave();
+        State left = token.leave();
+        log.debug("Nobody waits for a token of queue {} any more ({})", queue, left.phase());
         throw call.unanswered(step);
       }
     };
   }
 
-  private HeldToken prepare(Call call, String step, String queue, String tag, Runnable arrived) {
-    DeliveryChannel channel = channels.lend(call, step);
-    LockId lock = call.lock();
-    HeldToken token =
-        new HeldToken(queue, tag, channel, arrived, ended -> fate.tellLater(lock, ended));
-    channel.carry(token);
-    return token;
+  /** A hand whose consumer goes before all others of the queue. */
+  Hand keeper(HeldToken token, Loan channel) {
+    Hand keeper = new Hand(token, "keep-" + lastTag.incrementAndGet(), channel, true);
+    channel.carry(keeper);
+    return keeper;
+  }
+
+  /**
+   * Up to 3.13 a channel whose classic queue's process dies consumes the new one's messages without a
+   * word, and then answers messages of the new by the numbers of the old, which may be another's. It is
+   * told not to: then it says that the consumer ended.
+   */
+  Method consume(HeldToken token, String tag, int priority) {
+    Map<String, Object> arguments = new HashMap<>();
+    if (priority != 0) {
+      arguments.put("x-priority", priority);
+    }
+    if (token.isClassic() && server.major() < 4) {
+      arguments.put("x-cancel-on-ha-failover", true);
+    }
+    return new Basic.Consume.Builder()
+        .queue(token.queue())
+        .consumerTag(tag)
+        .arguments(arguments)
+        .build();
   }
 
   private static Reading reading(HeldToken token) {
     return (channel, reply) -> {
-      Delivery got = TokenLook.got(channel, reply);
+      Delivery got = TokenProof.got(channel, reply);
       if (got != null) {
-        token.delivered(got);
+        token.delivered(token.hand(), got);
       }
     };
   }
@@ -151,7 +188,14 @@ public final class TokenQueues {
     release(token);
   }
 
-  private static LockException locked(Call call, String queue) {
+  /** The consume that nobody waits for any more was answered after all. */
+  private void abandon(HeldToken token) {
+    Hand hand = token.hand();
+    hand.cancel();
+    channels.giveBack(hand.loan());
+  }
+
+  static LockException locked(Call call, String queue) {
     return new LockException.Conflict(
         "The queue %s cannot keep the tokens of %s: it is another connection's own; delete it and create"
                 .formatted(queue, call.lock())
@@ -161,49 +205,86 @@ public final class TokenQueues {
   /**
    * Gives the token back, or stops waiting for it. Never throws, and waits for nothing: the broker is
    * told, and works it off before anything that comes after it on the same channel, which is the one
-   * that this session uses next.
+   * that this session uses next. Once; later calls do nothing.
    */
   public void release(HeldToken token) {
-    boolean came = !token.leave() && token.isHere();
+    State was = token.leave();
+    if (was.phase() == Phase.LEFT) {
+      return;
+    }
+    if (was.phase() == Phase.GONE) {
+      discard(token);
+      return;
+    }
+    InHand former = token.takeFormer();
+    if (former != null) {
+      putBack(former.hand(), former.message());
+    }
+    putBack(was.hand(), was.message());
+  }
+
+  /**
+   * Closes the channels of a token that is gone, which gives back what is there still. A nack could meet
+   * another's: what the number of a message means, a queue that was started anew knows no more.
+   */
+  void discard(HeldToken token) {
+    State last = token.state();
+    InHand former = last.former();
+    if (former != null) {
+      channels.discard(former.hand().loan());
+    }
+    channels.discard(last.hand().loan());
+  }
+
+  /** Gives the message back, if there is one, for anybody, and the hand's channel. */
+  void putBack(Hand hand, @Nullable Delivery message) {
+    // First, or the message would be sent to the same consumer again.
+    hand.cancel();
     try {
-      // First, or its message would be sent to the same consumer again.
-      token.channel().cancel(token.tag());
-      if (came) {
-        token.delivery().putBack();
+      if (message != null) {
+        message.putBack();
       }
     } catch (IOException | ShutdownSignalException e) {
       // The channel or the connection is gone, and the broker has the token back.
-      log.debug("A token of queue {} went back with its channel", token.queue());
+      log.debug("A token went back with its channel: {}", BrokerErrors.text(e));
     }
-    giveBack(token);
+    channels.giveBack(hand.loan());
   }
 
   /** Takes a message out of the queue that is no token. */
   public void drop(HeldToken stray) {
+    State was = stray.leave();
+    Delivery message = was.message();
+    if (was.phase() != Phase.HERE || message == null) {
+      return;
+    }
+    was.hand().cancel();
     try {
-      stray.channel().cancel(stray.tag());
-      stray.delivery().remove();
+      message.remove();
     } catch (IOException | ShutdownSignalException e) {
       log.debug("A stray message stays in queue {}", stray.queue());
     }
-    giveBack(stray);
+    channels.giveBack(was.hand().loan());
   }
 
-  private void giveBack(HeldToken token) {
-    if (token.isGone()) {
-      channels.discard(token.channel());
-    } else {
-      channels.giveBack(token.channel());
-    }
+  /** As {@link TokenProof#of}. */
+  public Answer verify(Call call, HeldToken token, boolean thisOne, TokenJudge judge) {
+    return proof.of(call, token, thisOne, judge);
   }
 
-  /** As {@link TokenLook#at}. */
-  public Answer look(Call call, HeldToken token, boolean byMajority) {
-    return looks.at(call, token, byMajority);
+  /** As {@link TokenProof#idle}. */
+  public TokenProof.Idle idle(Call call, HeldToken token) {
+    return proof.idle(call, token);
   }
 
   /** Whether the queue is there, asked on the side; as good as any other sign of life. */
   public boolean exists(Call call, String queue) {
-    return fate.exists(call, queue);
+    String step = "look for token queue " + queue;
+    Answer answer =
+        channels.questions().ask(call, step, QueueArguments.passive(queue), LateAnswer.IGNORED);
+    if (answer == Answer.NONE) {
+      throw call.unanswered(step);
+    }
+    return answer != Answer.ABSENT;
   }
 }

@@ -69,7 +69,7 @@ public final class WakeQueues {
     declare(call, life.questions(), queue);
     String step = "consume from queue " + queue;
     DeliveryChannels channels = life.deliveries();
-    DeliveryChannel channel = channels.lend(call, step);
+    Loan channel = channels.lend(call, step);
     Wakeup wakeup =
         new Wakeup(
             call.lock(), queue, "wake-" + lastTag.incrementAndGet(), channel, life, wake, this);

@@ -21,7 +21,7 @@ public final class Wakeup implements Carried {
   private final LockId lock;
   private final String queue;
   private final String tag;
-  private final DeliveryChannel channel;
+  private final Loan channel;
   private final SideConnection.Life life;
   private final Runnable wake;
   private final WakeQueues queues;
@@ -33,7 +33,7 @@ public final class Wakeup implements Carried {
       LockId lock,
       String queue,
       String tag,
-      DeliveryChannel channel,
+      Loan channel,
       SideConnection.Life life,
       Runnable wake,
       WakeQueues queues) {

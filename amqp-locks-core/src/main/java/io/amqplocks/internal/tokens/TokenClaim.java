@@ -3,9 +3,9 @@ package io.amqplocks.internal.tokens;
 import io.amqplocks.internal.lease.HeldLease;
 import io.amqplocks.internal.lease.Taking;
 import io.amqplocks.internal.session.Call;
-import io.amqplocks.internal.session.HeldToken;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.session.Sessions;
+import io.amqplocks.internal.session.TokenSubscription;
 import io.amqplocks.internal.waiting.Claim;
 import io.amqplocks.internal.waiting.Vigil;
 import java.util.Optional;
@@ -75,10 +75,11 @@ public record TokenClaim(
     for (int i = 0; i < TRIES; i++) {
       TokenPlace place = find(call, session);
       Session carrier = carrier(call, session, place);
-      Optional<HeldToken> token = carrier.tokens().await(call, place.queue(), priority, wake);
-      if (token.isPresent()) {
+      Optional<TokenSubscription> waiting =
+          carrier.tokens().await(call, place.queue(), !place.isQuorum(), priority, wake);
+      if (waiting.isPresent()) {
         TokenHolding holding = new TokenHolding(call.lock(), place, fenced);
-        return new TokenVigil(carrier, token.get(), place, holding, leases, wake);
+        return new TokenVigil(carrier, waiting.get(), place, holding, leases, wake);
       }
       queueIsGone(call, session, place, i);
     }

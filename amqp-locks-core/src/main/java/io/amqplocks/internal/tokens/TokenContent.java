@@ -35,6 +35,11 @@ public record TokenContent(int slot, long epoch, int brokerMajor) {
         : Optional.empty();
   }
 
+  /** Whether it is the same token. */
+  boolean isSameAs(TokenContent other) {
+    return slot == other.slot && epoch == other.epoch;
+  }
+
   @Override
   public String toString() {
     return "slot " + slot + " epoch " + epoch + " on RabbitMQ " + brokerMajor;

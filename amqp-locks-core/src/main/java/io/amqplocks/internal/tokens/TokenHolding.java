@@ -3,8 +3,10 @@ package io.amqplocks.internal.tokens;
 import io.amqplocks.internal.lease.Holding;
 import io.amqplocks.internal.session.Answer;
 import io.amqplocks.internal.session.Call;
+import io.amqplocks.internal.session.Delivery;
 import io.amqplocks.internal.session.HeldToken;
 import io.amqplocks.internal.session.Session;
+import io.amqplocks.internal.session.TokenJudge.Verdict;
 import io.amqplocks.internal.session.TokenQueues.Take;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockException;
@@ -18,11 +20,13 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Holding by an unacknowledged message. To receive it is to hold, and nothing else needs securing: the
- * broker gives it to nobody else while our channel lives. On a quorum queue it carries how often it came
- * back, and that is a fencing token: who has the message next, gets a higher number.
+ * broker gives it to nobody else while it knows our channel. On a quorum queue it carries how often it
+ * came back, and that is a fencing token: who has the message next, gets a higher number. The number of a
+ * lease is fixed when it is acquired.
  *
- * <p>Concurrency: the token is written once, before the lease is known to any other thread; volatile,
- * since those come by ways of their own.
+ * <p>Concurrency: token and number are written once, before the lease is known to any other thread;
+ * volatile, since those come by ways of their own. Which slot's token it is, and how often it came back,
+ * is written by verifications as well, of which there is one at a time.
  */
 final class TokenHolding implements Holding {
 
@@ -37,6 +41,8 @@ final class TokenHolding implements Holding {
   private volatile @Nullable HeldToken token;
   private volatile @Nullable HoldRisk risk;
   private volatile @Nullable TokenContent content;
+  private volatile @Nullable FencingToken number;
+  private volatile long returns;
   private volatile boolean pushed;
   private volatile boolean queueIsGone;
 
@@ -70,7 +76,7 @@ final class TokenHolding implements Holding {
       return true;
     }
     for (int i = 0; i < MOST_STRAYS; i++) {
-      Take take = session.tokens().take(call, place.queue());
+      Take take = session.tokens().take(call, place.queue(), !place.isQuorum());
       HeldToken taken = take.token();
       if (taken == null) {
         queueIsGone = take.outcome() == Take.Outcome.NO_QUEUE;
@@ -99,6 +105,12 @@ final class TokenHolding implements Holding {
     }
     content = read.orElse(null);
     risk = new HoldRisk(call.ticker().nanos());
+    returns = taken.returns();
+    number =
+        fenced && read.isPresent()
+            ? new FencingToken(read.get().slot(), read.get().epoch(), taken.returns())
+            : null;
+    taken.approve();
     token = taken;
     return true;
   }
@@ -144,12 +156,7 @@ final class TokenHolding implements Holding {
 
   @Override
   public Optional<FencingToken> tokenIfAny() {
-    HeldToken ours = token;
-    TokenContent known = content;
-    if (!fenced || ours == null || known == null) {
-      return Optional.empty();
-    }
-    return Optional.of(new FencingToken(known.slot(), known.epoch(), ours.returns()));
+    return Optional.ofNullable(number);
   }
 
   @Override
@@ -163,30 +170,63 @@ final class TokenHolding implements Holding {
     if (ours == null) {
       return Standing.GONE;
     }
-    if (ours.isGone()) {
-      return gone(call, ours);
-    }
     HoldRisk known = risk;
     if (known != null) {
       known.warn(call.ticker().nanos(), this, session.server(), place);
     }
-    Answer answer;
     try {
-      answer = session.tokens().look(call, ours, place.isQuorum());
+      if (fenced && lock.kind() != LockKind.FENCED_MUTEX) {
+        switch (session.tokens().idle(call.half(), ours)) {
+          case SOME -> {
+            return ours.isGone() ? Standing.GONE : Standing.OURS;
+          }
+          case NO_QUEUE -> {
+            return Standing.GONE;
+          }
+          case UNKNOWN -> {
+            return Standing.UNKNOWN;
+          }
+          case NONE -> log.trace("None is idle, so what {} gives back comes back", this);
+        }
+      }
+      Answer answer =
+          session.tokens().verify(call, ours, fenced, came -> judge(came, call.ticker().nanos()));
+      return switch (answer) {
+        case OK -> Standing.OURS;
+        case NONE -> Standing.UNKNOWN;
+        case ABSENT, LOCKED -> Standing.GONE;
+      };
     } catch (LockException.Unanswered e) {
       return Standing.UNKNOWN;
     }
-    return switch (answer) {
-      case OK -> Standing.OURS;
-      case NONE -> Standing.UNKNOWN;
-      case ABSENT, LOCKED -> gone(call, ours);
-    };
   }
 
-  /** Whoever asks may hear of it before the reason is known. */
-  private static Standing gone(Call call, HeldToken ours) {
-    ours.awaitFate(call.remainingNanos());
-    return Standing.GONE;
+  /**
+   * What came back at a verification. The lease may move to another slot's token, unless it is fenced: its
+   * number is of its slot, and was given away with it.
+   */
+  private Verdict judge(Delivery came, long now) {
+    Optional<TokenContent> read = TokenContent.parse(came.content());
+    if (read.isEmpty() && !place.plain()) {
+      log.warn(
+          "A message in queue {} is no token of {} and was removed; somebody publishes there",
+          place.queue(),
+          lock);
+      return Verdict.DROP;
+    }
+    TokenContent known = content;
+    if (fenced) {
+      if (known == null || read.isEmpty() || !known.isSameAs(read.get())) {
+        return Verdict.EXCHANGE;
+      }
+      if (came.returns() != returns + 1) {
+        return Verdict.LOST;
+      }
+    }
+    content = read.orElse(null);
+    returns = came.returns();
+    risk = new HoldRisk(now);
+    return Verdict.KEEP;
   }
 
   @Override

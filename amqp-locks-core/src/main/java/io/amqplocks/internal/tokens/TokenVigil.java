@@ -5,6 +5,7 @@ import io.amqplocks.internal.lease.Taking;
 import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.HeldToken;
 import io.amqplocks.internal.session.Session;
+import io.amqplocks.internal.session.TokenSubscription;
 import io.amqplocks.internal.waiting.Vigil;
 import io.amqplocks.lock.LockException;
 import java.util.Optional;
@@ -12,30 +13,30 @@ import java.util.Optional;
 /**
  * Waiting for a token as a consumer: the broker sends one as soon as there is one for us. A token that is
  * sent is held from then on, whether the waiter knows it yet or not; so there is nobody to overtake, and
- * one that comes to a waiter who has left goes back at once.
+ * one that comes to a waiter who has left goes back at once. Whatever becomes of it then, the subscription
+ * is used up.
  *
  * <p>For one thread at a time.
  */
 final class TokenVigil implements Vigil {
 
   private final Session session;
-  private final HeldToken token;
+  private final TokenSubscription subscription;
   private final TokenPlace place;
   private final TokenHolding holding;
   private final Taking leases;
   private final Session.Member onEnd;
-  private boolean used;
-  private boolean over;
+  private boolean queueIsGone;
 
   TokenVigil(
       Session session,
-      HeldToken token,
+      TokenSubscription subscription,
       TokenPlace place,
       TokenHolding holding,
       Taking leases,
       Runnable wake) {
     this.session = session;
-    this.token = token;
+    this.subscription = subscription;
     this.place = place;
     this.holding = holding;
     this.leases = leases;
@@ -51,25 +52,18 @@ final class TokenVigil implements Vigil {
     }
     // The broker must have heard from us lately, or it may be about to give us up.
     if (session.silentNanos() > pauseNanos() && !session.tokens().exists(call, place.queue())) {
-      over = true;
+      queueIsGone = true;
     }
-    if (token.isGone()) {
-      over = true;
-      return Optional.empty();
-    }
-    if (!token.isHere()) {
-      return Optional.empty();
-    }
-    used = true;
-    over = true;
-    return holding.accept(call, session, token)
+    // What came is had from the subscription once, so no attempt after this one can meet it again.
+    Optional<HeldToken> come = subscription.claim();
+    return come.isPresent() && holding.accept(call, session, come.get())
         ? leases.take(call, session, holding)
         : Optional.empty();
   }
 
   @Override
   public boolean isOver() {
-    return over;
+    return queueIsGone || subscription.isOver();
   }
 
   @Override
@@ -80,8 +74,6 @@ final class TokenVigil implements Vigil {
   @Override
   public void close() {
     session.leave(onEnd);
-    if (!used) {
-      session.tokens().release(token);
-    }
+    subscription.close();
   }
 }

@@ -29,7 +29,9 @@ final class Head {
     variant = lock.variant();
   }
 
+  /** An attempt that throws, whatever it throws, ends the vigil. */
   Optional<HeldLease> attempt(Variant wanted, Patience patience, Runnable wake) {
+    boolean usable = false;
     try {
       if (!wanted.equals(variant)) {
         close();
@@ -40,11 +42,17 @@ final class Head {
       if (lease.isEmpty()) {
         patience.busy();
       }
+      usable = true;
       return lease;
     } catch (LockException.Unreachable | LockException.Unanswered e) {
       close();
+      usable = true;
       patience.broken(e, lock.context().sessions().everOpened());
       return Optional.empty();
+    } finally {
+      if (!usable) {
+        close();
+      }
     }
   }
 

@@ -84,10 +84,10 @@ class HolderConsumersTest {
     HeldConsumer first = consumers.take(call(), a).orElseThrow();
     consumers.release(call(), first);
     HeldConsumer second = consumers.take(call(), a).orElseThrow();
-    assertThat(second.channel()).isSameAs(first.channel());
-    second.channel().handleCancel(first.tag());
+    assertThat(second.channel().lent()).isSameAs(first.channel().lent());
+    second.channel().lent().handleCancel(first.tag());
     assertThat(second.isGone()).isFalse();
-    second.channel().handleCancel(second.tag());
+    second.channel().lent().handleCancel(second.tag());
     assertThat(second.isGone()).isTrue();
   }
 
