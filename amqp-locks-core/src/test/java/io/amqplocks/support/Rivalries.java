@@ -131,9 +131,7 @@ public final class Rivalries implements AutoCloseable {
       soft.assertThat(rivalry.oldNumbers())
           .as(rivalry.name() + ": numbers of one lease")
           .isLessThanOrEqualTo(1);
-      soft.assertThat(rivalry.isWrittenInOrder())
-          .as(rivalry.name() + ": writes in order")
-          .isTrue();
+      soft.assertThat(rivalry.isWrittenInOrder()).as(rivalry.name() + ": writes in order").isTrue();
     }
     soft.assertAll();
   }

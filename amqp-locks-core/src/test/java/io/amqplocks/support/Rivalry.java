@@ -1,5 +1,7 @@
 package io.amqplocks.support;
 
+import static org.awaitility.Awaitility.await;
+
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.Lease;
@@ -43,6 +45,7 @@ public final class Rivalry implements AutoCloseable {
   private volatile @Nullable Lease current;
   private volatile long firstNanos;
   private volatile int turns;
+  private volatile @Nullable String lossOfFirst;
 
   private final TreeSet<Long> oldNumbers = new TreeSet<>();
   private final List<Lease> writers = new ArrayList<>();
@@ -76,29 +79,39 @@ public final class Rivalry implements AutoCloseable {
   /** Lets the old holder wait for it until it is given to it. */
   public void awaitIt() throws Exception {
     Lease first = acquired(wanted);
+    if (tried(old).isPresent()) {
+      throw new IllegalStateException(name + " is held twice");
+    }
     CompletableFuture<Lease> waiting = old.acquireAsync(TAKING);
     // Long enough to wait at the broker, on a channel of its own.
-    TimeUnit.MILLISECONDS.sleep(700);
+    await().pollDelay(Duration.ofMillis(700)).until(() -> !waiting.isDone());
     first.close();
     held = waiting.get(TAKING.toSeconds(), TimeUnit.SECONDS);
   }
 
+  /** By asking, not by waiting; a machine that is slow now may need several tries. */
   private static Lease acquired(AmqpLock lock) throws InterruptedException {
+    long end = System.nanoTime() + TAKING.toNanos();
+    Optional<Lease> got = tried(lock);
+    while (got.isEmpty()) {
+      if (System.nanoTime() - end > 0) {
+        throw new IllegalStateException(lock.id() + " is not to be had");
+      }
+      TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
+      got = tried(lock);
+    }
+    return got.get();
+  }
+
+  private static Optional<Lease> tried(AmqpLock lock) throws InterruptedException {
     long end = System.nanoTime() + TAKING.toNanos();
     while (true) {
       try {
-        // Not by waiting: then it might be pushed.
-        Optional<Lease> got = lock.tryAcquire();
-        if (got.isPresent()) {
-          return got.get();
+        return lock.tryAcquire();
+      } catch (LockException broken) {
+        if (System.nanoTime() - end > 0) {
+          throw broken;
         }
-      } catch (LockException.Unanswered busy) {
-        if (System.nanoTime() > end) {
-          throw busy;
-        }
-      }
-      if (System.nanoTime() > end) {
-        throw new IllegalStateException(lock.id() + " is not to be had");
       }
       TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
     }
@@ -115,9 +128,7 @@ public final class Rivalry implements AutoCloseable {
         turns++;
         try {
           Lease got =
-              turns % 2 == 0
-                  ? wanted.tryAcquire().orElse(null)
-                  : wanted.acquire(LONGEST_WAIT);
+              turns % 2 == 0 ? wanted.tryAcquire().orElse(null) : wanted.acquire(LONGEST_WAIT);
           if (got != null) {
             keep(got);
           }
@@ -143,6 +154,7 @@ public final class Rivalry implements AutoCloseable {
       while (lease.state() != LeaseState.LOST
           && System.nanoTime() - now < span.toNanos()
           && !done.await(PAUSE_MILLIS, TimeUnit.MILLISECONDS)) {}
+      lossOfFirst = lossOfFirst == null ? lease.state() + lossOf(lease) : lossOfFirst;
     } finally {
       current = null;
     }
@@ -239,14 +251,16 @@ public final class Rivalry implements AutoCloseable {
             name,
             overlapNanos / 1e9,
             after(lastHeldNanos, startNanos),
-            old().state() + old().lossReason().map(reason -> " " + reason.cause()).orElse(""),
-            after(firstNanos, startNanos),
+            old().state() + lossOf(old()),
+            firstNanos == 0 ? "never" : after(firstNanos, startNanos) + ", " + lossOfFirst,
             oldNumbers.size(),
-            oldNumbers.size() > 1
-                ? " +" + (oldNumbers.last() - oldNumbers.first())
-                : "",
+            oldNumbers.size() > 1 ? " +" + (oldNumbers.last() - oldNumbers.first()) : "",
             isWrittenInOrder(),
             turns);
+  }
+
+  private static String lossOf(Lease lease) {
+    return lease.lossReason().map(reason -> " " + reason.cause()).orElse("");
   }
 
   private static String after(long nanos, long startNanos) {
