@@ -71,6 +71,8 @@ class TokenPriorityTest {
       process.tokenSemaphore("s").tryAcquire().orElseThrow().close();
     }
     Lease held = holder.tokenSemaphore("s").tryAcquire().orElseThrow();
+    // It is held by a consumer from then on.
+    held.verify();
     before = consumers();
     return held;
   }

@@ -18,15 +18,16 @@ public record LossReason(Cause cause, String detail) {
      */
     EXPIRED,
     /**
-     * The queue that stands for the lease was deleted: by an operator, a policy or the broker, or by an
-     * administrator who disabled the persistent mutex.
+     * The broker took it away. Its queue was deleted, by an operator, a policy or the broker, or by an
+     * administrator who disabled the persistent mutex; or the broker took the holder for gone.
      */
     REVOKED,
     /** An administrator removed the slot; the holder has let go of it. */
     SLOT_REMOVED,
     /**
      * The token was held for longer than the broker allows a message to be unacknowledged ({@code
-     * consumer_timeout}, 30 minutes by default); it has taken it back.
+     * consumer_timeout}, 30 minutes by default) without being verified; it has taken it back. From
+     * RabbitMQ 4.3 on it does not say that this was why, and the cause is {@link #REVOKED}.
      */
     HELD_TOO_LONG
   }

@@ -19,8 +19,7 @@ public enum SemaphoreAlgorithm {
   /**
    * One queue with a token for each slot. Several times faster than slots; waiting calls are served
    * by priority, without asking again and again; on a quorum queue it survives the loss of a node,
-   * and each lease can have a fencing token. RabbitMQ 3.10 and 3.11 take a token back that was held
-   * for 30 minutes.
+   * and each lease can have a fencing token.
    */
   TOKENS(LockKind.TOKEN_SEMAPHORE);
 

@@ -6,7 +6,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Warns, once, of a hold that the broker may soon end because its message is not acknowledged. RabbitMQ
+ * Warns, once, of a hold that the broker may soon end because its message is not acknowledged, and which
+ * no verification has made a new delivery. RabbitMQ
  * 3.10 and 3.11 do that for all queues after {@code consumer_timeout}, which no client can see or
  * change; from 3.12 on our queues are declared with a longer one, or have none (trap 9).
  */
@@ -20,7 +21,7 @@ final class HoldRisk {
   private final long since;
   private final AtomicBoolean warned = new AtomicBoolean();
 
-  /** Of a hold that began then. */
+  /** Of a message that came then. */
   HoldRisk(long since) {
     this.since = since;
   }
@@ -28,8 +29,8 @@ final class HoldRisk {
   void warn(long now, Object holding, Server server, TokenPlace place) {
     if (isAt(now - since, server, place) && warned.compareAndSet(false, true)) {
       log.warn(
-          "{} is held for more than 20 minutes, and {} takes it back after consumer_timeout, 30 minutes"
-              + " unless set otherwise: hold for less, raise consumer_timeout, or use a semaphore of slots",
+          "{} was not given back to be verified for more than 20 minutes, and {} takes it back after"
+              + " consumer_timeout, 30 minutes unless set otherwise: set a shorter heartbeat, raise consumer_timeout, or use a semaphore of slots",
           holding,
           server);
     }
