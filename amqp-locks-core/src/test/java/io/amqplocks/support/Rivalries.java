@@ -1,5 +1,7 @@
 package io.amqplocks.support;
 
+import static org.awaitility.Awaitility.await;
+
 import io.amqplocks.lock.AmqpLock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -99,6 +101,15 @@ public final class Rivalries implements AutoCloseable {
     StringBuilder seen = new StringBuilder(what).append(System.lineSeparator());
     rivalries().forEach(each -> seen.append("  ").append(each.report(start)).append('\n'));
     System.out.print(seen);
+  }
+
+  /** Lets that much time go by. */
+  public static void pass(Duration span) {
+    long end = System.nanoTime() + span.toNanos();
+    await()
+        .atMost(span.plusSeconds(30))
+        .pollInterval(Duration.ofMillis(50))
+        .until(() -> System.nanoTime() - end > 0);
   }
 
   private void sample(CountDownLatch done) {

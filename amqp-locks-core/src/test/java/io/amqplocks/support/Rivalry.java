@@ -15,6 +15,7 @@ import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,7 +45,7 @@ public final class Rivalry implements AutoCloseable {
   private volatile @Nullable Lease held;
   private volatile @Nullable Lease current;
   private volatile long firstNanos;
-  private volatile int turns;
+  private final AtomicInteger turns = new AtomicInteger();
   private volatile @Nullable String lossOfFirst;
 
   private final TreeSet<Long> oldNumbers = new TreeSet<>();
@@ -125,10 +126,11 @@ public final class Rivalry implements AutoCloseable {
   private void want() {
     try {
       while (done.getCount() > 0) {
-        turns++;
         try {
           Lease got =
-              turns % 2 == 0 ? wanted.tryAcquire().orElse(null) : wanted.acquire(LONGEST_WAIT);
+              turns.incrementAndGet() % 2 == 0
+                  ? wanted.tryAcquire().orElse(null)
+                  : wanted.acquire(LONGEST_WAIT);
           if (got != null) {
             keep(got);
           }
@@ -190,7 +192,7 @@ public final class Rivalry implements AutoCloseable {
     long number = lease.fencingTokenIfAny().map(FencingToken::number).orElse(highest);
     if (fenced && number >= highest) {
       highest = number;
-      if (writers.isEmpty() || writers.get(writers.size() - 1) != lease) {
+      if (writers.isEmpty() || !writers.get(writers.size() - 1).equals(lease)) {
         writers.add(lease);
       }
     }
@@ -256,7 +258,7 @@ public final class Rivalry implements AutoCloseable {
             oldNumbers.size(),
             oldNumbers.size() > 1 ? " +" + (oldNumbers.last() - oldNumbers.first()) : "",
             isWrittenInOrder(),
-            turns);
+            turns.get());
   }
 
   private static String lossOf(Lease lease) {
