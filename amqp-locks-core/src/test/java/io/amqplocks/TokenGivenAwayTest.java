@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @BrokerTest(everyLine = true)
 class TokenGivenAwayTest {
 
-  private enum Way {
+  enum Way {
     BY_GET,
     PUSHED,
     VERIFIED
