@@ -1,6 +1,7 @@
 package io.amqplocks.test;
 
 import java.time.Duration;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -12,9 +13,9 @@ import org.opentest4j.TestAbortedException;
 
 /**
  * A cluster of three nodes on this machine, each in a network namespace of its own, with real
- * partitions. It takes Linux, root, the command {@code ip}, and a {@code rabbitmq-server} of line 4.3 or
- * newer on this machine ({@code bin/broker} installs one). Starting takes ten seconds, so share one
- * among the tests of a class:
+ * partitions. It takes Linux, root, the command {@code ip}, and a {@code rabbitmq-server} on this
+ * machine ({@code bin/broker} installs some). Starting takes ten seconds, so share one among the tests
+ * of a class:
  *
  * <pre>{@code
  * @BeforeAll
@@ -47,7 +48,8 @@ public final class Cluster implements AutoCloseable {
   private final List<ClusterNode> nodes;
 
   /**
-   * Starts a cluster and returns when all its nodes are members and running.
+   * Starts a cluster of the first line wanted that is 4.3 or newer, and returns when all its nodes are
+   * members and running.
    *
    * @throws TestAbortedException if there can be none on this machine: JUnit reports the test or class
    *     as skipped, with the reason
@@ -55,8 +57,23 @@ public final class Cluster implements AutoCloseable {
    *     it does not start, with the end of a node's log
    */
   public static Cluster start() {
-    Map<String, String> environment = System.getenv();
-    Installation installation = ClusterOffer.find(environment);
+    return start(System.getenv(), ClusterOffer.find(System.getenv()));
+  }
+
+  /**
+   * The same with that line, for instance {@code 3.10}, or another that keeps its metadata in Mnesia.
+   * There nobody {@linkplain #leader() leads}, and what a cut has parted stays so until one side is
+   * restarted, as RabbitMQ does by default ({@code cluster_partition_handling = ignore}).
+   *
+   * @throws TestAbortedException if that line is not wanted, or there can be no cluster of it on this
+   *     machine: JUnit reports the test or class as skipped, with the reason
+   * @throws IllegalStateException as {@link #start()} does
+   */
+  public static Cluster start(String line) {
+    return start(System.getenv(), ClusterOffer.find(System.getenv(), line));
+  }
+
+  private static Cluster start(Map<String, String> environment, Installation installation) {
     ClusterNetwork network = network(environment);
     List<ClusterNode> started = new CopyOnWriteArrayList<>();
     try {
@@ -107,7 +124,7 @@ public final class Cluster implements AutoCloseable {
    * choose another: at once if it was killed; if it was cut off, after about ten seconds, seldom a
    * minute.
    *
-   * @throws IllegalStateException if none of the nodes leads now
+   * @throws IllegalStateException if none of the nodes leads now; always on Mnesia
    */
   public ClusterNode leader() {
     return nodes.stream()
@@ -121,7 +138,44 @@ public final class Cluster implements AutoCloseable {
     return nodes.stream().filter(each -> each != node).toList();
   }
 
-  /** Undoes all faults of all nodes, and returns when all of them run and see one another. */
+  /** The version that all nodes have. */
+  public BrokerVersion version() {
+    return node(1).version();
+  }
+
+  /**
+   * Where a queue is; of a quorum queue the node that leads it.
+   *
+   * @throws IllegalStateException if there is no such queue as far as node 1 knows
+   */
+  public ClusterNode nodeOf(String queue) {
+    String name = node(1).ask(Erlang.fill(Erlang.QUEUE_NODE, queue));
+    return nodes.stream()
+        .filter(node -> network.nodeName(node.number()).equals(name))
+        .findFirst()
+        .orElseThrow(() -> new IllegalStateException("There is no queue named " + queue));
+  }
+
+  /**
+   * Breaks the connections between that node and the others, and lets no new ones come about until
+   * {@link ClusterNode#reconnect()}. Unlike {@link ClusterNode#cutOffFromPeers()}, which nobody notices
+   * for a minute, both sides know at once, as after a reset of the network between them. Clients on
+   * this machine reach all nodes as ever.
+   */
+  public void breakOffFromPeers(ClusterNode node) {
+    node.cutOffFromPeers();
+    together(
+        nodes,
+        each -> {
+          each.disconnect(each == node ? "" : network.nodeName(node.number()));
+          return each;
+        });
+  }
+
+  /**
+   * Undoes all faults of all nodes, and returns when all of them run and see one another. On Mnesia
+   * this restarts the servers that still see fewer others than another does.
+   */
   public void heal() {
     nodes.forEach(ClusterNode::reconnect);
     // At the same time: a node may need another one to start.
@@ -131,18 +185,29 @@ public final class Cluster implements AutoCloseable {
           node.faults().heal();
           return node;
         });
+    if (!onKhepri()) {
+      restartParted();
+    }
     awaitTogether();
   }
 
+  private void restartParted() {
+    // One of the largest group, and whoever is not of it.
+    ClusterNode best = Collections.max(nodes, Comparator.comparingInt(ClusterNode::runningNodes));
+    int most = best.runningNodes();
+    others(best).stream()
+        .filter(node -> most == 1 || node.runningNodes() < most)
+        .forEach(ClusterNode::startServerAnew);
+  }
+
   /**
-   * Returns when every node runs and sees all others running, and one of them leads.
+   * Returns when every node runs and sees all others running, and one of them leads where any does.
    *
    * @throws IllegalStateException if that takes longer than 90 seconds
    */
   public void awaitTogether() {
     long end = System.nanoTime() + TOGETHER.toNanos();
-    while (nodes.stream().anyMatch(node -> node.runningNodes() < nodes.size())
-        || nodes.stream().filter(ClusterNode::leads).count() != 1) {
+    while (nodes.stream().anyMatch(node -> node.runningNodes() < nodes.size()) || !isLed()) {
       if (System.nanoTime() - end > 0) {
         throw new IllegalStateException("The nodes did not come together within " + TOGETHER);
       }
@@ -153,6 +218,15 @@ public final class Cluster implements AutoCloseable {
         throw new IllegalStateException("Interrupted while waiting for a cluster", interrupted);
       }
     }
+  }
+
+  private boolean isLed() {
+    return !onKhepri() || nodes.stream().filter(ClusterNode::leads).count() == 1;
+  }
+
+  /** Older ones are on Mnesia, as far as they are started here. */
+  private boolean onKhepri() {
+    return version().isAtLeast(4, 3);
   }
 
   /** Ends all nodes and deletes their data and their network. Again it does nothing. */

@@ -44,6 +44,16 @@ public final class ClusterNode implements Broker {
     network.join(Bridge.CLIENTS, number);
   }
 
+  /** Stops the server and starts it again, as an operator does by stop_app and start_app. */
+  void startServerAnew() {
+    control.eval(Erlang.START_ANEW);
+  }
+
+  /** Closes its connection with that node, or with all if the name is empty. */
+  void disconnect(String from) {
+    control.eval(Erlang.fill(Erlang.DISCONNECT, from));
+  }
+
   /** How many nodes this one believes to be running, itself included; 0 if it cannot be asked. */
   int runningNodes() {
     String running = ask(Erlang.RUNNING_NODES);
@@ -55,7 +65,7 @@ public final class ClusterNode implements Broker {
     return ask(Erlang.METADATA_LEADER).equals(network.nodeName(number));
   }
 
-  private String ask(String expressions) {
+  String ask(String expressions) {
     try {
       return control.eval(expressions);
     } catch (IllegalStateException notNow) {

@@ -17,10 +17,7 @@ final class ClusterOffer {
    * @throws IllegalStateException if one is wanted, required, and not to be had
    */
   static Installation find(Map<String, String> environment) {
-    if (!environment.getOrDefault("AMQP_LOCKS_BROKER_URI", "").isEmpty()) {
-      throw new TestAbortedException(
-          "A cluster is started here, not borrowed, and AMQP_LOCKS_BROKER_URI names a broker");
-    }
+    refuseBorrowed(environment);
     List<String> wanted = BrokerOffers.find(environment).wanted();
     Optional<String> line = wanted.stream().filter(ClusterOffer::isLate).findFirst();
     if (line.isEmpty() && !wanted.isEmpty()) {
@@ -34,6 +31,35 @@ final class ClusterOffer {
                     environment,
                     "No RabbitMQ 4.3 or newer is installed on this machine for a cluster (on Debian"
                         + " bin/broker installs one)"));
+  }
+
+  /**
+   * The server of that line to run, and only there.
+   *
+   * @throws TestAbortedException if the line is not wanted, or not to be had
+   * @throws IllegalStateException if it is wanted, required, and not to be had
+   */
+  static Installation find(Map<String, String> environment, String line) {
+    refuseBorrowed(environment);
+    List<String> wanted = BrokerOffers.find(environment).wanted();
+    if (!wanted.isEmpty() && !wanted.contains(line)) {
+      throw new TestAbortedException(
+          "Wanted are %s, not a cluster of RabbitMQ %s".formatted(String.join(", ", wanted), line));
+    }
+    return new LocalSource(environment)
+        .find(line)
+        .orElseThrow(
+            () ->
+                missing(
+                    environment,
+                    "No RabbitMQ %s is installed on this machine for a cluster".formatted(line)));
+  }
+
+  private static void refuseBorrowed(Map<String, String> environment) {
+    if (!environment.getOrDefault("AMQP_LOCKS_BROKER_URI", "").isEmpty()) {
+      throw new TestAbortedException(
+          "A cluster is started here, not borrowed, and AMQP_LOCKS_BROKER_URI names a broker");
+    }
   }
 
   private static boolean isLate(String line) {

@@ -149,7 +149,40 @@ final class Erlang {
           + DONE;
 
   /** How many nodes of its cluster run, as far as this one sees. */
-  static final String RUNNING_NODES = "integer_to_list(length(rabbit_nodes:list_running())).";
+  static final String RUNNING_NODES =
+      """
+      Running = case lists:member({list_running, 0}, rabbit_nodes:module_info(exports)) of
+        true -> rabbit_nodes:list_running();
+        false -> rabbit_nodes:all_running() %% up to 3.12
+      end,
+      integer_to_list(length(Running)).
+      """;
+
+  /** Node, or nothing for all: closes the connections with them, which both sides may notice. */
+  static final String DISCONNECT =
+      """
+      Wanted = %s,
+      [erlang:disconnect_node(Node)
+       || Node <- nodes(connected), Wanted =:= <<>> orelse atom_to_binary(Node, utf8) =:= Wanted]
+      """
+          + DONE;
+
+  static final String START_ANEW = "ok = rabbit:stop(), ok = rabbit:start()" + DONE;
+
+  /** Queue. The name of the node where it is or, of a quorum queue, which leads it; else nothing. */
+  static final String QUEUE_NODE =
+      """
+      case rabbit_amqqueue:lookup(rabbit_misc:r(<<"/">>, queue, %s)) of
+        {ok, Queue} ->
+          case amqqueue:get_pid(Queue) of
+            {_, Node} -> atom_to_list(Node);
+            Pid when is_pid(Pid) -> atom_to_list(node(Pid));
+            _ -> ""
+          end;
+        _ ->
+          ""
+      end.
+      """;
 
   /** The name of the node that leads the metadata store, as far as this one knows; else nothing. */
   static final String METADATA_LEADER =

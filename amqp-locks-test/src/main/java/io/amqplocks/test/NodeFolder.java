@@ -81,8 +81,13 @@ record NodeFolder(NodePlace place, Path path) {
     environment.put("RABBITMQ_ALLOW_INPUT", "true");
     environment.put(
         "RABBITMQ_SERVER_START_ARGS",
-        "-noshell +B i -eval file:script(\"" + home + "/agent.erl.script\")");
+        schedulers() + "-noshell +B i -eval file:script(\"" + home + "/agent.erl.script\")");
     return builder.redirectErrorStream(true);
+  }
+
+  /** Three nodes on a small machine are more than enough with one thread each that does not spin. */
+  private String schedulers() {
+    return place.cookie() == null ? "" : "+S 1:1 +sbwt none ";
   }
 
   /** Tells the keeper which process to end. */

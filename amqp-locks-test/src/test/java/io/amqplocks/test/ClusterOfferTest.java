@@ -40,6 +40,23 @@ class ClusterOfferTest {
   }
 
   @Test
+  void aLineThatIsNotWantedIsNotStarted() {
+    Map<String, String> other =
+        Map.of("AMQP_LOCKS_BROKER_LINES", "4.3", "AMQP_LOCKS_BROKER_REQUIRED", "true");
+
+    assertThatThrownBy(() -> ClusterOffer.find(other, "3.10"))
+        .isInstanceOf(TestAbortedException.class)
+        .hasMessageContaining("Wanted are 4.3");
+  }
+
+  @Test
+  void aLineThatIsWantedAndMissingIsNamed() {
+    assertThatThrownBy(() -> ClusterOffer.find(NOTHING_INSTALLED, "9.9"))
+        .isInstanceOf(TestAbortedException.class)
+        .hasMessageContaining("No RabbitMQ 9.9 is installed");
+  }
+
+  @Test
   void anExternalBrokerIsNoCluster() {
     assertThatThrownBy(
             () -> ClusterOffer.find(Map.of("AMQP_LOCKS_BROKER_URI", "amqp://127.0.0.1:1")))
