@@ -103,7 +103,7 @@ final class Parts {
         sessions(
             connector, "holder", threads, new SessionNotices(notices, verification, selfCheck));
     quorumSessions = sessions(connector, "quorum holder", threads, verification::begin);
-    tokens = new TokenDirectory(names, new TokenRecords(names));
+    tokens = new TokenDirectory(names, new TokenRecords(names, Clock.systemUTC()));
     withdrawals = new TokenWithdrawals(threads);
     Executor results = threads.results();
     users =

@@ -34,7 +34,7 @@ public final class TokenAdministration implements TokenSemaphoreAdmin {
     this.turn = turn;
     this.withdrawals = withdrawals;
     lock = turn.lock();
-    records = new TokenRecords(turn.names());
+    records = turn.records();
   }
 
   @Override

@@ -25,7 +25,9 @@ public final class TokenDirectory {
 
   private final QueueNames names;
   private final TokenRecords records;
-  private final Map<LockId, TokenPlace> places = new ConcurrentHashMap<>();
+  private final Map<LockId, Found> places = new ConcurrentHashMap<>();
+
+  private record Found(TokenPlace place, RecordedTokens tokens) {}
 
   /** Of the locks with such names. */
   public TokenDirectory(QueueNames names, TokenRecords records) {
@@ -39,29 +41,32 @@ public final class TokenDirectory {
     if (names.hasPlainTokens(lock)) {
       return Optional.of(new TokenPlace(names.tokens(lock, 0), TokenQueueType.CLASSIC, true));
     }
-    TokenPlace known = places.get(lock);
+    Found known = places.get(lock);
     if (known != null) {
-      return Optional.of(known);
+      known.tokens.readBy(session);
+      return Optional.of(known.place);
     }
-    Optional<TokenPlace> place =
+    Optional<Found> found =
         records
             .read(call, session, lock)
             .filter(TokenRecord::exists)
-            .map(record -> place(lock, record));
+            .map(record -> found(lock, record, session));
     if (places.size() >= MOST_REMEMBERED) {
       places.clear();
     }
-    place.ifPresent(found -> places.put(lock, found));
-    return place;
+    found.ifPresent(now -> places.put(lock, now));
+    return found.map(Found::place);
   }
 
-  private TokenPlace place(LockId lock, TokenRecord record) {
-    return new TokenPlace(names.tokens(lock, record.generation()), record.type(), false);
+  private Found found(LockId lock, TokenRecord record, Session session) {
+    RecordedTokens tokens = new RecordedTokens(lock, records, record, session);
+    String queue = names.tokens(lock, record.generation());
+    return new Found(new TokenPlace(queue, record.type(), false, tokens), tokens);
   }
 
   /** That queue has gone. */
   void forget(LockId lock, TokenPlace place) {
-    places.remove(lock, place);
+    places.computeIfPresent(lock, (id, found) -> found.place.equals(place) ? null : found);
   }
 
   /** The error for a lock that does not exist. */
