@@ -2,6 +2,7 @@ package io.amqplocks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
@@ -174,6 +175,27 @@ class ForgedTokenTest extends TokenAdministered {
     assertThat(Tokens.idle(broker, fixture.names().tokenRecord(ID))).hasSize(1);
     assertThat(Tokens.idle(broker, fixture.names().tokenLedger(ID))).hasSize(1);
     assertThat(all(fixture.open().tokenSemaphore("s"))).hasSize(3);
+  }
+
+  /** A client refuses more than 64 MiB by closing its connection; brokers up to 3.13 take 128. */
+  @ParameterizedTest
+  @EnumSource
+  void aHugeMessageCostsNoLease(TokenQueueType type) throws Exception {
+    assumeThat(broker.version().isAtLeast(4, 0)).isFalse();
+    admin.create(1, type);
+    locks.admin().tokenSemaphore("other").create(1, type);
+    try (Lease other = locks.tokenSemaphore("other").acquire(LONG);
+        Lease one = locks.tokenSemaphore("s").acquire(LONG)) {
+      Channel forger = stranger.createChannel();
+      forger.confirmSelect();
+      forger.basicPublish("", tokens(1), null, new byte[70 << 20]);
+      forger.waitForConfirmsOrDie(30_000);
+      forger.close();
+      assertThat(locks.tokenSemaphore("s").tryAcquire()).isEmpty();
+      assertThat(other.verify()).isEqualTo(LeaseState.HELD);
+      assertThat(one.verify()).isEqualTo(LeaseState.HELD);
+    }
+    assertThat(Tokens.idle(broker, tokens(1))).hasSize(1);
   }
 
   /** What OPERATIONS advises: those who only use token semaphores need not publish at all. */

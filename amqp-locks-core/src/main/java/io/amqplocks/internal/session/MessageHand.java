@@ -10,7 +10,6 @@ import com.rabbitmq.client.Envelope;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.lock.LockException;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -101,7 +100,7 @@ public final class MessageHand implements AutoCloseable {
   }
 
   private Message add(long tag, byte[] body) {
-    Message message = new Message(tag, new String(body, StandardCharsets.UTF_8));
+    Message message = new Message(tag, Delivery.text(body));
     held.put(tag, message.text());
     return message;
   }
@@ -201,8 +200,7 @@ public final class MessageHand implements AutoCloseable {
     @Override
     public void handleDelivery(
         String tag, Envelope envelope, BasicProperties properties, byte[] body) {
-      received.add(
-          new Message(envelope.getDeliveryTag(), new String(body, StandardCharsets.UTF_8)));
+      received.add(new Message(envelope.getDeliveryTag(), Delivery.text(body)));
     }
 
     @Override
