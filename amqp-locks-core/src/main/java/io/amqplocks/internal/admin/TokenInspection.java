@@ -7,6 +7,7 @@ import io.amqplocks.internal.tokens.TokenRecord;
 import io.amqplocks.internal.tokens.TokenRecords;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.TokenAudit;
+import io.amqplocks.lock.TokenQueueType;
 import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -88,7 +89,7 @@ record TokenInspection(TokenTurn turn, TokenRecords records) {
       String queue = turn.names().tokens(turn.lock(), record.generation());
       try (TokenKeeper keeper = turn.connect();
           MessageHand hand = keeper.hand(turn.call(), queue)) {
-        TokenAudit audit = conclusion.of(keeper, gather(record, hand, end), hand);
+        TokenAudit audit = conclusion.of(keeper, gather(keeper, record, hand, end), hand);
         if (audit != null) {
           return audit;
         }
@@ -104,13 +105,13 @@ record TokenInspection(TokenTurn turn, TokenRecords records) {
   }
 
   /** Takes what can be had until the end; returns the record by which it was enough, or the last. */
-  private TokenRecord gather(TokenRecord first, MessageHand hand, long end) {
+  private TokenRecord gather(TokenKeeper keeper, TokenRecord first, MessageHand hand, long end) {
     TokenRecord record = first;
     new BrokerTokens.TokenHand(hand, turn::call).take(Integer.MAX_VALUE);
-    if (end - System.nanoTime() > 0 && audit(record, hand).outstanding() > 0) {
+    if (end - System.nanoTime() > 0 && !isAll(keeper, record, hand)) {
       hand.receive(turn.call(), 0);
       for (long left = end - System.nanoTime();
-          left > 0 && audit(record, hand).outstanding() > 0;
+          left > 0 && !isAll(keeper, record, hand);
           left = end - System.nanoTime()) {
         if (hand.next(turn.call(), Math.min(left, LOOK_EVERY_NANOS)).isEmpty()) {
           record = record();
@@ -118,6 +119,18 @@ record TokenInspection(TokenTurn turn, TokenRecords records) {
       }
     }
     return record;
+  }
+
+  /**
+   * Whether nothing can come any more. That each token of the record is in hand does not say so: one that is
+   * too many may be in use. A quorum queue tells whether anybody else holds or waits; a classic one does not.
+   */
+  private boolean isAll(TokenKeeper keeper, TokenRecord record, MessageHand hand) {
+    if (record.type() != TokenQueueType.QUORUM || audit(record, hand).outstanding() > 0) {
+      return false;
+    }
+    String queue = turn.names().tokens(turn.lock(), record.generation());
+    return keeper.consumers(turn.call(), queue).orElse(0) <= hand.consumers();
   }
 
   private TokenAudit audit(TokenRecord record, MessageHand hand) {

@@ -15,6 +15,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The steps that change a token semaphore, for an administrator whose turn it is; it may die between any
@@ -30,6 +32,8 @@ import java.util.stream.IntStream;
  * before the new one counts; so all tokens of the old are taken before any of the new.
  */
 class TokenSteps {
+
+  private static final Logger log = LoggerFactory.getLogger(TokenSteps.class);
 
   final LockId lock;
   final TokenBroker broker;
@@ -125,7 +129,19 @@ class TokenSteps {
     if (record.resized(wanted).missing() > 0) {
       long unused = epochs.next(record);
     }
-    return settle(record.slots() == wanted ? record : write(record.resized(wanted)));
+    record = record.slots() == wanted ? record : write(record.resized(wanted));
+    return settle(withoutSurplus(record));
+  }
+
+  /** Removes what others added, where it shows: more wait than there can be. */
+  private TokenRecord withoutSurplus(TokenRecord from) {
+    int idle = broker.idle(from.generation()).orElse(0);
+    if (idle <= from.members().size()) {
+      return from;
+    }
+    try (TokenBroker.Hand hand = broker.hand(from.generation())) {
+      return withdraw(from, hand, hand.take(Integer.MAX_VALUE));
+    }
   }
 
   /** The record of a semaphore that there is. */
@@ -185,10 +201,16 @@ class TokenSteps {
             .filter(slot -> !from.tokens().epochs().containsKey(slot))
             .toList();
     TokenRecord record = seen.isEmpty() ? from : write(from.present(seen));
+    if (!sorted.surplus().isEmpty()) {
+      log.warn(
+          "{} messages that are no tokens of {}, or too many, were removed; somebody publishes there",
+          sorted.surplus().size(),
+          lock);
+      hand.remove(sorted.surplus());
+    }
     if (record.pending() == 0) {
       return record;
     }
-    hand.remove(sorted.surplus());
     List<Integer> victims =
         sorted.members().descendingKeySet().stream().limit(record.pending()).toList();
     if (victims.isEmpty()) {

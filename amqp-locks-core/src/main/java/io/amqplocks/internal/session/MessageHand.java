@@ -12,10 +12,12 @@ import io.amqplocks.lock.LockException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -53,6 +55,7 @@ public final class MessageHand implements AutoCloseable {
   private final Channel channel;
   private final String queue;
   private final Map<Long, String> held = new LinkedHashMap<>();
+  private final Set<Long> asked = new HashSet<>();
   private final BlockingQueue<Message> received = new LinkedBlockingQueue<>();
   private volatile @Nullable ShutdownSignalException broken;
   private @Nullable String consumer;
@@ -87,6 +90,7 @@ public final class MessageHand implements AutoCloseable {
           break;
         }
         taken.add(add(got.getDeliveryTag(), reply.getContentBody()));
+        asked.add(got.getDeliveryTag());
       }
       return taken;
     } catch (ExecutionException e) {
@@ -117,6 +121,7 @@ public final class MessageHand implements AutoCloseable {
       for (long tag : tags) {
         channel.basicAck(tag, false);
         held.remove(tag);
+        asked.remove(tag);
       }
       // A quorum queue's log has the acknowledgements before this, and answers when it has this.
       Get get = new Get.Builder().queue(queue).build();
@@ -175,6 +180,11 @@ public final class MessageHand implements AutoCloseable {
       Thread.currentThread().interrupt();
       throw new LockException.Interrupted("Interrupted while waiting for tokens of " + call.lock());
     }
+  }
+
+  /** How many consumers this is to a quorum queue, which takes each message that was asked for as one. */
+  public int consumers() {
+    return asked.size() + (consumer == null ? 0 : 1);
   }
 
   /** All messages in hand. */
