@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 
 /** What the tests of token semaphores share: plain AMQP, as any client may speak it. */
 public final class Tokens {
@@ -77,6 +78,11 @@ public final class Tokens {
   public static TokenAudit audit(TokenSemaphoreAdmin admin) {
     return Awaitility.await()
         .until(() -> admin.audit(Duration.ZERO), audit -> audit.outstanding() == 0);
+  }
+
+  /** Whether a get was answered by a message. */
+  public static boolean isThere(@Nullable GetResponse got) {
+    return got != null;
   }
 
   /** Looks at all that wait in the queue. */

@@ -1,7 +1,9 @@
 package io.amqplocks.internal.admin;
 
 import io.amqplocks.internal.admin.BrokerTokens.TokenHand;
+import io.amqplocks.internal.fencing.CounterTrial;
 import io.amqplocks.internal.session.Call;
+import io.amqplocks.internal.session.CounterKeeper;
 import io.amqplocks.internal.session.Futures;
 import io.amqplocks.internal.session.MessageHand.Message;
 import io.amqplocks.internal.session.TokenKeeper;
@@ -47,7 +49,7 @@ final class TokenLedger implements AutoCloseable {
   private final String copy;
   private final TokenKeeper keeper;
   private final Supplier<Call> calls;
-  private final TokenHand hand;
+  private TokenHand hand;
   private final List<Message> inHand = new ArrayList<>();
   private boolean ledgerIsThere;
   private boolean copyIsThere;
@@ -76,6 +78,7 @@ final class TokenLedger implements AutoCloseable {
     Optional<TokenRecord> record = ledgerIsThere ? readLedger() : Optional.empty();
     if (record.isPresent()) {
       correctCopy(record.get());
+      renewIfOutdated(record.get());
       return record.get();
     }
     if (!copyIsThere) {
@@ -197,6 +200,52 @@ final class TokenLedger implements AutoCloseable {
       }
       copies.remove(others);
     }
+  }
+
+  /**
+   * Makes the two queues anew, one after the other, if a broker of an older version made them: the one has
+   * what is written in the other. Their names are used again, other than those of tokens (trap 11): what
+   * comes back with an old replica is an old version, which does not count.
+   */
+  private void renewIfOutdated(TokenRecord record) {
+    boolean ledgerIsAsWanted = keeper.isRecordAsWanted(calls.get(), ledger);
+    boolean copyIsAsWanted = keeper.isRecordAsWanted(calls.get(), copy);
+    if ((ledgerIsAsWanted && copyIsAsWanted) || !isTriedOut()) {
+      return;
+    }
+    if (!ledgerIsAsWanted) {
+      hand.close();
+      inHand.clear();
+      renew(ledger, record);
+      hand = hand(ledger);
+      inHand.addAll(hand.take(MOST));
+    }
+    if (!copyIsAsWanted) {
+      renew(copy, record);
+    }
+    log.info("The queues of the record of {} were made anew for this version of the broker", lock);
+  }
+
+  /** In a cluster of which some nodes are older, what is right for the one version destroys on the other. */
+  private boolean isTriedOut() {
+    try {
+      CounterKeeper counters = keeper.counters(calls.get());
+      CounterTrial.run(calls, counters, random -> records.names().recordTrial(lock, random));
+      return true;
+    } catch (LockException.FenceUnavailable e) {
+      log.warn(
+          "The queues of the record of {} must be made anew for this version of the broker, and cannot be yet:"
+              + " {}",
+          lock,
+          e.getMessage());
+      return false;
+    }
+  }
+
+  private void renew(String queue, TokenRecord record) {
+    keeper.delete(calls.get(), queue);
+    keeper.declareRecord(calls.get(), queue);
+    keeper.publish(calls.get(), queue, List.of(record.toString()));
   }
 
   /** Writes the next version. */

@@ -189,7 +189,8 @@ class TokenSteps {
       return from;
     }
     TokenRecord record = write(from.adding(free, epochs.next(from)));
-    broker.publish(record.generation(), record.adding().only(free).contents(broker.brokerMajor()));
+    // As all tokens of this queue are.
+    broker.publish(record.generation(), record.adding().only(free).contents(record.brokerMajor()));
     return write(record.present(free));
   }
 
@@ -244,6 +245,27 @@ class TokenSteps {
     return found.surplus() > 0 || missing || !record.equals(from)
         ? TokenFindings.repaired(found)
         : found;
+  }
+
+  /** Notes that the broker has another major version now; tokens of a classic queue take no harm. */
+  TokenRecord upgrade() {
+    TokenRecord record = existing();
+    return record.type() == TokenQueueType.QUORUM || record.brokerMajor() == broker.brokerMajor()
+        ? record
+        : write(record.upgraded(broker.brokerMajor()));
+  }
+
+  /**
+   * Moves the tokens to a queue as the broker's version wants it, if all that there may be are in hand.
+   *
+   * @return what is in the way
+   */
+  TokenAudit upgrade(TokenRecord from, Collection<Message> inHand) {
+    TokenAudit found = audit(from, inHand);
+    if (found.outstanding() == 0 && from.brokerMajor() != broker.brokerMajor()) {
+      move(from, from.slots(), from.type());
+    }
+    return found;
   }
 
   /** Those slots' tokens did not come, and must never count again if they do. */

@@ -58,6 +58,22 @@ public final class TokenKeeper implements AutoCloseable {
     connection.must(call, "declare queue " + queue, QueueArguments.counter(queue, server.major()));
   }
 
+  /**
+   * Whether the queue of a record, which is there, is declared as this version of the broker wants it. One
+   * that RabbitMQ 3.x made has no delivery limit, which 4.x takes for 20.
+   */
+  public boolean isRecordAsWanted(Call call, String queue) {
+    try {
+      declareRecord(call, queue);
+      return true;
+    } catch (LockException.Unexpected e) {
+      if (BrokerErrors.isOtherwise(e)) {
+        return false;
+      }
+      throw e;
+    }
+  }
+
   /** Declares a queue of tokens. */
   public void declareTokens(Call call, String queue, TokenQueueType type) {
     connection.must(

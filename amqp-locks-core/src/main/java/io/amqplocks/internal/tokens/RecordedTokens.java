@@ -6,6 +6,7 @@ import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.LockId;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The tokens of one queue, by the newest record that this process has seen. Whoever may publish to the
@@ -25,27 +26,43 @@ final class RecordedTokens implements TokenPlace.Roll {
   private static final int LOOKS = 3;
 
   private static final long PAUSE_NANOS = 10_000_000;
+  private static final long UPGRADE_EVERY_NANOS = 30_000_000_000L;
 
   private final LockId lock;
   private final TokenRecords records;
   private final AtomicReference<TokenRecord> known;
+  private final AtomicReference<@Nullable Long> triedAt = new AtomicReference<>();
   private volatile Session reader;
+  private volatile boolean outdated;
 
   RecordedTokens(LockId lock, TokenRecords records, TokenRecord known, Session reader) {
     this.lock = lock;
     this.records = records;
     this.known = new AtomicReference<>(known);
     this.reader = reader;
+    outdated = isOfAnotherMajor(reader);
   }
 
   /** From now on that session reads, if there is something to read. */
   void readBy(Session session) {
-    reader = session;
+    if (reader != session) {
+      reader = session;
+      outdated = isOfAnotherMajor(session);
+    }
   }
 
-  /** The first number of the version of the broker that the queue was made on. */
-  int brokerMajor() {
-    return known.get().brokerMajor();
+  /** RabbitMQ is upgraded between two sessions, never during one. */
+  private boolean isOfAnotherMajor(Session session) {
+    int major = session.server().major();
+    return major > 0 && major != known.get().brokerMajor();
+  }
+
+  /** Whether the broker's version is another than the queue was made for, and nobody here tried lately. */
+  boolean isDueForUpgrade(long now) {
+    Long last = triedAt.get();
+    return outdated
+        && (last == null || now - last >= UPGRADE_EVERY_NANOS)
+        && triedAt.compareAndSet(last, now);
   }
 
   @Override

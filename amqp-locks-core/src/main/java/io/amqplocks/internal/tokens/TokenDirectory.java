@@ -17,6 +17,7 @@ import java.util.concurrent.ConcurrentHashMap;
  *
  * <p>Concurrency: what is remembered may be out of date at any time. That does no harm: a queue that is
  * not in use any more is deleted, and no name is used twice.
+ * Whoever finds that the broker was upgraded tries to upgrade the queues, one at a time in a process.
  */
 public final class TokenDirectory {
 
@@ -25,14 +26,23 @@ public final class TokenDirectory {
 
   private final QueueNames names;
   private final TokenRecords records;
+  private final Upgrade upgrade;
   private final Map<LockId, Found> places = new ConcurrentHashMap<>();
 
   private record Found(TokenPlace place, RecordedTokens tokens) {}
 
+  /** What to do about tokens that were made on another major version of the broker. */
+  @FunctionalInterface
+  public interface Upgrade {
+    /** Makes their queues what this version wants, if nobody is in the way; returns whether they are. */
+    boolean attempt(Call call);
+  }
+
   /** Of the locks with such names. */
-  public TokenDirectory(QueueNames names, TokenRecords records) {
+  public TokenDirectory(QueueNames names, TokenRecords records, Upgrade upgrade) {
     this.names = names;
     this.records = records;
+    this.upgrade = upgrade;
   }
 
   /** Where the lock's tokens are; empty if the lock does not exist. */
@@ -42,10 +52,15 @@ public final class TokenDirectory {
       return Optional.of(new TokenPlace(names.tokens(lock, 0), TokenQueueType.CLASSIC, true));
     }
     Found known = places.get(lock);
-    if (known != null) {
-      known.tokens.readBy(session);
-      return Optional.of(known.place);
+    if (known == null) {
+      return read(call, session);
     }
+    known.tokens.readBy(session);
+    return upgraded(call, session, known);
+  }
+
+  private Optional<TokenPlace> read(Call call, Session session) {
+    LockId lock = call.lock();
     Optional<Found> found =
         records
             .read(call, session, lock)
@@ -54,8 +69,20 @@ public final class TokenDirectory {
     if (places.size() >= MOST_REMEMBERED) {
       places.clear();
     }
-    found.ifPresent(now -> places.put(lock, now));
-    return found.map(Found::place);
+    if (found.isEmpty()) {
+      return Optional.empty();
+    }
+    places.put(lock, found.get());
+    return upgraded(call, session, found.get());
+  }
+
+  /** Where they are after an upgrade of the broker, which is tried now and then if it is due. */
+  private Optional<TokenPlace> upgraded(Call call, Session session, Found found) {
+    if (found.tokens.isDueForUpgrade(call.ticker().nanos()) && upgrade.attempt(call)) {
+      places.remove(call.lock(), found);
+      return read(call, session);
+    }
+    return Optional.of(found.place);
   }
 
   private Found found(LockId lock, TokenRecord record, Session session) {

@@ -161,6 +161,11 @@ public record TokenRecord(
         TokenSet.NONE);
   }
 
+  /** The same queue is on a broker of that version now; for classic ones, which count nothing. */
+  public TokenRecord upgraded(int major) {
+    return copy(generation, reserved, type, slots, epoch, major, tokens, adding, withdrawing);
+  }
+
   /** The semaphore does not exist any more, its queue is about to be deleted. */
   public TokenRecord destroyed() {
     return copy(
