@@ -12,6 +12,7 @@ import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.TokenQueueType;
 import io.amqplocks.support.Fences;
@@ -196,6 +197,26 @@ class ForgedTokenTest extends TokenAdministered {
       assertThat(one.verify()).isEqualTo(LeaseState.HELD);
     }
     assertThat(Tokens.idle(broker, tokens(1))).hasSize(1);
+  }
+
+  /** While the true message is in somebody's hand, the forged one is alone. */
+  @Test
+  void noForgedCounterPoisonsAResource() throws Exception {
+    LockId mutex = LockId.mutex("m");
+    FencingToken before = Fences.token(locks.mutex("m"));
+    String counter = fixture.names().counter(mutex, 1, 1);
+    Tokens.take(holder, counter, 1);
+    Fences.publish(
+        broker,
+        counter,
+        "epoch " + FencingToken.MAX_EPOCH + " on RabbitMQ " + broker.version().major());
+    assertThatThrownBy(() -> locks.mutex("m").fenced().tryAcquire())
+        .isInstanceOf(LockException.FenceUnavailable.class);
+    locks.admin().fence(mutex).renew(1);
+    FencingToken after = Fences.token(locks.mutex("m"));
+    assertThat(after.number()).isGreaterThan(before.number());
+    assertThat(after.epoch()).isLessThan(before.epoch() + 100);
+    Fences.clear(broker, fixture.prefix());
   }
 
   /** What OPERATIONS advises: those who only use token semaphores need not publish at all. */
