@@ -58,6 +58,10 @@ public interface TokenSemaphoreAdmin {
    * Removes the semaphore with all of its tokens. Waiting calls end with {@link LockException.NotFound};
    * holders lose their leases at the next verification. In the plain protocol ({@link TokenNaming}) they
    * do so only if the queue was not made again before; wait for that long.
+   *
+   * <p>What is remembered of it, so that generations and epochs only rise, goes too, unless tokens of it
+   * were made within the last hour, or more often than once a minute for long: then two small queues stay
+   * behind, and go when it is destroyed again later.
    */
   void destroy();
 

@@ -50,6 +50,11 @@ final class BrokerTokens implements TokenBroker, AutoCloseable {
   }
 
   @Override
+  public void forget() {
+    ledger.delete();
+  }
+
+  @Override
   public int brokerMajor() {
     return keeper.brokerMajor();
   }

@@ -279,6 +279,16 @@ final class TokenLedger implements AutoCloseable {
     }
   }
 
+  /** Deletes both; first what all read, so that whoever dies between leaves the truth. */
+  void delete() {
+    keeper.delete(calls.get(), copy);
+    copyIsThere = false;
+    hand.close();
+    inHand.clear();
+    keeper.delete(calls.get(), ledger);
+    ledgerIsThere = false;
+  }
+
   @Override
   public void close() {
     hand.close();

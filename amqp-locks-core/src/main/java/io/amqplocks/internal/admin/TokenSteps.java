@@ -108,14 +108,21 @@ class TokenSteps {
     }
   }
 
-  /** Removes the semaphore; first for all who read the record, then for those who do not. */
+  /**
+   * Removes the semaphore; first for all who read the record, then for those who do not. The record goes too
+   * if the clock has passed all that it names: whoever creates the semaphore again begins above that.
+   */
   TokenRecord destroy() {
     TokenRecord record = broker.record();
     if (record.slots() > 0) {
       record = write(record.destroyed());
     }
     deleteAll(record, record.reserved());
-    return deleted(record);
+    record = deleted(record);
+    if (epochs.arePassed(record)) {
+      broker.forget();
+    }
+    return record;
   }
 
   /** Notes that no queue is left. */

@@ -136,10 +136,21 @@ public record TokenRecord(
 
   /**
    * The first queue ever will be of that generation, or of a higher one: not 1, for if this record was
-   * lost, all below may have been in use.
+   * lost, all below may have been in use. The version begins with the clock, too: what a replica of a queue
+   * of the same name may bring back is of a lower one.
    */
   public TokenRecord begun(int first) {
-    return copy(first, first - 1, type, slots, epoch, brokerMajor, tokens, adding, withdrawing);
+    return new TokenRecord(
+        Math.max(version + 1, 1000L * first),
+        first,
+        first - 1,
+        type,
+        slots,
+        epoch,
+        brokerMajor,
+        tokens,
+        adding,
+        withdrawing);
   }
 
   /** A queue of that generation is about to be made, of tokens of that epoch. */
