@@ -103,7 +103,8 @@ final class Parts {
         sessions(
             connector, "holder", threads, new SessionNotices(notices, verification, selfCheck));
     quorumSessions = sessions(connector, "quorum holder", threads, verification::begin);
-    tokens = new TokenDirectory(names, new TokenRecords(names));
+    tokens =
+        new TokenDirectory(names, new TokenRecords(names, Clock.systemUTC()), this::upgradeTokens);
     withdrawals = new TokenWithdrawals(threads);
     Executor results = threads.results();
     users =
@@ -132,6 +133,12 @@ final class Parts {
           "Another process has been making the %s, or changing it, for more than %d ms; try again later"
               .formatted(call.lock(), left.toMillis()));
     }
+  }
+
+  /** The first acquire after an upgrade of the broker, if nobody holds a token just then. */
+  boolean upgradeTokens(Call call) {
+    Duration left = Duration.ofNanos(call.half().remainingNanos());
+    return new Administrators(this).tokens(call.lock(), left).upgrade(left);
   }
 
   Slots slots(LockId id) {

@@ -2,7 +2,10 @@ package io.amqplocks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
@@ -16,6 +19,7 @@ import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -86,6 +90,54 @@ class InteroperationTest {
     assertThat(ours.semaphore(name).tryAcquire()).isEmpty();
     python.destroy(2);
     assertThat(ours.admin().semaphore(name).count()).isZero();
+  }
+
+  /** Theirs go with the broker, ours do not. */
+  @Test
+  void slotsThatStayAreNotAddedToSuchAsGo() throws Exception {
+    python.create(2);
+    assertThatThrownBy(() -> ours.admin().semaphore(name).resize(4))
+        .isInstanceOf(LockException.Conflict.class)
+        .hasMessageContaining("not durable");
+    assertThat(ours.admin().semaphore(name).count()).isEqualTo(2);
+    assertThat(fixture.exists(name + "-A-4")).isFalse();
+  }
+
+  /** As after a restart, where both kinds had added some. */
+  @Test
+  void slotsThatDoNotCountAreNamed() throws Exception {
+    ours.admin().semaphore(name).create(4);
+    fixture.delete(name + "-A-1");
+    fixture.delete(name + "-A-2");
+    assertThatThrownBy(() -> ours.semaphore(name).tryAcquire())
+        .isInstanceOf(LockException.NotFound.class)
+        .hasMessageContaining("slots [3, 4] do not count");
+    ours.admin().semaphore(name).create(4);
+    assertThat(ours.semaphore(name).tryAcquire()).hasValueSatisfying(Lease::close);
+  }
+
+  /** Whoever looks for a free slot leaves a message in a queue that keeps them. */
+  @Test
+  void probesThatPileUpAreRemovedAndWhatOthersWroteIsNot(Broker broker) throws Exception {
+    String queue = name + "-A-1";
+    try (Connection connection = broker.connectionFactory().newConnection("stranger")) {
+      Channel channel = connection.createChannel();
+      channel.queueDeclare(queue, true, false, false, Map.of("x-queue-type", "classic"));
+      AmqpLock semaphore = ours.semaphore(name);
+      try (Lease held = semaphore.tryAcquire().orElseThrow()) {
+        for (int i = 0; i < 150; i++) {
+          assertThat(semaphore.tryAcquire()).isEmpty();
+        }
+        assertThat(held.verify()).isEqualTo(LeaseState.HELD);
+        await().untilAsserted(() -> assertThat(channel.messageCount(queue)).isLessThan(10));
+        channel.confirmSelect();
+        channel.basicPublish("", queue, null, new byte[] {1});
+        channel.waitForConfirmsOrDie(30_000);
+        assertThat(semaphore.tryAcquire()).isEmpty();
+        assertThat(held.verify()).isEqualTo(LeaseState.HELD);
+        assertThat(channel.messageCount(queue)).isPositive();
+      }
+    }
   }
 
   @Test

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.amqplocks.internal.tokens.TokenRecord;
+import io.amqplocks.internal.tokens.TokenSet;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
@@ -11,9 +13,11 @@ import io.amqplocks.lock.TokenAudit;
 import io.amqplocks.lock.TokenQueueType;
 import io.amqplocks.lock.TokenSemaphoreAdmin;
 import io.amqplocks.lock.TokenStatus;
+import io.amqplocks.support.Fences;
 import io.amqplocks.support.Tokens;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -74,7 +78,7 @@ class TokenMendingTest extends TokenAdministered {
     fixture.delete(fixture.names().tokens(id, generation + 1));
     assertThat(mutex.repair(Duration.ZERO).repaired()).isTrue();
     assertThat(number()).isGreaterThan(second);
-    assertThat(mutex.audit(Duration.ofSeconds(30))).isEqualTo(clean(1));
+    assertThat(Tokens.audit(mutex)).isEqualTo(clean(1));
     mutex.destroy();
     assertThat(mutex.count()).isZero();
     assertThat(number()).isGreaterThan(second);
@@ -140,7 +144,7 @@ class TokenMendingTest extends TokenAdministered {
   void manyTokensAreRemoved(TokenQueueType type) {
     admin.create(200, type);
     assertThat(admin.resize(3)).isEqualTo(new TokenStatus(3, 3, 3, 0, 0, 0));
-    assertThat(admin.audit(Duration.ofSeconds(30))).isEqualTo(clean(3));
+    assertThat(Tokens.audit(admin)).isEqualTo(clean(3));
   }
 
   /** A reader that stopped between taking the record and putting it back. */
@@ -161,5 +165,46 @@ class TokenMendingTest extends TokenAdministered {
     holder.abort();
     assertThat(hasty.resize(3).tokens()).isEqualTo(3);
     assertThat(Tokens.idle(broker, fixture.names().tokenRecord(ID))).hasSize(1);
+  }
+
+  /** One that was made, or changed, within the last hour leaves its record. */
+  @Test
+  void aSemaphoreDestroyedLongAfterItWasMadeLeavesNothing() throws Exception {
+    admin.create(1, TokenQueueType.CLASSIC);
+    TokenRecord made =
+        TokenRecord.parse(Tokens.idle(broker, fixture.names().tokenRecord(ID)).get(0))
+            .orElseThrow();
+    holder.queueDelete(fixture.names().tokens(ID, made.generation()));
+    TokenRecord old =
+        new TokenRecord(
+            made.version(),
+            made.generation() - 100,
+            made.reserved() - 100,
+            made.type(),
+            1,
+            made.epoch() - 100,
+            made.brokerMajor(),
+            TokenSet.of(List.of(1), made.epoch() - 100),
+            TokenSet.NONE,
+            TokenSet.NONE);
+    String queue = fixture.names().tokens(ID, old.generation());
+    holder.queueDeclare(queue, true, false, false, Map.of("x-queue-type", "classic"));
+    Fences.publish(broker, queue, old.tokens().contents(old.brokerMajor()).get(0).toString());
+    for (String each : List.of(fixture.names().tokenRecord(ID), fixture.names().tokenLedger(ID))) {
+      holder.queuePurge(each);
+      Fences.publish(broker, each, old.toString());
+    }
+    assertThat(admin.resize(2)).isEqualTo(new TokenStatus(2, 2, 2, 0, 0, 0));
+    admin.destroy();
+    // Its last token was made just now.
+    assertThat(fixture.exists(fixture.names().tokenLedger(ID))).isTrue();
+    for (String each : List.of(fixture.names().tokenRecord(ID), fixture.names().tokenLedger(ID))) {
+      holder.queuePurge(each);
+      Fences.publish(broker, each, old.destroyed().deleted().toString());
+    }
+    admin.destroy();
+    await().untilAsserted(() -> assertThat(Tokens.queues(broker, fixture.prefix())).isEmpty());
+    admin.create(1, TokenQueueType.QUORUM);
+    assertThat(admin.status()).isEqualTo(new TokenStatus(1, 1, 1, 0, 0, 0));
   }
 }

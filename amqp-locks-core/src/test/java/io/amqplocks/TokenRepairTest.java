@@ -63,8 +63,10 @@ class TokenRepairTest extends TokenAdministered {
   void waitsForTokensInUseAndNoLonger(TokenQueueType type) throws Exception {
     admin.create(3, type);
     List<GetResponse> held = Tokens.take(holder, tokens(1), 2);
+    // A classic queue does not tell whether there is nobody else.
+    Duration patience = Duration.ofSeconds(type == TokenQueueType.QUORUM ? 120 : 6);
     CompletableFuture<TokenAudit> audit =
-        CompletableFuture.supplyAsync(() -> admin.repair(Duration.ofMinutes(2)));
+        CompletableFuture.supplyAsync(() -> admin.repair(patience));
     await().untilAsserted(() -> assertThat(admin.status().idle()).isZero());
     for (GetResponse token : held) {
       holder.basicNack(token.getEnvelope().getDeliveryTag(), false, true);
@@ -73,6 +75,40 @@ class TokenRepairTest extends TokenAdministered {
     // All are put back.
     await().untilAsserted(() -> assertThat(admin.status().idle()).isEqualTo(3));
     assertThat(Tokens.idle(broker, tokens(1))).hasSize(3);
+  }
+
+  @Tag("defect-S8")
+  @ParameterizedTest
+  @EnumSource
+  void aSurplusTokenInUseIsWaitedForAndRemoved(TokenQueueType type) throws Exception {
+    admin.create(1, type);
+    Fences.publish(broker, tokens(1), Tokens.idle(broker, tokens(1)).get(0));
+    Tokens.take(holder, tokens(1), 1);
+    CompletableFuture<TokenAudit> repair =
+        CompletableFuture.supplyAsync(() -> admin.repair(Duration.ofSeconds(4)));
+    await().untilAsserted(() -> assertThat(admin.status().idle()).isZero());
+    holder.basicNack(1, false, true);
+    assertThat(repair.get(60, TimeUnit.SECONDS))
+        .isEqualTo(new TokenAudit(1, 2, 1, 0, Set.of(), true));
+    assertThat(Tokens.audit(admin)).isEqualTo(clean(1));
+  }
+
+  @Tag("defect-S8")
+  @ParameterizedTest
+  @EnumSource
+  void aResizeRemovesWhatOthersAdded(TokenQueueType type) throws Exception {
+    admin.create(5, type);
+    String token = Tokens.idle(broker, tokens(1)).get(0);
+    Fences.publish(broker, tokens(1), token);
+    Fences.publish(broker, tokens(1), token);
+    assertThat(admin.status().idle()).isEqualTo(7);
+    assertThat(admin.resize(5)).isEqualTo(new TokenStatus(5, 5, 5, 0, 0, 0));
+    Fences.publish(broker, tokens(1), token);
+    Fences.publish(broker, tokens(1), "resource");
+    assertThat(admin.resize(6)).isEqualTo(new TokenStatus(6, 6, 6, 0, 0, 0));
+    Fences.publish(broker, tokens(1), token);
+    assertThat(admin.resize(2)).isEqualTo(new TokenStatus(2, 2, 2, 0, 0, 0));
+    assertThat(Tokens.idle(broker, tokens(1))).hasSize(2).doesNotHaveDuplicates();
   }
 
   @Test
@@ -144,7 +180,7 @@ class TokenRepairTest extends TokenAdministered {
     for (int i = 0; i < 30; i++) {
       reject(tokens(1));
     }
-    assertThat(admin.audit(Duration.ofSeconds(30))).isEqualTo(clean(1));
+    assertThat(Tokens.audit(admin)).isEqualTo(clean(1));
   }
 
   private void reject(String queue) throws Exception {

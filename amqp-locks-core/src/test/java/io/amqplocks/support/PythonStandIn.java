@@ -14,14 +14,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * A client of the amqp-locks-python kind, in raw AMQP, as far as its protocol is known: slots N-A-L and
  * holders N-B-L from 1, probed one by one with mandatory transient publishes and confirms; A and B with
  * x-max-length 0, B exclusive and not auto-delete; A verified again after B was declared. A is not
- * durable where the broker still allows that.
+ * durable, as the real client has it: RabbitMQ 4.3 permits that unless its operator denies it (trap 13).
  */
 public final class PythonStandIn implements AutoCloseable {
 
   private static final Map<String, Object> ARGUMENTS = Map.of("x-max-length", 0);
 
   private final String name;
-  private final boolean durable;
   private final Connection connection;
   private final Channel prober;
   private final AtomicBoolean returned = new AtomicBoolean();
@@ -29,7 +28,6 @@ public final class PythonStandIn implements AutoCloseable {
   /** A client for the semaphore of that name. */
   public PythonStandIn(Broker broker, String name) throws Exception {
     this.name = name;
-    durable = broker.version().isAtLeast(4, 3);
     connection = broker.connectionFactory().newConnection("python stand-in");
     prober = connection.createChannel();
     prober.confirmSelect();
@@ -40,7 +38,7 @@ public final class PythonStandIn implements AutoCloseable {
   public void create(int slots) throws IOException {
     try (Channel channel = connection.createChannel()) {
       for (int slot = 1; slot <= slots; slot++) {
-        channel.queueDeclare(name + "-A-" + slot, durable, false, false, ARGUMENTS);
+        channel.queueDeclare(name + "-A-" + slot, false, false, false, ARGUMENTS);
       }
     } catch (TimeoutException e) {
       throw new IOException(e);

@@ -5,11 +5,16 @@ import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.GetResponse;
 import io.amqplocks.internal.topology.QueueNames;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.TokenAudit;
+import io.amqplocks.lock.TokenSemaphoreAdmin;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerQueue;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 
 /** What the tests of token semaphores share: plain AMQP, as any client may speak it. */
 public final class Tokens {
@@ -67,6 +72,17 @@ public final class Tokens {
       }
     }
     return taken;
+  }
+
+  /** Audits until all tokens are back: what was given back a moment ago may still be on its way. */
+  public static TokenAudit audit(TokenSemaphoreAdmin admin) {
+    return Awaitility.await()
+        .until(() -> admin.audit(Duration.ZERO), audit -> audit.outstanding() == 0);
+  }
+
+  /** Whether a get was answered by a message. */
+  public static boolean isThere(@Nullable GetResponse got) {
+    return got != null;
   }
 
   /** Looks at all that wait in the queue. */

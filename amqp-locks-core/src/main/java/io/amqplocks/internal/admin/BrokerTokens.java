@@ -8,6 +8,7 @@ import io.amqplocks.internal.session.MessageHand.Message;
 import io.amqplocks.internal.session.TokenKeeper;
 import io.amqplocks.internal.tokens.TokenContent;
 import io.amqplocks.internal.tokens.TokenRecord;
+import io.amqplocks.internal.tokens.TokenRecords;
 import io.amqplocks.internal.topology.QueueNames;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.TokenQueueType;
@@ -30,12 +31,12 @@ final class BrokerTokens implements TokenBroker, AutoCloseable {
   private final Supplier<Call> calls;
   private final TokenLedger ledger;
 
-  BrokerTokens(LockId lock, QueueNames names, TokenKeeper keeper, Supplier<Call> calls) {
+  BrokerTokens(LockId lock, TokenRecords records, TokenKeeper keeper, Supplier<Call> calls) {
     this.lock = lock;
-    this.names = names;
+    names = records.names();
     this.keeper = keeper;
     this.calls = calls;
-    ledger = new TokenLedger(lock, names, keeper, calls);
+    ledger = new TokenLedger(lock, records, keeper, calls);
   }
 
   @Override
@@ -46,6 +47,11 @@ final class BrokerTokens implements TokenBroker, AutoCloseable {
   @Override
   public void write(TokenRecord next) {
     ledger.write(next);
+  }
+
+  @Override
+  public void forget() {
+    ledger.delete();
   }
 
   @Override

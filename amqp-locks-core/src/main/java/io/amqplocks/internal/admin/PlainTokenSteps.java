@@ -6,6 +6,7 @@ import io.amqplocks.internal.tokens.TokenSet;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.TokenQueueType;
+import io.amqplocks.lock.TokenSemaphoreAdmin;
 import java.util.Collection;
 import java.util.OptionalInt;
 import java.util.Set;
@@ -49,6 +50,12 @@ final class PlainTokenSteps extends TokenSteps {
               + " are in use, adopt it by createIfAbsent(%d, CLASSIC); then repair(patience) sets right how"
                   .formatted(wanted)
               + " many there are");
+    }
+    if (idle.getAsInt() > TokenSemaphoreAdmin.MAX_SLOTS) {
+      throw new LockException.Conflict(
+          "There is a queue of %s already, with %d tokens waiting, and %d are the most that can be"
+                  .formatted(lock, idle.getAsInt(), TokenSemaphoreAdmin.MAX_SLOTS)
+              + " administrated; it stays as it is");
     }
     broker.tryOut(type);
     return write(

@@ -97,6 +97,9 @@ public final class SlotAdministration implements SemaphoreAdmin {
     PublishingConnection prober = changes.prober(call);
     int present = slots.count(call, prober);
     int wanted = target.applyAsInt(present);
+    if (wanted > present && present > 0) {
+      changes.requireDurable(present);
+    }
     int above = wanted > present ? slots.presentFrom(wanted + 1, call, prober) : 0;
     changes.carryOut(mutex, SlotPlan.resize(present, wanted, above, order));
     return new SlotChange(present, wanted);

@@ -71,6 +71,18 @@ public final class SlotChanges {
     return adminMutex.during(change);
   }
 
+  /** Slots that others made and that go with their node are no company for such as stay. */
+  void requireDurable(int slot) {
+    String queue = slots.slotQueue(slot);
+    if (!sessions.current(call()).slots().isDurable(call(), queue)) {
+      throw new LockException.Conflict(
+          "No slots can be added to %s: others declared its queue %s as not durable, so it goes when the"
+                  .formatted(lock, queue)
+              + " broker is restarted; those added now would stay, and none of them would count. Let the same"
+              + " clients add slots, or destroy the semaphore and create it anew");
+    }
+  }
+
   void carryOut(Lease mutex, SlotPlan plan) {
     SlotQueues queues = sessions.current(call()).slots();
     for (int slot : plan.delete()) {

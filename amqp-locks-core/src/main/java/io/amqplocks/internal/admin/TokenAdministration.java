@@ -24,6 +24,9 @@ public final class TokenAdministration implements TokenSemaphoreAdmin {
 
   private static final Logger log = LoggerFactory.getLogger(TokenAdministration.class);
 
+  /** For who acquires meanwhile, too. */
+  private static final Duration UPGRADE_PATIENCE = Duration.ofMillis(500);
+
   private final LockId lock;
   private final TokenTurn turn;
   private final TokenRecords records;
@@ -34,7 +37,7 @@ public final class TokenAdministration implements TokenSemaphoreAdmin {
     this.turn = turn;
     this.withdrawals = withdrawals;
     lock = turn.lock();
-    records = new TokenRecords(turn.names());
+    records = turn.records();
   }
 
   @Override
@@ -48,6 +51,7 @@ public final class TokenAdministration implements TokenSemaphoreAdmin {
     requirePossible(slots, type);
     Call call = turn.call();
     Optional<TokenRecord> record = recordUnlessHidden(call);
+    upgradeIfDue(record);
     if (record.isPresent() && record.get().slots() > 0 && isThere(turn.call(), record.get())) {
       return record.get().slots();
     }
@@ -61,6 +65,7 @@ public final class TokenAdministration implements TokenSemaphoreAdmin {
     // Or it would take tokens that are wanted now.
     boolean withdraws = withdrawals.stop(turn);
     try {
+      upgradeIfDue(recordUnlessHidden(turn.call()));
       TokenRecord record = turn.during(steps -> steps.resize(slots));
       withdraws = record.excess() > 0;
       return status(record);
@@ -126,6 +131,41 @@ public final class TokenAdministration implements TokenSemaphoreAdmin {
       if (withdraws) {
         withdrawals.begin(turn);
       }
+    }
+  }
+
+  /**
+   * Brings the queues of a semaphore that was made on another major version of the broker to what this one
+   * wants: RabbitMQ 4 destroys what 3 was told to keep, at its 21st return. Does so only if no token is in
+   * use for a moment; never throws.
+   *
+   * @param most how long it may take
+   * @return whether they are now
+   */
+  public boolean upgrade(Duration most) {
+    Duration patience = most.compareTo(UPGRADE_PATIENCE) < 0 ? most : UPGRADE_PATIENCE;
+    String why = "some are in use";
+    try {
+      if (new TokenInspection(turn, records).upgrade(patience)) {
+        return true;
+      }
+    } catch (LockException e) {
+      why = e.getMessage();
+    }
+    log.warn(
+        "The broker has another major version than the one that the queues of {} were made on, and may destroy"
+            + " its tokens at their 21st return. They are moved to a new queue when none is in use; that is"
+            + " tried again after half a minute, and could not be done now: {}. To be sure, have an"
+            + " administrator repair it",
+        lock,
+        why);
+    return false;
+  }
+
+  private void upgradeIfDue(Optional<TokenRecord> record) {
+    int major = session(turn.call()).server().major();
+    if (record.filter(known -> known.exists() && known.brokerMajor() != major).isPresent()) {
+      boolean unused = upgrade(UPGRADE_PATIENCE);
     }
   }
 

@@ -20,6 +20,9 @@ interface TokenBroker {
   /** Writes the next version of the record. */
   void write(TokenRecord next);
 
+  /** Deletes the record, with all that is remembered of the semaphore. */
+  void forget();
+
   /** The first number of the broker's version. */
   int brokerMajor();
 

@@ -14,6 +14,8 @@ import java.util.function.LongSupplier;
  */
 record TokenEpochs(LockId lock, LongSupplier minutes) {
 
+  private static final long AN_HOUR = 60;
+
   /** That of tokens that are made now; refused before anything is written that none could read. */
   long next(TokenRecord from) {
     long epoch = from.nextEpoch(minutes.getAsLong());
@@ -25,6 +27,14 @@ record TokenEpochs(LockId lock, LongSupplier minutes) {
           null);
     }
     return epoch;
+  }
+
+  /**
+   * Whether a generation and an epoch by the clock would be above all that ever were, by the clock of any
+   * machine that is less than an hour behind.
+   */
+  boolean arePassed(TokenRecord record) {
+    return Math.max(record.reserved(), record.epoch()) < minutes.getAsLong() - AN_HOUR;
   }
 
   /** The clock; a 31-bit number while epochs have 26 bits. */

@@ -7,6 +7,7 @@ import io.amqplocks.internal.tokens.TokenRecord;
 import io.amqplocks.internal.tokens.TokenRecords;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.TokenAudit;
+import io.amqplocks.lock.TokenQueueType;
 import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -35,6 +36,7 @@ record TokenInspection(TokenTurn turn, TokenRecords records) {
   TokenAudit audit(Duration patience) {
     return inspect(
         patience,
+        this::isAll,
         (keeper, gathered, hand) -> {
           TokenRecord now = record();
           return now.generation() == gathered.generation() ? audit(now, hand) : null;
@@ -45,13 +47,38 @@ record TokenInspection(TokenTurn turn, TokenRecords records) {
     try {
       return repairByHand(patience);
     } catch (LockException.NotFound e) {
-      return turn.during(TokenSteps::restore).orElseThrow(() -> e);
+      Optional<TokenAudit> restored = turn.during(TokenSteps::restore);
+      // Nothing was gone: the record misled, and whoever has the turn has corrected it.
+      return restored.isPresent() ? restored.get() : repairByHand(patience);
     }
+  }
+
+  /** As {@link TokenAdministration#upgrade}; throws if it cannot. */
+  boolean upgrade(Duration patience) {
+    TokenRecord found = record();
+    if (found.type() != TokenQueueType.QUORUM) {
+      turn.during(TokenSteps::upgrade);
+      return true;
+    }
+    TokenAudit left =
+        inspect(
+            patience,
+            this::nothingIsOutstanding,
+            (keeper, gathered, hand) ->
+                turn.during(keeper, steps -> Optional.ofNullable(upgrade(steps, gathered, hand)))
+                    .orElse(null));
+    return left.outstanding() == 0;
+  }
+
+  private @Nullable TokenAudit upgrade(TokenSteps steps, TokenRecord gathered, MessageHand hand) {
+    TokenRecord now = steps.existing();
+    return now.generation() == gathered.generation() ? steps.upgrade(now, hand.all()) : null;
   }
 
   private TokenAudit repairByHand(Duration patience) {
     return inspect(
         patience,
+        this::isAll,
         (keeper, gathered, hand) ->
             turn.during(keeper, steps -> Optional.ofNullable(repair(steps, gathered, hand)))
                 .orElse(null));
@@ -79,14 +106,20 @@ record TokenInspection(TokenTurn turn, TokenRecords records) {
     @Nullable TokenAudit of(TokenKeeper keeper, TokenRecord gathered, MessageHand hand);
   }
 
-  private TokenAudit inspect(Duration patience, Conclusion conclusion) {
+  /** Whether what is in hand is enough. */
+  @FunctionalInterface
+  private interface Enough {
+    boolean is(TokenKeeper keeper, TokenRecord record, MessageHand hand);
+  }
+
+  private TokenAudit inspect(Duration patience, Enough enough, Conclusion conclusion) {
     long end = System.nanoTime() + patience.toNanos();
     for (int i = 0; i < TRIES; i++) {
       TokenRecord record = record();
       String queue = turn.names().tokens(turn.lock(), record.generation());
       try (TokenKeeper keeper = turn.connect();
           MessageHand hand = keeper.hand(turn.call(), queue)) {
-        TokenAudit audit = conclusion.of(keeper, gather(record, hand, end), hand);
+        TokenAudit audit = conclusion.of(keeper, gather(keeper, record, hand, enough, end), hand);
         if (audit != null) {
           return audit;
         }
@@ -102,13 +135,14 @@ record TokenInspection(TokenTurn turn, TokenRecords records) {
   }
 
   /** Takes what can be had until the end; returns the record by which it was enough, or the last. */
-  private TokenRecord gather(TokenRecord first, MessageHand hand, long end) {
+  private TokenRecord gather(
+      TokenKeeper keeper, TokenRecord first, MessageHand hand, Enough enough, long end) {
     TokenRecord record = first;
     new BrokerTokens.TokenHand(hand, turn::call).take(Integer.MAX_VALUE);
-    if (end - System.nanoTime() > 0 && audit(record, hand).outstanding() > 0) {
+    if (end - System.nanoTime() > 0 && !enough.is(keeper, record, hand)) {
       hand.receive(turn.call(), 0);
       for (long left = end - System.nanoTime();
-          left > 0 && audit(record, hand).outstanding() > 0;
+          left > 0 && !enough.is(keeper, record, hand);
           left = end - System.nanoTime()) {
         if (hand.next(turn.call(), Math.min(left, LOOK_EVERY_NANOS)).isEmpty()) {
           record = record();
@@ -116,6 +150,22 @@ record TokenInspection(TokenTurn turn, TokenRecords records) {
       }
     }
     return record;
+  }
+
+  /**
+   * Whether nothing can come any more. That each token of the record is in hand does not say so: one that is
+   * too many may be in use. A quorum queue tells whether anybody else holds or waits; a classic one does not.
+   */
+  private boolean isAll(TokenKeeper keeper, TokenRecord record, MessageHand hand) {
+    if (record.type() != TokenQueueType.QUORUM || audit(record, hand).outstanding() > 0) {
+      return false;
+    }
+    String queue = turn.names().tokens(turn.lock(), record.generation());
+    return keeper.consumers(turn.call(), queue).orElse(0) <= hand.consumers();
+  }
+
+  private boolean nothingIsOutstanding(TokenKeeper keeper, TokenRecord record, MessageHand hand) {
+    return audit(record, hand).outstanding() == 0;
   }
 
   private TokenAudit audit(TokenRecord record, MessageHand hand) {

@@ -3,7 +3,6 @@ package io.amqplocks.internal.admin;
 import io.amqplocks.internal.session.MessageHand.Message;
 import io.amqplocks.internal.tokens.TokenContent;
 import io.amqplocks.internal.tokens.TokenRecord;
-import io.amqplocks.internal.tokens.TokenSet;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Iterator;
@@ -25,9 +24,8 @@ record TokenSorting(NavigableMap<Integer, Message> members, List<Message> surplu
   static TokenSorting byContent(TokenRecord record, Collection<Message> messages) {
     TreeMap<Integer, Message> members = new TreeMap<>();
     List<Message> surplus = new ArrayList<>();
-    TokenSet known = record.members();
     for (Message message : messages) {
-      Optional<TokenContent> content = TokenContent.parse(message.text()).filter(known::has);
+      Optional<TokenContent> content = TokenContent.parse(message.text()).filter(record::has);
       if (content.isEmpty() || members.putIfAbsent(content.get().slot(), message) != null) {
         surplus.add(message);
       }

@@ -15,6 +15,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The steps that change a token semaphore, for an administrator whose turn it is; it may die between any
@@ -30,6 +32,8 @@ import java.util.stream.IntStream;
  * before the new one counts; so all tokens of the old are taken before any of the new.
  */
 class TokenSteps {
+
+  private static final Logger log = LoggerFactory.getLogger(TokenSteps.class);
 
   final LockId lock;
   final TokenBroker broker;
@@ -104,14 +108,21 @@ class TokenSteps {
     }
   }
 
-  /** Removes the semaphore; first for all who read the record, then for those who do not. */
+  /**
+   * Removes the semaphore; first for all who read the record, then for those who do not. The record goes too
+   * if the clock has passed all that it names: whoever creates the semaphore again begins above that.
+   */
   TokenRecord destroy() {
     TokenRecord record = broker.record();
     if (record.slots() > 0) {
       record = write(record.destroyed());
     }
     deleteAll(record, record.reserved());
-    return deleted(record);
+    record = deleted(record);
+    if (epochs.arePassed(record)) {
+      broker.forget();
+    }
+    return record;
   }
 
   /** Notes that no queue is left. */
@@ -125,7 +136,19 @@ class TokenSteps {
     if (record.resized(wanted).missing() > 0) {
       long unused = epochs.next(record);
     }
-    return settle(record.slots() == wanted ? record : write(record.resized(wanted)));
+    record = record.slots() == wanted ? record : write(record.resized(wanted));
+    return settle(withoutSurplus(record));
+  }
+
+  /** Removes what others added, where it shows: more wait than there can be. */
+  private TokenRecord withoutSurplus(TokenRecord from) {
+    int idle = broker.idle(from.generation()).orElse(0);
+    if (idle <= from.members().size()) {
+      return from;
+    }
+    try (TokenBroker.Hand hand = broker.hand(from.generation())) {
+      return withdraw(from, hand, hand.take(Integer.MAX_VALUE));
+    }
   }
 
   /** The record of a semaphore that there is. */
@@ -173,7 +196,8 @@ class TokenSteps {
       return from;
     }
     TokenRecord record = write(from.adding(free, epochs.next(from)));
-    broker.publish(record.generation(), record.adding().only(free).contents(broker.brokerMajor()));
+    // As all tokens of this queue are.
+    broker.publish(record.generation(), record.adding().only(free).contents(record.brokerMajor()));
     return write(record.present(free));
   }
 
@@ -185,10 +209,16 @@ class TokenSteps {
             .filter(slot -> !from.tokens().epochs().containsKey(slot))
             .toList();
     TokenRecord record = seen.isEmpty() ? from : write(from.present(seen));
+    if (!sorted.surplus().isEmpty()) {
+      log.warn(
+          "{} messages that are no tokens of {}, or too many, were removed; somebody publishes there",
+          sorted.surplus().size(),
+          lock);
+      hand.remove(sorted.surplus());
+    }
     if (record.pending() == 0) {
       return record;
     }
-    hand.remove(sorted.surplus());
     List<Integer> victims =
         sorted.members().descendingKeySet().stream().limit(record.pending()).toList();
     if (victims.isEmpty()) {
@@ -222,6 +252,27 @@ class TokenSteps {
     return found.surplus() > 0 || missing || !record.equals(from)
         ? TokenFindings.repaired(found)
         : found;
+  }
+
+  /** Notes that the broker has another major version now; tokens of a classic queue take no harm. */
+  TokenRecord upgrade() {
+    TokenRecord record = existing();
+    return record.type() == TokenQueueType.QUORUM || record.brokerMajor() == broker.brokerMajor()
+        ? record
+        : write(record.upgraded(broker.brokerMajor()));
+  }
+
+  /**
+   * Moves the tokens to a queue as the broker's version wants it, if all that there may be are in hand.
+   *
+   * @return what is in the way
+   */
+  TokenAudit upgrade(TokenRecord from, Collection<Message> inHand) {
+    TokenAudit found = audit(from, inHand);
+    if (found.outstanding() == 0 && from.brokerMajor() != broker.brokerMajor()) {
+      move(from, from.slots(), from.type());
+    }
+    return found;
   }
 
   /** Those slots' tokens did not come, and must never count again if they do. */

@@ -6,6 +6,7 @@ import io.amqplocks.internal.session.Sessions;
 import io.amqplocks.internal.session.Ticker;
 import io.amqplocks.internal.session.TokenKeeper;
 import io.amqplocks.internal.tokens.TokenRecord;
+import io.amqplocks.internal.tokens.TokenRecords;
 import io.amqplocks.internal.topology.QueueNames;
 import io.amqplocks.internal.waiting.Backoff;
 import io.amqplocks.lock.LockException;
@@ -44,6 +45,11 @@ public record TokenTurn(
   /** A call on this semaphore. */
   Call call() {
     return Call.on(lock, callTimeout, ticker);
+  }
+
+  /** Reads its record, as anybody may. */
+  TokenRecords records() {
+    return new TokenRecords(names, clock);
   }
 
   /** A connection to work by; without the turn. */
@@ -125,7 +131,7 @@ public record TokenTurn(
   }
 
   private <T> T work(TokenKeeper keeper, Function<TokenSteps, T> change) {
-    try (BrokerTokens broker = new BrokerTokens(lock, names, keeper, this::call)) {
+    try (BrokerTokens broker = new BrokerTokens(lock, records(), keeper, this::call)) {
       return change.apply(steps(broker));
     }
   }

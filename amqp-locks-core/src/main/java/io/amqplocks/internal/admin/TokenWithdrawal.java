@@ -51,7 +51,7 @@ final class TokenWithdrawal implements Runnable {
   TokenWithdrawal(TokenTurn turn, TokenWithdrawals others) {
     this.turn = turn;
     this.others = others;
-    records = new TokenRecords(turn.names());
+    records = turn.records();
   }
 
   /** Ends soon; a token in hand goes back. */

@@ -6,7 +6,6 @@ import io.amqplocks.internal.session.CounterReading;
 import io.amqplocks.internal.session.Futures;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.topology.QueueNames;
-import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import java.time.Clock;
@@ -29,6 +28,9 @@ public final class CounterMaking {
 
   private static final int MAX_GENERATION = 999;
   private static final long PAUSE_NANOS = 20_000_000;
+
+  /** In minutes. */
+  private static final long TEN_YEARS = 10L * 365 * 24 * 60;
 
   private final QueueNames names;
   private final Clock clock;
@@ -75,6 +77,15 @@ public final class CounterMaking {
     }
   }
 
+  /**
+   * Whether a maker may have written that. Who makes one takes the clock, or one more than the last; what is
+   * ten years ahead of the clock was published by somebody else, and would be followed by higher ones for ever.
+   */
+  boolean isBelievable(CounterContent content) {
+    return content.isInRange()
+        && content.epoch() <= clock.instant().getEpochSecond() / 60 + TEN_YEARS;
+  }
+
   private void tryOut(Call call, CounterKeeper keeper, LockId lock) {
     CounterTrial.run(() -> call, keeper, random -> names.counterTrial(lock, random));
   }
@@ -93,13 +104,16 @@ public final class CounterMaking {
     }
     // With the generation in it the epoch rises even if the clock does not.
     long epoch = Math.max(clock.instant().getEpochSecond() / 60 + next, aboveEpoch + 1);
-    if (next > MAX_GENERATION || epoch > FencingToken.MAX_EPOCH) {
+    CounterContent content = new CounterContent(epoch, keeper.brokerMajor());
+    if (next > MAX_GENERATION || !isBelievable(content)) {
       throw new LockException.FenceUnavailable(
-          "The fence of slot %d of %s was renewed too often: generation %d, epoch %d"
-              .formatted(slot, lock, next, epoch));
+          "The fence of slot %d of %s was renewed too often, or to be above a number that no fence gave:"
+                  .formatted(slot, lock)
+              + " generation %d, epoch %d, which may be ten years of minutes ahead of the clock"
+                  .formatted(next, epoch));
     }
     String counter = names.counter(lock, slot, next);
-    keeper.make(call, counter, new CounterContent(epoch, keeper.brokerMajor()).toString());
+    keeper.make(call, counter, content.toString());
     CounterTrial.require(call, counter, keeper.read(call, counter), 0);
     if (newest > 0) {
       keeper.delete(call, names.counter(lock, slot, newest));
@@ -112,10 +126,13 @@ public final class CounterMaking {
    * The epoch of a counter that may be lost. Not read by the keeper: a quorum queue without a majority
    * answers by closing the connection, and that must not be the one that has the turn.
    */
-  private static long epoch(Call call, Session session, String counter) {
+  private long epoch(Call call, Session session, String counter) {
     try {
       CounterReading reading = session.counters().read(call.half(), counter);
-      return CounterContent.parse(reading.content()).map(CounterContent::epoch).orElse(0L);
+      return CounterContent.parse(reading.content())
+          .filter(this::isBelievable)
+          .map(CounterContent::epoch)
+          .orElse(0L);
     } catch (LockException e) {
       log.warn("The old {} cannot be read any more: {}", counter, e.getMessage());
       return 0;

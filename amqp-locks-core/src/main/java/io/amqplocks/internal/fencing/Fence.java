@@ -1,5 +1,6 @@
 package io.amqplocks.internal.fencing;
 
+import io.amqplocks.internal.fencing.KnownGenerations.Slot;
 import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.CounterReading;
 import io.amqplocks.internal.session.Futures;
@@ -8,8 +9,7 @@ import io.amqplocks.internal.topology.QueueNames;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.OptionalInt;
 
 /**
  * Draws fencing tokens from the counters at the broker, and fails closed: whatever is wrong with a
@@ -25,9 +25,7 @@ public final class Fence implements TokenSource {
 
   private final QueueNames names;
   private final CounterMaking making;
-  private final Map<Slot, Integer> generations = new ConcurrentHashMap<>();
-
-  private record Slot(LockId lock, int number) {}
+  private final KnownGenerations generations = new KnownGenerations();
 
   /** Of the locks with such names. */
   public Fence(QueueNames names, CounterMaking making) {
@@ -38,8 +36,8 @@ public final class Fence implements TokenSource {
   @Override
   public FencingToken draw(Call call, Session session, LockId lock, int slot) {
     Slot key = new Slot(lock, slot);
-    Integer remembered = generations.get(key);
-    int generation = remembered == null ? first(call, session, key) : remembered;
+    OptionalInt remembered = generations.of(key);
+    int generation = remembered.isPresent() ? remembered.getAsInt() : first(call, session, key);
     while (true) {
       String queue = names.counter(lock, slot, generation);
       CounterReading reading = session.counters().read(call, queue);
@@ -63,27 +61,27 @@ public final class Fence implements TokenSource {
   /** The slot is new to this process: it may have had any number of counters, or none yet. */
   private int first(Call call, Session session, Slot slot) {
     int newest = newest(call, session, slot, 0);
-    int generation = newest == 0 ? making.begin(call, session, slot.lock, slot.number) : newest;
+    int generation = newest == 0 ? making.begin(call, session, slot.lock(), slot.number()) : newest;
     generations.put(slot, generation);
     return generation;
   }
 
   private int newest(Call call, Session session, Slot slot, int from) {
     int newest = from;
-    while (session.counters().exists(call, names.epoch(slot.lock, slot.number, newest + 1))) {
+    while (session.counters().exists(call, names.epoch(slot.lock(), slot.number(), newest + 1))) {
       newest++;
     }
     return newest;
   }
 
-  private static FencingToken token(
+  private FencingToken token(
       Call call, Session session, int slot, String queue, CounterReading reading) {
     if (reading.others() > 0) {
       throw unavailable(call, "its counter " + queue + " has more than one message");
     }
     CounterContent content =
         CounterContent.parse(reading.content())
-            .filter(CounterContent::isInRange)
+            .filter(making::isBelievable)
             .orElseThrow(() -> unavailable(call, "in counter " + queue + " is a foreign message"));
     int brokerMajor = session.counters().brokerMajor(call);
     if (content.brokerMajor() != brokerMajor) {

@@ -67,6 +67,11 @@ public final class BrokerErrors {
     return signal != null && replyCode(signal) == AMQP.PRECONDITION_FAILED;
   }
 
+  /** Whether it is that of the two the one outlives the broker and the other does not. */
+  static boolean isAboutDurability(LockException.Unexpected failure) {
+    return text(failure.getCause()).contains("inequivalent arg 'durable'");
+  }
+
   /** Whether the broker closed the channel because a message was not acknowledged for too long. */
   static boolean isHeldTooLong(ShutdownSignalException signal) {
     return replyCode(signal) == AMQP.PRECONDITION_FAILED

@@ -16,6 +16,9 @@ import java.util.stream.Collectors;
 /** Opens the named connections of one {@code AmqpLocks}, from a copy of the user's factory. */
 public final class Connector {
 
+  /** The most that any broker takes: RabbitMQ's {@code max_message_size} cannot be more. */
+  private static final int LONGEST_MESSAGE = 512 << 20;
+
   private final ConnectionFactory factory;
   private final List<Address> addresses;
   private final String name;
@@ -44,6 +47,8 @@ public final class Connector {
     factory.setConnectionTimeout(timeoutMillis);
     factory.setHandshakeTimeout(timeoutMillis);
     factory.setShutdownTimeout(timeoutMillis);
+    // Or a stranger's message, if it is longer, would end the connection of whoever receives it.
+    factory.setMaxInboundMessageBodySize(LONGEST_MESSAGE);
     // A busy executor of the application must not delay the word that a lease is lost.
     factory.setSharedExecutor(null);
     factory.setShutdownExecutor(null);

@@ -6,20 +6,25 @@ import com.rabbitmq.client.AMQP.BasicProperties;
 import com.rabbitmq.client.AMQP.Queue.DeclareOk;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Command;
+import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.internal.session.CounterReading.Outcome;
 import io.amqplocks.internal.session.Rpc.LateAnswer;
 import io.amqplocks.internal.topology.QueueArguments;
 import io.amqplocks.lock.LockException;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The counters of fences: quorum queues of one message each, whose returns the broker counts. To read
@@ -27,9 +32,12 @@ import java.util.concurrent.atomic.AtomicReference;
  *
  * <p>Concurrency: whoever reads has the channel to itself until the message is on its way back, also
  * when the answer comes after the reader left. If the channel breaks in between, the broker puts the
- * message back. So no message stays out longer than its reader lives.
+ * message back. So no message stays out longer than its reader lives. Who reads several asks for one after
+ * the other, each a question of its own: no channel is used again with an answer outstanding (ADR 2).
  */
 public final class CounterQueues {
+
+  private static final Logger log = LoggerFactory.getLogger(CounterQueues.class);
 
   /** Nobody leaves more than a few; a stranger may. */
   private static final int MOST_COPIES = 20;
@@ -68,18 +76,16 @@ public final class CounterQueues {
   }
 
   static CounterReading putBack(Channel channel, Command reply) throws IOException {
-    if (!(reply.getMethod() instanceof GetOk got)) {
+    Delivery message = taken(channel, reply);
+    if (message == null) {
       return CounterReading.EMPTY;
     }
-    Delivery message =
-        Delivery.of(
-            channel,
-            got.getDeliveryTag(),
-            (BasicProperties) reply.getContentHeader(),
-            reply.getContentBody());
     message.putBack();
     return new CounterReading(
-        Outcome.READ, message.content(), message.returns(), got.getMessageCount());
+        Outcome.READ,
+        message.content(),
+        message.returns(),
+        ((GetOk) reply.getMethod()).getMessageCount());
   }
 
   /** Whether the queue is there. */
@@ -144,20 +150,48 @@ public final class CounterQueues {
    */
   public Optional<List<String>> readAll(Call call, String queue) {
     String step = "read queue " + queue;
-    List<String> texts = new CopyOnWriteArrayList<>();
     Get get = new Get.Builder().queue(queue).build();
-    Answer answer =
-        side.open(call)
-            .questions()
-            .ask(
-                call,
-                step,
-                get,
-                (channel, reply) -> putAllBack(channel, reply, get, texts),
-                LateAnswer.IGNORED);
+    List<String> texts = new ArrayList<>();
+    try (ReadersHand hand = new ReadersHand()) {
+      while (texts.size() < MOST_COPIES) {
+        AtomicReference<@Nullable GetOk> got = new AtomicReference<>();
+        AtomicReference<String> text = new AtomicReference<>("");
+        Answer answer =
+            side.open(call)
+                .questions()
+                .ask(
+                    call,
+                    step,
+                    get,
+                    (channel, reply) -> {
+                      Delivery message = taken(channel, reply);
+                      if (message != null) {
+                        text.set(message.content());
+                        got.set((GetOk) reply.getMethod());
+                        hand.take(message);
+                      }
+                    },
+                    LateAnswer.IGNORED);
+        if (answer != Answer.OK) {
+          return refused(call, step, answer);
+        }
+        GetOk last = got.get();
+        if (last == null) {
+          break;
+        }
+        texts.add(text.get());
+        // More than one is there only between two steps of an administrator.
+        if (last.getMessageCount() == 0) {
+          break;
+        }
+      }
+    }
+    return Optional.of(List.copyOf(texts));
+  }
+
+  private static Optional<List<String>> refused(Call call, String step, Answer answer) {
     return switch (answer) {
-      case OK -> Optional.of(List.copyOf(texts));
-      case ABSENT -> Optional.empty();
+      case OK, ABSENT -> Optional.empty();
       case NONE -> throw call.unanswered(step);
       case LOCKED ->
           throw new LockException.Unexpected(
@@ -165,21 +199,45 @@ public final class CounterQueues {
     };
   }
 
-  /** More than one is there only between two steps of an administrator. */
-  private static void putAllBack(Channel channel, Command first, Get get, List<String> texts)
-      throws IOException {
-    Command reply = first;
-    long last = 0;
-    while (reply.getMethod() instanceof GetOk got) {
-      last = got.getDeliveryTag();
-      texts.add(new String(reply.getContentBody(), StandardCharsets.UTF_8));
-      if (got.getMessageCount() == 0 || texts.size() == MOST_COPIES) {
-        break;
+  private static @Nullable Delivery taken(Channel channel, Command reply) {
+    return reply.getMethod() instanceof GetOk got
+        ? Delivery.of(
+            channel,
+            got.getDeliveryTag(),
+            (BasicProperties) reply.getContentHeader(),
+            reply.getContentBody())
+        : null;
+  }
+
+  /**
+   * Messages in the hand of a reader, each on the channel that it came on, which serves others meanwhile.
+   *
+   * <p>Concurrency: one that comes after the reader has left goes back at once. Whoever takes a message
+   * out of the queue puts it back, so each goes back once.
+   */
+  private static final class ReadersHand implements AutoCloseable {
+
+    private final Queue<Delivery> held = new ConcurrentLinkedQueue<>();
+    private volatile boolean left;
+
+    void take(Delivery message) {
+      held.add(message);
+      if (left) {
+        close();
       }
-      reply = channel.rpc(get);
     }
-    if (last > 0) {
-      channel.basicNack(last, true, true);
+
+    @Override
+    public void close() {
+      left = true;
+      for (Delivery message = held.poll(); message != null; message = held.poll()) {
+        try {
+          message.putBack();
+        } catch (IOException | ShutdownSignalException e) {
+          // With its channel it went back by itself.
+          log.debug("A message was not put back, its channel is gone: {}", e.getMessage());
+        }
+      }
     }
   }
 }

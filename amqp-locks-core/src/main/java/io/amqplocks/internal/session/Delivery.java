@@ -17,13 +17,17 @@ import org.jspecify.annotations.Nullable;
  */
 public record Delivery(Channel channel, long tag, String content, long returns) {
 
+  /** More than anything of ours says; what is longer is a stranger's, and says nothing to us. */
+  private static final int LONGEST = 1 << 20;
+
   static Delivery of(
       Channel channel, long tag, @Nullable BasicProperties properties, byte @Nullable [] body) {
     return new Delivery(
-        channel,
-        tag,
-        body == null ? "" : new String(body, StandardCharsets.UTF_8),
-        returns(properties == null ? null : properties.getHeaders()));
+        channel, tag, text(body), returns(properties == null ? null : properties.getHeaders()));
+  }
+
+  static String text(byte @Nullable [] body) {
+    return body == null || body.length > LONGEST ? "" : new String(body, StandardCharsets.UTF_8);
   }
 
   /** Up to 4.2 "delivery" counts all returns; from 4.3 on that is failures only. Absent means 0. */

@@ -10,13 +10,14 @@ import com.rabbitmq.client.Envelope;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.lock.LockException;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -54,6 +55,7 @@ public final class MessageHand implements AutoCloseable {
   private final Channel channel;
   private final String queue;
   private final Map<Long, String> held = new LinkedHashMap<>();
+  private final Set<Long> asked = new HashSet<>();
   private final BlockingQueue<Message> received = new LinkedBlockingQueue<>();
   private volatile @Nullable ShutdownSignalException broken;
   private @Nullable String consumer;
@@ -88,6 +90,7 @@ public final class MessageHand implements AutoCloseable {
           break;
         }
         taken.add(add(got.getDeliveryTag(), reply.getContentBody()));
+        asked.add(got.getDeliveryTag());
       }
       return taken;
     } catch (ExecutionException e) {
@@ -101,7 +104,7 @@ public final class MessageHand implements AutoCloseable {
   }
 
   private Message add(long tag, byte[] body) {
-    Message message = new Message(tag, new String(body, StandardCharsets.UTF_8));
+    Message message = new Message(tag, Delivery.text(body));
     held.put(tag, message.text());
     return message;
   }
@@ -118,6 +121,7 @@ public final class MessageHand implements AutoCloseable {
       for (long tag : tags) {
         channel.basicAck(tag, false);
         held.remove(tag);
+        asked.remove(tag);
       }
       // A quorum queue's log has the acknowledgements before this, and answers when it has this.
       Get get = new Get.Builder().queue(queue).build();
@@ -178,6 +182,11 @@ public final class MessageHand implements AutoCloseable {
     }
   }
 
+  /** How many consumers this is to a quorum queue, which takes each message that was asked for as one. */
+  public int consumers() {
+    return asked.size() + (consumer == null ? 0 : 1);
+  }
+
   /** All messages in hand. */
   public List<Message> all() {
     for (Message message = received.peek();
@@ -201,8 +210,7 @@ public final class MessageHand implements AutoCloseable {
     @Override
     public void handleDelivery(
         String tag, Envelope envelope, BasicProperties properties, byte[] body) {
-      received.add(
-          new Message(envelope.getDeliveryTag(), new String(body, StandardCharsets.UTF_8)));
+      received.add(new Message(envelope.getDeliveryTag(), Delivery.text(body)));
     }
 
     @Override

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.ToIntFunction;
 
 /**
  * An administrator of token semaphores at the broker, one at a time for each semaphore; see {@link
@@ -57,6 +58,22 @@ public final class TokenKeeper implements AutoCloseable {
     connection.must(call, "declare queue " + queue, QueueArguments.counter(queue, server.major()));
   }
 
+  /**
+   * Whether the queue of a record, which is there, is declared as this version of the broker wants it. One
+   * that RabbitMQ 3.x made has no delivery limit, which 4.x takes for 20.
+   */
+  public boolean isRecordAsWanted(Call call, String queue) {
+    try {
+      declareRecord(call, queue);
+      return true;
+    } catch (LockException.Unexpected e) {
+      if (BrokerErrors.isOtherwise(e)) {
+        return false;
+      }
+      throw e;
+    }
+  }
+
   /** Declares a queue of tokens. */
   public void declareTokens(Call call, String queue, TokenQueueType type) {
     connection.must(
@@ -88,14 +105,26 @@ public final class TokenKeeper implements AutoCloseable {
 
   /** How many messages wait in the queue; empty if there is none of that name. */
   public OptionalInt count(Call call, String queue) {
+    return number(call, queue, DeclareOk::getMessageCount);
+  }
+
+  /**
+   * How many consumers the queue has, and a quorum queue as well how many messages that were asked for one
+   * by one and are not answered; empty if there is none of that name.
+   */
+  public OptionalInt consumers(Call call, String queue) {
+    return number(call, queue, DeclareOk::getConsumerCount);
+  }
+
+  private OptionalInt number(Call call, String queue, ToIntFunction<DeclareOk> which) {
     String step = "look for queue " + queue;
-    AtomicInteger count = new AtomicInteger();
+    AtomicInteger number = new AtomicInteger();
     Answer answer =
         connection.ask(
             call,
             step,
             QueueArguments.passive(queue),
-            (channel, reply) -> count.set(((DeclareOk) reply.getMethod()).getMessageCount()));
+            (channel, reply) -> number.set(which.applyAsInt((DeclareOk) reply.getMethod())));
     if (answer == Answer.ABSENT) {
       return OptionalInt.empty();
     }
@@ -103,7 +132,7 @@ public final class TokenKeeper implements AutoCloseable {
       throw new LockException.Unexpected(
           "Queue %s of %s is exclusive to somebody; delete it".formatted(queue, call.lock()), null);
     }
-    return OptionalInt.of(count.get());
+    return OptionalInt.of(number.get());
   }
 
   /** A channel to take messages of that queue into hand by; the caller closes it. */

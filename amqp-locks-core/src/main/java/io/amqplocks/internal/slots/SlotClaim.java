@@ -98,6 +98,13 @@ public record SlotClaim(Slots slots, SlotChoice choice, Taking leases) implement
   }
 
   private static void requireCertain(Call call, Session session, SlotScan scan) {
+    if (scan.count() == 0 && !scan.above().isEmpty()) {
+      throw new LockException.NotFound(
+          "There is no slot 1 of %s at the broker, and so slots %s do not count: a change was interrupted, or"
+                  .formatted(call.lock(), scan.above())
+              + " the first ones were declared by others as not durable and the broker was restarted; create"
+              + " it with admin().semaphore(\"%s\").create(slots)".formatted(call.lock().name()));
+    }
     if (scan.count() == 0) {
       throw new LockException.NotFound(
           "There is no %s at the broker; create it with admin().semaphore(\"%s\").create(slots)"

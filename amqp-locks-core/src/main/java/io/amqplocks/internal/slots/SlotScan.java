@@ -3,6 +3,7 @@ package io.amqplocks.internal.slots;
 import io.amqplocks.internal.probe.Presence;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * What the probes of a semaphore's queues say: a pure function of the answers.
@@ -11,11 +12,12 @@ import java.util.List;
  * @param complete whether the end of the slots was seen; else there may be more
  * @param free slots that exist and that nobody holds
  * @param unknown how many of these slots gave no certain answer
+ * @param above slots seen above the end, which therefore do not count
  */
-record SlotScan(int count, boolean complete, List<Integer> free, int unknown) {
+record SlotScan(int count, boolean complete, List<Integer> free, int unknown, List<Integer> above) {
 
   /** Nothing looked at yet. */
-  static final SlotScan NOTHING = new SlotScan(0, false, List.of(), 0);
+  static final SlotScan NOTHING = new SlotScan(0, false, List.of(), 0, List.of());
 
   /**
    * Looks at the next slots.
@@ -29,7 +31,8 @@ record SlotScan(int count, boolean complete, List<Integer> free, int unknown) {
     for (int i = 0; i < slots.size(); i++) {
       Presence slot = slots.get(i);
       if (slot == Presence.ABSENT) {
-        return new SlotScan(count + i, true, List.copyOf(nowFree), nowUnknown);
+        return new SlotScan(
+            count + i, true, List.copyOf(nowFree), nowUnknown, presentAfter(i, slots));
       }
       Presence holder = holders.get(i);
       if (slot == Presence.PRESENT && holder == Presence.ABSENT) {
@@ -38,6 +41,13 @@ record SlotScan(int count, boolean complete, List<Integer> free, int unknown) {
         nowUnknown++;
       }
     }
-    return new SlotScan(count + slots.size(), false, List.copyOf(nowFree), nowUnknown);
+    return new SlotScan(count + slots.size(), false, List.copyOf(nowFree), nowUnknown, List.of());
+  }
+
+  private List<Integer> presentAfter(int absent, List<Presence> slots) {
+    return IntStream.range(absent + 1, slots.size())
+        .filter(i -> slots.get(i) == Presence.PRESENT)
+        .mapToObj(i -> count + i + 1)
+        .toList();
   }
 }

@@ -1,6 +1,7 @@
 package io.amqplocks.internal.tokens;
 
 import io.amqplocks.lock.FencingToken;
+import io.amqplocks.lock.TokenSemaphoreAdmin;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -30,7 +31,10 @@ public record TokenContent(int slot, long epoch, int brokerMajor) {
             Integer.parseInt(form.group(1)),
             Long.parseLong(form.group(2)),
             Integer.parseInt(form.group(3)));
-    return content.slot >= 1 && content.epoch >= 1 && content.epoch <= FencingToken.MAX_EPOCH
+    return content.slot >= 1
+            && content.slot <= TokenSemaphoreAdmin.MAX_SLOTS
+            && content.epoch >= 1
+            && content.epoch <= FencingToken.MAX_EPOCH
         ? Optional.of(content)
         : Optional.empty();
   }

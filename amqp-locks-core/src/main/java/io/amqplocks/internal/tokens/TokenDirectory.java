@@ -17,6 +17,7 @@ import java.util.concurrent.ConcurrentHashMap;
  *
  * <p>Concurrency: what is remembered may be out of date at any time. That does no harm: a queue that is
  * not in use any more is deleted, and no name is used twice.
+ * Whoever finds that the broker was upgraded tries to upgrade the queues, one at a time in a process.
  */
 public final class TokenDirectory {
 
@@ -25,12 +26,23 @@ public final class TokenDirectory {
 
   private final QueueNames names;
   private final TokenRecords records;
-  private final Map<LockId, TokenPlace> places = new ConcurrentHashMap<>();
+  private final Upgrade upgrade;
+  private final Map<LockId, Found> places = new ConcurrentHashMap<>();
+
+  private record Found(TokenPlace place, RecordedTokens tokens) {}
+
+  /** What to do about tokens that were made on another major version of the broker. */
+  @FunctionalInterface
+  public interface Upgrade {
+    /** Makes their queues what this version wants, if nobody is in the way; returns whether they are. */
+    boolean attempt(Call call);
+  }
 
   /** Of the locks with such names. */
-  public TokenDirectory(QueueNames names, TokenRecords records) {
+  public TokenDirectory(QueueNames names, TokenRecords records, Upgrade upgrade) {
     this.names = names;
     this.records = records;
+    this.upgrade = upgrade;
   }
 
   /** Where the lock's tokens are; empty if the lock does not exist. */
@@ -39,29 +51,49 @@ public final class TokenDirectory {
     if (names.hasPlainTokens(lock)) {
       return Optional.of(new TokenPlace(names.tokens(lock, 0), TokenQueueType.CLASSIC, true));
     }
-    TokenPlace known = places.get(lock);
-    if (known != null) {
-      return Optional.of(known);
+    Found known = places.get(lock);
+    if (known == null) {
+      return read(call, session);
     }
-    Optional<TokenPlace> place =
+    known.tokens.readBy(session);
+    return upgraded(call, session, known);
+  }
+
+  private Optional<TokenPlace> read(Call call, Session session) {
+    LockId lock = call.lock();
+    Optional<Found> found =
         records
             .read(call, session, lock)
             .filter(TokenRecord::exists)
-            .map(record -> place(lock, record));
+            .map(record -> found(lock, record, session));
     if (places.size() >= MOST_REMEMBERED) {
       places.clear();
     }
-    place.ifPresent(found -> places.put(lock, found));
-    return place;
+    if (found.isEmpty()) {
+      return Optional.empty();
+    }
+    places.put(lock, found.get());
+    return upgraded(call, session, found.get());
   }
 
-  private TokenPlace place(LockId lock, TokenRecord record) {
-    return new TokenPlace(names.tokens(lock, record.generation()), record.type(), false);
+  /** Where they are after an upgrade of the broker, which is tried now and then if it is due. */
+  private Optional<TokenPlace> upgraded(Call call, Session session, Found found) {
+    if (found.tokens.isDueForUpgrade(call.ticker().nanos()) && upgrade.attempt(call)) {
+      places.remove(call.lock(), found);
+      return read(call, session);
+    }
+    return Optional.of(found.place);
+  }
+
+  private Found found(LockId lock, TokenRecord record, Session session) {
+    RecordedTokens tokens = new RecordedTokens(lock, records, record, session);
+    String queue = names.tokens(lock, record.generation());
+    return new Found(new TokenPlace(queue, record.type(), false, tokens), tokens);
   }
 
   /** That queue has gone. */
   void forget(LockId lock, TokenPlace place) {
-    places.remove(lock, place);
+    places.computeIfPresent(lock, (id, found) -> found.place.equals(place) ? null : found);
   }
 
   /** The error for a lock that does not exist. */

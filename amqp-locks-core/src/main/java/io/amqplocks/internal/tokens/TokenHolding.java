@@ -94,7 +94,7 @@ final class TokenHolding implements Holding {
   }
 
   private boolean isToken(Call call, Session session, HeldToken taken) {
-    Optional<TokenContent> read = TokenContent.parse(taken.content());
+    Optional<TokenContent> read = read(call, session, taken);
     if (read.isEmpty() && !place.plain()) {
       log.warn(
           "A message in queue {} is no token of {} and was removed; somebody publishes there",
@@ -113,6 +113,18 @@ final class TokenHolding implements Holding {
     taken.approve();
     token = taken;
     return true;
+  }
+
+  /** What the message says; empty if that is no token of the semaphore's record. */
+  private Optional<TokenContent> read(Call call, Session session, HeldToken taken) {
+    try {
+      return TokenContent.parse(taken.content())
+          .filter(token -> place.roll().has(call, session, token));
+    } catch (LockException e) {
+      // Nobody knows of it yet who would give it back.
+      session.tokens().release(taken);
+      throw e;
+    }
   }
 
   /** Whether contending failed because the queue is not there. */

@@ -1,6 +1,7 @@
 package io.amqplocks.internal.tokens;
 
 import io.amqplocks.lock.TokenQueueType;
+import io.amqplocks.lock.TokenSemaphoreAdmin;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -35,6 +36,12 @@ public record TokenRecord(
     TokenSet adding,
     TokenSet withdrawing) {
 
+  /** A thousand changes a second for 30,000 years. */
+  private static final long MAX_VERSION = 1_000_000_000_000_000L;
+
+  /** In minutes. */
+  private static final long TEN_YEARS = 10L * 365 * 24 * 60;
+
   /** Of a semaphore that nobody has created yet. */
   public static final TokenRecord BLANK =
       new TokenRecord(
@@ -43,6 +50,43 @@ public record TokenRecord(
   /** Reads a message; empty if it is none of ours. */
   public static Optional<TokenRecord> parse(String text) {
     return TokenRecordForm.parse(text);
+  }
+
+  /** Whether it says nothing that contradicts itself, as no record of an administrator's does. */
+  boolean isConsistent() {
+    return slots <= TokenSemaphoreAdmin.MAX_SLOTS
+        && generation <= reserved + 1
+        && tokens.size() + adding.size() + withdrawing.size() == members().size()
+        && tokens.isUpTo(epoch)
+        && adding.isUpTo(epoch)
+        && withdrawing.isUpTo(epoch);
+  }
+
+  /**
+   * What in it cannot be, as far as numbers can tell: generations and epochs follow the clock, and fall
+   * behind it unless there is more than one change a minute. A number far ahead of all others would be
+   * followed by higher ones for ever, until there are none.
+   *
+   * @param minutes since 1970
+   * @return empty if nothing is wrong
+   */
+  public Optional<String> doubt(long minutes) {
+    long most = minutes + TEN_YEARS;
+    if (version > MAX_VERSION) {
+      return Optional.of("version %d is above %d".formatted(version, MAX_VERSION));
+    }
+    if (reserved > most || epoch > most) {
+      return Optional.of(
+          "generation %d or epoch %d is more than ten years ahead of this machine's clock, minute %d"
+              .formatted(reserved, epoch, minutes));
+    }
+    return Optional.empty();
+  }
+
+  /** Whether it names that token: slot, epoch, and the broker that the queue was made on. */
+  public boolean has(TokenContent token) {
+    return (type == TokenQueueType.CLASSIC || token.brokerMajor() == brokerMajor)
+        && (tokens.has(token) || adding.has(token) || withdrawing.has(token));
   }
 
   /** Whether there is such a semaphore. */
@@ -92,10 +136,21 @@ public record TokenRecord(
 
   /**
    * The first queue ever will be of that generation, or of a higher one: not 1, for if this record was
-   * lost, all below may have been in use.
+   * lost, all below may have been in use. The version begins with the clock, too: what a replica of a queue
+   * of the same name may bring back is of a lower one.
    */
   public TokenRecord begun(int first) {
-    return copy(first, first - 1, type, slots, epoch, brokerMajor, tokens, adding, withdrawing);
+    return new TokenRecord(
+        Math.max(version + 1, 1000L * first),
+        first,
+        first - 1,
+        type,
+        slots,
+        epoch,
+        brokerMajor,
+        tokens,
+        adding,
+        withdrawing);
   }
 
   /** A queue of that generation is about to be made, of tokens of that epoch. */
@@ -115,6 +170,11 @@ public record TokenRecord(
         TokenSet.of(IntStream.rangeClosed(1, wanted).boxed().toList(), epoch),
         TokenSet.NONE,
         TokenSet.NONE);
+  }
+
+  /** The same queue is on a broker of that version now; for classic ones, which count nothing. */
+  public TokenRecord upgraded(int major) {
+    return copy(generation, reserved, type, slots, epoch, major, tokens, adding, withdrawing);
   }
 
   /** The semaphore does not exist any more, its queue is about to be deleted. */

@@ -8,6 +8,9 @@ import java.util.regex.Pattern;
 /** How a record is written; PROTOCOL has it for other clients. */
 final class TokenRecordForm {
 
+  /** Twice what 10,000 tokens of as many epochs need. */
+  private static final int LONGEST = 400_000;
+
   /** Without alternatives inside a repetition: the matcher would recurse for each character. */
   private static final String TOKENS = "([-@\\d ]+|none)";
 
@@ -19,6 +22,9 @@ final class TokenRecordForm {
 
   /** Reads a message; empty if it is none of ours. */
   static Optional<TokenRecord> parse(String text) {
+    if (text.length() > LONGEST) {
+      return Optional.empty();
+    }
     Matcher form = FORM.matcher(text);
     if (!form.matches()) {
       return Optional.empty();
@@ -30,7 +36,8 @@ final class TokenRecordForm {
                     .flatMap(
                         adding ->
                             TokenSet.parse(form.group(10))
-                                .map(withdrawing -> of(form, tokens, adding, withdrawing))));
+                                .map(withdrawing -> of(form, tokens, adding, withdrawing))))
+        .filter(TokenRecord::isConsistent);
   }
 
   private static TokenRecord of(

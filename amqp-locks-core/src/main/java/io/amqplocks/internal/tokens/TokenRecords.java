@@ -6,9 +6,14 @@ import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.topology.QueueNames;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockKind;
+import java.time.Clock;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Reads the records of token semaphores, as anybody may.
@@ -17,9 +22,14 @@ import java.util.Optional;
  * newest version in hand, only an older one may be seen. It is good for finding the token queue. If that
  * is gone, read again.
  *
+ * <p>What is out of all range is not believed: somebody else wrote it, or some clock is wrong.
+ *
  * @param names how their queues are called
+ * @param clock generations and epochs follow it
  */
-public record TokenRecords(QueueNames names) {
+public record TokenRecords(QueueNames names, Clock clock) {
+
+  private static final Logger log = LoggerFactory.getLogger(TokenRecords.class);
 
   private static final long PAUSE_NANOS = 2_000_000;
 
@@ -34,25 +44,66 @@ public record TokenRecords(QueueNames names) {
         return Optional.empty();
       }
       Optional<TokenRecord> newest = newest(texts.get());
+      Optional<String> doubt = doubt(texts.get());
       if (newest.isPresent()) {
+        doubt.ifPresent(
+            why ->
+                log.warn(
+                    "In queue {} is a record of {} that is not believed: {}; see who may publish to the"
+                        + " default exchange. Any change by an administrator removes it",
+                    queue,
+                    lock,
+                    why));
         return newest;
       }
       // Another reader has it, for less than a round trip.
       if (patience.remainingNanos() == 0) {
-        throw new LockException.Unexpected(
-            "The record of %s in queue %s was empty for %d ms; if that lasts, have an administrator create"
-                    .formatted(lock, queue, call.bound().toMillis() / 2)
-                + " or repair it: that writes it again",
-            null);
+        throw doubt.map(why -> doubtful(lock, queue, why)).orElseGet(() -> hidden(call, queue));
       }
       Futures.pause(PAUSE_NANOS);
     }
   }
 
+  private static LockException hidden(Call call, String queue) {
+    return new LockException.Unexpected(
+        "The record of %s in queue %s was not to be had for %d ms; if that lasts, have an administrator"
+                .formatted(call.lock(), queue, call.bound().toMillis() / 2)
+            + " create or repair it: that writes it again, and removes what is no record",
+        null);
+  }
+
+  /** The error for a record that cannot be. */
+  public static LockException doubtful(LockId lock, String queue, String why) {
+    return new LockException.Unexpected(
+        "The record of %s in queue %s is not believed: %s; see that this machine's clock is right, and who"
+                .formatted(lock, queue, why)
+            + " may publish to the default exchange. An administrator whose clock is right writes the record"
+            + " again, by admin().%s(\"%s\").repair(patience)"
+                .formatted(
+                    lock.kind() == LockKind.FENCED_MUTEX ? "fencedMutex" : "tokenSemaphore",
+                    lock.name()),
+        null);
+  }
+
+  private long minutes() {
+    return clock.instant().getEpochSecond() / 60;
+  }
+
+  private static Stream<TokenRecord> parsed(List<String> texts) {
+    return texts.stream().flatMap(text -> TokenRecord.parse(text).stream());
+  }
+
   /** The one that counts of those. */
-  public static Optional<TokenRecord> newest(List<String> texts) {
-    return texts.stream()
-        .flatMap(text -> TokenRecord.parse(text).stream())
+  public Optional<TokenRecord> newest(List<String> texts) {
+    long minutes = minutes();
+    return parsed(texts)
+        .filter(record -> record.doubt(minutes).isEmpty())
         .max(Comparator.comparingLong(TokenRecord::version));
+  }
+
+  /** Why one of those is not believed; empty if all are. */
+  public Optional<String> doubt(List<String> texts) {
+    long minutes = minutes();
+    return parsed(texts).flatMap(record -> record.doubt(minutes).stream()).findFirst();
   }
 }

@@ -1,5 +1,6 @@
 package io.amqplocks.internal.tokens;
 
+import io.amqplocks.lock.TokenSemaphoreAdmin;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -37,23 +38,38 @@ public record TokenSet(NavigableMap<Integer, Long> epochs) {
     return new TokenSet(epochs);
   }
 
-  /** Reads it from a record. */
+  /**
+   * Reads it from a record. Its runs rise and end at the last slot that there may be; so no text, however
+   * long, makes more work than it has letters, or more than the most tokens.
+   */
   public static Optional<TokenSet> parse(String text) {
+    if (text.equals(NOTHING)) {
+      return Optional.of(NONE);
+    }
     TreeMap<Integer, Long> epochs = new TreeMap<>();
-    if (!text.equals(NOTHING)) {
-      for (String run : text.split(" ", -1)) {
-        Matcher form = RUN.matcher(run);
-        if (!form.matches()) {
-          return Optional.empty();
-        }
-        int first = Integer.parseInt(form.group(1));
-        int last = form.group(2) == null ? first : Integer.parseInt(form.group(2));
-        for (int slot = first; slot <= last; slot++) {
-          epochs.put(slot, Long.parseLong(form.group(3)));
-        }
+    int before = 0;
+    for (String run : text.split(" ", -1)) {
+      Matcher form = RUN.matcher(run);
+      if (!form.matches()) {
+        return Optional.empty();
       }
+      int first = Integer.parseInt(form.group(1));
+      int last = form.group(2) == null ? first : Integer.parseInt(form.group(2));
+      long epoch = Long.parseLong(form.group(3));
+      if (first <= before || last < first || last > TokenSemaphoreAdmin.MAX_SLOTS || epoch == 0) {
+        return Optional.empty();
+      }
+      for (int slot = first; slot <= last; slot++) {
+        epochs.put(slot, epoch);
+      }
+      before = last;
     }
     return Optional.of(new TokenSet(epochs));
+  }
+
+  /** Whether all are of epochs up to that one. */
+  boolean isUpTo(long epoch) {
+    return epochs.values().stream().allMatch(each -> each <= epoch);
   }
 
   /** How many they are. */

@@ -74,7 +74,8 @@ public final class QueueArguments {
 
   /**
    * A queue by which those are told who wait; nothing stays in it. Durable only because RabbitMQ 4.3
-   * refuses other shared queues (trap 13); it goes when nobody has waited for ten seconds.
+   * refuses other shared queues where its operator denies them (trap 13); it goes when nobody has waited
+   * for ten seconds.
    */
   public static Declare wake(String queue) {
     return new Declare.Builder().queue(queue).durable().arguments(FOR_NOW).build();

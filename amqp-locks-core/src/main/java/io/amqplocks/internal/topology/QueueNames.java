@@ -140,8 +140,8 @@ public record QueueNames(
   }
 
   /**
-   * Where all can read how many tokens there are, and in which queue; stays for good. A reader takes the
-   * message and puts it back.
+   * Where all can read how many tokens there are, and in which queue; outlives the semaphore. A reader
+   * takes the message and puts it back.
    */
   public String tokenRecord(LockId lock) {
     return tokenFamily(lock) + ".record";
@@ -149,7 +149,7 @@ public record QueueNames(
 
   /**
    * The same for administrators only: none but the one whose turn it is ever takes its message, so that
-   * one can be sure to see the newest. Stays for good.
+   * one can be sure to see the newest. Outlives the semaphore.
    */
   public String tokenLedger(LockId lock) {
     return tokenFamily(lock) + ".ledger";

@@ -34,6 +34,7 @@ final class ModelTokens implements TokenBroker {
   int effectsLeft = Integer.MAX_VALUE;
   int most;
   int major = 4;
+  long minutes = 29_000_000;
   boolean plain;
 
   private void effect() {
@@ -130,6 +131,20 @@ final class ModelTokens implements TokenBroker {
       effect();
       versions.remove(0);
     }
+  }
+
+  /** As the real ledger: what all read goes first. */
+  @Override
+  public void forget() {
+    effect();
+    copies.clear();
+    effect();
+    ledger.clear();
+  }
+
+  /** Whether anything is remembered of the semaphore. */
+  boolean isRemembered() {
+    return !ledger.isEmpty() || !copies.isEmpty();
   }
 
   @Override

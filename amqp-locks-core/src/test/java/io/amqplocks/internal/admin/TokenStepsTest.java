@@ -25,8 +25,8 @@ class TokenStepsTest {
 
   private static TokenSteps steps(ModelTokens model) {
     return model.plain
-        ? new PlainTokenSteps(LockId.tokenSemaphore("s"), model, () -> 29_000_000)
-        : new TokenSteps(LockId.tokenSemaphore("s"), model, () -> 29_000_000);
+        ? new PlainTokenSteps(LockId.tokenSemaphore("s"), model, () -> model.minutes)
+        : new TokenSteps(LockId.tokenSemaphore("s"), model, () -> model.minutes);
   }
 
   private static ModelTokens semaphore(int slots, int held) {
@@ -257,6 +257,36 @@ class TokenStepsTest {
     assertThat(repairAfter(semaphore(3, 0), idle -> idle.set(0, "resource")))
         .isEqualTo(new TokenAudit(3, 3, 1, 1, Set.of(1), true));
     assertThat(repairAfter(semaphore(3, 0), idle -> {})).isEqualTo(clean(3));
+  }
+
+  @Test
+  void aDestroyedSemaphoreIsForgottenWhenTheClockHasPassedItAndNotBefore() {
+    for (int effects = 0; effects < 20; effects++) {
+      ModelTokens model = semaphore(2, 1);
+      change(model, 3);
+      TokenRecord last = model.record();
+      change(model, 0);
+      assertThat(model.isRemembered()).isTrue();
+      change(model, 2);
+      assertThat(model.record().epoch()).isGreaterThan(last.epoch());
+      last = model.record();
+      model.minutes = Math.max(last.epoch(), last.reserved()) + 61;
+      model.effectsLeft = effects;
+      try {
+        change(model, 0);
+      } catch (Crash e) {
+        model.effectsLeft = Integer.MAX_VALUE;
+        change(model, 0);
+      }
+      model.effectsLeft = Integer.MAX_VALUE;
+      assertThat(model.isRemembered()).as("%d effects", effects).isFalse();
+      assertThat(model.queueCount()).isZero();
+      change(model, 1);
+      assertThat(model.record().epoch()).isGreaterThan(last.epoch());
+      assertThat(model.record().generation()).isGreaterThan(last.reserved());
+      assertThat(model.record().version()).isGreaterThan(last.version());
+      assertThat(model.usable()).isEqualTo(1);
+    }
   }
 
   @Test

@@ -8,6 +8,7 @@ import com.rabbitmq.client.Address;
 import io.amqplocks.internal.session.CounterReading.Outcome;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.support.Fences;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
@@ -50,17 +51,21 @@ class CounterQueuesTest {
   }
 
   private CounterQueues counters(Broker broker, Address address) {
+    return counters(broker, address, BOUND);
+  }
+
+  private CounterQueues counters(Broker broker, Address address, Duration callTimeout) {
     Connector connector =
         new Connector(
             broker.connectionFactory(),
             List.of(address),
             "test",
             Duration.ofSeconds(10),
-            BOUND,
+            callTimeout,
             Executors.defaultThreadFactory());
-    SideConnection side = new SideConnection(connector, background, BOUND, Ticker.SYSTEM);
+    SideConnection side = new SideConnection(connector, background, callTimeout, Ticker.SYSTEM);
     sides.add(side);
-    return new CounterQueues(side, connector, BOUND);
+    return new CounterQueues(side, connector, callTimeout);
   }
 
   private static Call call(Duration bound) {
@@ -114,5 +119,32 @@ class CounterQueuesTest {
     assertThat(direct.read(call(BOUND), queue).outcome()).isEqualTo(Outcome.EMPTY);
     proxy.reset();
     assertThat(read(direct).returns()).isEqualTo(2);
+  }
+
+  /** The first answer is in time, the second is not. */
+  @Tag("defect-L6")
+  @Tag("trap-6")
+  @Test
+  void allThatWasReadGoesBackWhenALaterAnswerIsOverdue(Broker broker) throws Exception {
+    Fences.publish(broker, queue, "second");
+    CounterQueues hasty =
+        counters(broker, new Address(proxy.host(), proxy.port()), Duration.ofMillis(800));
+    assertThat(hasty.readAll(call(BOUND), queue)).hasValueSatisfying(all -> assertBoth(all));
+    proxy.delay(Direction.BROKER_TO_CLIENT, Duration.ofSeconds(1));
+    // Longer than the client library waits, and shorter than both answers take.
+    assertThatThrownBy(() -> hasty.readAll(call(Duration.ofMillis(1_500)), queue))
+        .isInstanceOf(LockException.Unanswered.class);
+    proxy.heal();
+    // Neither stays hidden, and no later question gets the overdue answer.
+    await().untilAsserted(() -> assertThat(direct.ready(call(BOUND), queue)).hasValue(2));
+    for (int i = 0; i < 5; i++) {
+      assertThat(hasty.exists(call(BOUND), queue)).isTrue();
+      assertThat(hasty.ready(call(BOUND), queue + "no")).isEmpty();
+      assertThat(hasty.readAll(call(BOUND), queue)).hasValueSatisfying(all -> assertBoth(all));
+    }
+  }
+
+  private static void assertBoth(List<String> texts) {
+    assertThat(texts).containsExactlyInAnyOrder("content", "second");
   }
 }

@@ -2,9 +2,15 @@ package io.amqplocks.internal.tokens;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.amqplocks.internal.topology.QueueNames;
 import io.amqplocks.lock.TokenQueueType;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.Collections;
 import java.util.List;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -45,7 +51,16 @@ class TokenRecordTest {
     TokenSet all = new TokenSet(epochs);
     TokenRecord record =
         new TokenRecord(
-            9, 1, 1, TokenQueueType.QUORUM, 10_000, 29_010_000, 4, all, TokenSet.NONE, all);
+            9,
+            1,
+            1,
+            TokenQueueType.QUORUM,
+            10_000,
+            29_010_000,
+            4,
+            all,
+            TokenSet.NONE,
+            TokenSet.NONE);
     assertThat(TokenRecord.parse(record.toString())).contains(record);
   }
 
@@ -60,10 +75,77 @@ class TokenRecordTest {
   @Test
   void theHighestVersionCounts() {
     assertThat(
-            TokenRecords.newest(
-                List.of(MADE.toString(), MADE.resized(9).toString(), "x", MADE.toString())))
+            records(30_000_000)
+                .newest(List.of(MADE.toString(), MADE.resized(9).toString(), "x", MADE.toString())))
         .contains(MADE.resized(9));
-    assertThat(TokenRecords.newest(List.of("x"))).isEmpty();
+    assertThat(records(30_000_000).newest(List.of("x"))).isEmpty();
+  }
+
+  private static TokenRecords records(long minutes) {
+    Clock clock = Clock.fixed(Instant.ofEpochSecond(60 * minutes), ZoneOffset.UTC);
+    return new TokenRecords(new QueueNames("p."), clock);
+  }
+
+  /** Each was millions of entries; 4 kB took 15 s. */
+  @Tag("defect-S4")
+  @Test
+  void runsThatDoNotRiseOrEndTooHighAreNoRecord() {
+    String many = String.join(" ", Collections.nCopies(300, "1-99999@5"));
+    for (String set :
+        List.of(many, "1-10001@5", "0@5", "5-4@5", "2@5 2@6", "3@5 1@5", "1-4@5 3@5", "1@0")) {
+      assertThat(TokenSet.parse(set)).as(set).isEmpty();
+      assertThat(TokenRecord.parse(MADE.toString().replace("none", set))).as(set).isEmpty();
+    }
+    assertThat(TokenSet.parse("1-9999@5 10000@6").orElseThrow().size()).isEqualTo(10_000);
+  }
+
+  @Tag("defect-S4")
+  @Test
+  void aRecordThatContradictsItselfIsNone() {
+    String made = MADE.toString();
+    for (String wrong :
+        List.of(
+            made.replace("slots 5", "slots 10001"),
+            made.replace("1-5@29876543", "1-5@29876544"),
+            made.replace("adding none", "adding 5@29876543"),
+            made.replace("generation 1 of 1", "generation 3 of 1"),
+            made.replace("adding none", "adding " + "1@5 ".repeat(200_000) + "1@5"))) {
+      assertThat(wrong).isNotEqualTo(made);
+      assertThat(TokenRecord.parse(wrong)).isEmpty();
+    }
+  }
+
+  @Tag("defect-S4")
+  @Test
+  void numbersThatLeaveNoneAboveThemAreNotBelieved() {
+    String made = MADE.toString();
+    for (String wrong :
+        List.of(
+            made.replace("version 3", "version 999999999999999999"),
+            made.replace("of 1", "of 999999999").replace("version 3", "version 9"),
+            made.replace("epoch 29876543", "epoch 67108863").replace("version 3", "version 9"))) {
+      assertThat(TokenRecord.parse(wrong)).isPresent();
+      List<String> both = List.of(wrong, made);
+      assertThat(records(29_900_000).newest(both)).contains(MADE);
+      assertThat(records(29_900_000).doubt(both)).isPresent();
+      assertThat(records(29_900_000).newest(List.of(wrong))).isEmpty();
+    }
+    assertThat(records(29_900_000).doubt(List.of(made))).isEmpty();
+    // A clock that says 1970 believes nothing, instead of anything.
+    assertThat(records(0).newest(List.of(made))).isEmpty();
+  }
+
+  @Tag("defect-S4")
+  @Test
+  void aTokenIsOneOfTheRecordsOrNone() {
+    TokenRecord record = MADE.withdrawing(List.of(2)).adding(List.of(7), 29_999_999);
+    assertThat(record.has(new TokenContent(1, 29_876_543, 4))).isTrue();
+    assertThat(record.has(new TokenContent(2, 29_876_543, 4))).isTrue();
+    assertThat(record.has(new TokenContent(7, 29_999_999, 4))).isTrue();
+    assertThat(record.has(new TokenContent(1, 29_876_542, 4))).isFalse();
+    assertThat(record.has(new TokenContent(6, 29_876_543, 4))).isFalse();
+    assertThat(record.has(new TokenContent(1, 29_876_543, 3))).isFalse();
+    assertThat(TokenContent.parse("slot 10001 epoch 5 on RabbitMQ 4")).isEmpty();
   }
 
   @Test

@@ -1,0 +1,246 @@
+package io.amqplocks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import io.amqplocks.internal.tokens.TokenRecord;
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.FencingToken;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.TokenQueueType;
+import io.amqplocks.support.Fences;
+import io.amqplocks.support.Tokens;
+import io.amqplocks.test.BrokerTest;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What somebody who may publish to the default exchange can do to token semaphores, and what not. */
+@BrokerTest(everyLine = true)
+@Tag("defect-S4")
+class ForgedTokenTest extends TokenAdministered {
+
+  private static final Duration LONG = Duration.ofSeconds(20);
+
+  /** All leases that can be had at once. */
+  private static List<Lease> all(AmqpLock lock) {
+    List<Lease> leases = new ArrayList<>();
+    for (Optional<Lease> lease = lock.tryAcquire(); lease.isPresent(); lease = lock.tryAcquire()) {
+      leases.add(lease.get());
+    }
+    return leases;
+  }
+
+  private void forge(LockId id, String token) throws Exception {
+    int generation = Tokens.generation(broker, fixture.names(), id);
+    Fences.publish(broker, fixture.names().tokens(id, generation), token);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aTokenThatTheRecordDoesNotNameIsNoLease(TokenQueueType type) throws Exception {
+    admin.create(2, type);
+    int major = broker.version().major();
+    int wrong = major + 1;
+    String real = Tokens.idle(broker, tokens(1)).get(0);
+    forge(ID, "slot 3 epoch 29000000 on RabbitMQ " + major);
+    forge(ID, "slot 1 epoch 29000000 on RabbitMQ " + major);
+    forge(ID, "slot 2 epoch " + FencingToken.MAX_EPOCH + " on RabbitMQ " + major);
+    if (type == TokenQueueType.QUORUM) {
+      forge(ID, real.replaceFirst("RabbitMQ \\d+", "RabbitMQ " + wrong));
+    }
+    List<Lease> leases = all(locks.tokenSemaphore("s"));
+    assertThat(leases).extracting(Lease::slot).containsExactlyInAnyOrder(1, 2);
+    assertThat(leases).allMatch(lease -> lease.verify() == LeaseState.HELD);
+    leases.forEach(Lease::close);
+    assertThat(Tokens.idle(broker, tokens(1))).hasSize(2).doesNotHaveDuplicates();
+  }
+
+  /** A waiter's consumer is sent it, instead of asking. */
+  @ParameterizedTest
+  @EnumSource
+  void aForgedTokenThatIsSentToAWaiterIsNoLeaseEither(TokenQueueType type) throws Exception {
+    admin.create(1, type);
+    try (Lease held = locks.tokenSemaphore("s").acquire(LONG)) {
+      var waiting = locks.tokenSemaphore("s").acquireAsync(LONG).toCompletableFuture();
+      forge(ID, "slot 2 epoch 29000000 on RabbitMQ " + broker.version().major());
+      assertThat(held.verify()).isEqualTo(LeaseState.HELD);
+      held.close();
+      try (Lease next = waiting.get(20, TimeUnit.SECONDS)) {
+        assertThat(next.slot()).isEqualTo(1);
+        assertThat(locks.tokenSemaphore("s").tryAcquire()).isEmpty();
+      }
+    }
+  }
+
+  @Test
+  void noForgedEpochPoisonsAResource() throws Exception {
+    FencingToken before;
+    try (Lease lease = locks.fencedMutex("m").acquire(LONG)) {
+      before = lease.fencingToken();
+    }
+    forge(
+        LockId.fencedMutex("m"),
+        "slot 1 epoch " + FencingToken.MAX_EPOCH + " on RabbitMQ " + broker.version().major());
+    for (int i = 0; i < 4; i++) {
+      try (Lease lease = locks.fencedMutex("m").acquire(LONG)) {
+        assertThat(lease.fencingToken().epoch()).isEqualTo(before.epoch());
+        assertThat(locks.fencedMutex("m").tryAcquire()).isEmpty();
+      }
+    }
+  }
+
+  /** This process remembers a record that does not name the new ones. */
+  @ParameterizedTest
+  @EnumSource
+  void tokensThatWereAddedSinceAreTokens(TokenQueueType type) {
+    admin.create(1, type);
+    assertThat(locks.tokenSemaphore("s").tryAcquire()).hasValueSatisfying(Lease::close);
+    fixture.open().admin().tokenSemaphore("s").resize(4);
+    assertThat(all(locks.tokenSemaphore("s")))
+        .extracting(Lease::slot)
+        .containsExactlyInAnyOrder(1, 2, 3, 4);
+  }
+
+  private TokenRecord record() throws Exception {
+    return TokenRecord.parse(Tokens.idle(broker, fixture.names().tokenRecord(ID)).get(0))
+        .orElseThrow();
+  }
+
+  /** They would leave no number above them, for good. */
+  @Test
+  void recordsOutOfAllRangeAreNotBelieved() throws Exception {
+    admin.create(2, TokenQueueType.QUORUM);
+    String real = record().toString().replace("slots 2", "slots 0");
+    String queue = fixture.names().tokenRecord(ID);
+    for (String forged :
+        List.of(
+            real.replaceFirst("version \\d+", "version 999999999999999999"),
+            real.replaceFirst("version \\d+", "version 900")
+                .replaceFirst("of \\d+", "of 999999999"),
+            real.replaceFirst("version \\d+", "version 901")
+                .replaceFirst("epoch \\d+", "epoch " + FencingToken.MAX_EPOCH))) {
+      Fences.publish(broker, queue, forged);
+    }
+    assertThat(all(fixture.open().tokenSemaphore("s"))).hasSize(2);
+    // An administrator clears them away.
+    assertThat(admin.resize(3).tokens()).isEqualTo(3);
+    assertThat(Tokens.idle(broker, queue)).containsExactly(record().toString());
+  }
+
+  /** Nobody can tell a good forgery, but whoever compares it with the ledger. */
+  @Test
+  void aForgedRecordIsFoundOutByTheLedger() throws Exception {
+    admin.create(2, TokenQueueType.QUORUM);
+    String real = record().toString();
+    String queue = fixture.names().tokenRecord(ID);
+    String forged =
+        real.replaceFirst("version \\d+", "version 500")
+            .replaceFirst("generation \\d+ of \\d+", "generation 5 of 5");
+    Fences.publish(broker, queue, forged);
+    assertThatThrownBy(() -> fixture.open().tokenSemaphore("s").tryAcquire())
+        .hasMessageContaining("no");
+    assertThat(admin.repair(Duration.ZERO).slots()).isEqualTo(2);
+    assertThat(Tokens.idle(broker, queue)).containsExactly(real);
+    assertThat(all(fixture.open().tokenSemaphore("s"))).hasSize(2);
+  }
+
+  /** More than an administrator looks at in one go. */
+  @Test
+  void noNumberOfStrangersMessagesHidesTheRecordFromAnAdministrator() throws Exception {
+    admin.create(2, TokenQueueType.QUORUM);
+    for (String queue : List.of(fixture.names().tokenRecord(ID), fixture.names().tokenLedger(ID))) {
+      Channel forger = stranger.createChannel();
+      forger.confirmSelect();
+      for (int i = 0; i < 150; i++) {
+        forger.basicPublish("", queue, null, "no record".getBytes(StandardCharsets.UTF_8));
+      }
+      forger.waitForConfirmsOrDie(30_000);
+      forger.close();
+    }
+    assertThat(admin.resize(3).tokens()).isEqualTo(3);
+    assertThat(Tokens.idle(broker, fixture.names().tokenRecord(ID))).hasSize(1);
+    assertThat(Tokens.idle(broker, fixture.names().tokenLedger(ID))).hasSize(1);
+    assertThat(all(fixture.open().tokenSemaphore("s"))).hasSize(3);
+  }
+
+  /** A client refuses more than 64 MiB by closing its connection; brokers up to 3.13 take 128. */
+  @ParameterizedTest
+  @EnumSource
+  void aHugeMessageCostsNoLease(TokenQueueType type) throws Exception {
+    assumeThat(broker.version().isAtLeast(4, 0)).isFalse();
+    admin.create(1, type);
+    locks.admin().tokenSemaphore("other").create(1, type);
+    try (Lease other = locks.tokenSemaphore("other").acquire(LONG);
+        Lease one = locks.tokenSemaphore("s").acquire(LONG)) {
+      Channel forger = stranger.createChannel();
+      forger.confirmSelect();
+      forger.basicPublish("", tokens(1), null, new byte[70 << 20]);
+      forger.waitForConfirmsOrDie(30_000);
+      forger.close();
+      assertThat(locks.tokenSemaphore("s").tryAcquire()).isEmpty();
+      assertThat(other.verify()).isEqualTo(LeaseState.HELD);
+      assertThat(one.verify()).isEqualTo(LeaseState.HELD);
+    }
+    assertThat(Tokens.idle(broker, tokens(1))).hasSize(1);
+  }
+
+  /** While the true message is in somebody's hand, the forged one is alone. */
+  @Test
+  void noForgedCounterPoisonsAResource() throws Exception {
+    LockId mutex = LockId.mutex("m");
+    FencingToken before = Fences.token(locks.mutex("m"));
+    String counter = fixture.names().counter(mutex, 1, 1);
+    Tokens.take(holder, counter, 1);
+    Fences.publish(
+        broker,
+        counter,
+        "epoch " + FencingToken.MAX_EPOCH + " on RabbitMQ " + broker.version().major());
+    assertThatThrownBy(() -> locks.mutex("m").fenced().tryAcquire())
+        .isInstanceOf(LockException.FenceUnavailable.class);
+    locks.admin().fence(mutex).renew(1);
+    FencingToken after = Fences.token(locks.mutex("m"));
+    assertThat(after.number()).isGreaterThan(before.number());
+    assertThat(after.epoch()).isLessThan(before.epoch() + 100);
+    Fences.clear(broker, fixture.prefix());
+  }
+
+  /** What OPERATIONS advises: those who only use token semaphores need not publish at all. */
+  @ParameterizedTest
+  @EnumSource
+  void aUserThatMayOnlyReadHoldsTokensAndForgesNone(TokenQueueType type) throws Exception {
+    admin.create(2, type);
+    String user = fixture.prefix() + "reader";
+    broker.faults().addUser(user, "secret", "^$", "^$", "^" + fixture.prefix());
+    ConnectionFactory factory = broker.connectionFactory();
+    factory.setUsername(user);
+    factory.setPassword("secret");
+    try (AmqpLocks reader = fixture.builder(factory).build()) {
+      try (Lease lease = reader.tokenSemaphore("s").acquire(LONG)) {
+        assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+      }
+      assertThat(all(reader.tokenSemaphore("s"))).hasSize(2);
+    }
+    try (Connection connection = factory.newConnection()) {
+      Channel channel = connection.createChannel();
+      channel.confirmSelect();
+      channel.basicPublish("", tokens(1), null, "slot 3".getBytes(StandardCharsets.UTF_8));
+      assertThatThrownBy(() -> channel.waitForConfirmsOrDie(30_000))
+          .hasStackTraceContaining("ACCESS_REFUSED");
+    }
+  }
+}
