@@ -20,6 +20,7 @@ import io.amqplocks.test.TcpProxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -151,6 +152,26 @@ class BrokerFaultTest {
       }
       await().until(() -> !fixture.exists(queue("m")));
       await().until(() -> locks.mutex("m").tryAcquire().isPresent());
+    }
+  }
+
+  /** Or the next one here would be told that the queue is its own, and then lose it to the delete. */
+  @Tag("trap-6")
+  @Test
+  void nobodyHereTakesTheLockWhileItsDeleteIsOverdue(Broker broker) throws Exception {
+    try (TcpProxy proxy = TcpProxy.to(broker)) {
+      AmqpLocks locks = fixture.open(through(proxy, broker).callTimeout(Duration.ofSeconds(1)));
+      // To connect may take longer than a call of so short a bound.
+      Callable<Lease> first = () -> locks.mutex("m").tryAcquire().orElseThrow();
+      Lease lease = await().ignoreExceptions().until(first, Objects::nonNull);
+      proxy.delay(Direction.BROKER_TO_CLIENT, Duration.ofSeconds(4));
+      lease.close();
+      assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
+      // Were the broker asked, this call would end unanswered.
+      assertThat(locks.mutex("m").tryAcquire()).isEmpty();
+      proxy.heal();
+      Lease next = await().until(() -> locks.mutex("m").tryAcquire(), Optional::isPresent).get();
+      assertThat(next.verify()).isEqualTo(LeaseState.HELD);
     }
   }
 

@@ -70,8 +70,13 @@ public final class Fixture implements AutoCloseable {
 
   /** For tests of what holders are told. */
   public AmqpLocksBuilder seldomVerifying() {
+    return seldomVerifying(broker.connectionFactory());
+  }
+
+  /** The same, by a way of their own to the broker. */
+  public AmqpLocksBuilder seldomVerifying(ConnectionFactory factory) {
     Duration heartbeat = Duration.ofMinutes(1);
-    return builder().heartbeat(heartbeat).verifyEvery(heartbeat.dividedBy(2));
+    return builder(factory).heartbeat(heartbeat).verifyEvery(heartbeat.dividedBy(2));
   }
 
   public AmqpLocks open() {
