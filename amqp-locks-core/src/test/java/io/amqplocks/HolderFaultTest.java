@@ -92,8 +92,8 @@ class HolderFaultTest {
     return all;
   }
 
-  /** When each was free, from then on; asked again and again, one after the other. */
-  private static List<Lease> awaitFree(List<AmqpLock> locks, long since, Duration bound) {
+  /** Takes all of them as they come free: each is asked for again and again, one after the other. */
+  private List<Lease> awaitFree(List<AmqpLock> locks, long since, Duration bound) {
     List<Lease> leases = new ArrayList<>();
     Map<AmqpLock, Duration> free = new LinkedHashMap<>();
     for (AmqpLock lock : locks) {
@@ -104,6 +104,7 @@ class HolderFaultTest {
               .orElseThrow());
       free.put(lock, Duration.ofNanos(System.nanoTime() - since));
     }
+    System.out.println("Free on RabbitMQ " + broker.version() + " after " + free);
     assertThat(free.values()).as("%s", free).allMatch(each -> each.compareTo(bound) < 0);
     return leases;
   }
