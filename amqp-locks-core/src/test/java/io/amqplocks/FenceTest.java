@@ -155,7 +155,7 @@ class FenceTest {
     for (int i = 0; i < 3; i++) {
       try (ChildJvm holder =
           ChildJvm.of(FencedHolderMain.class)
-              .args(broker.uri(), fixture.prefix(), kind, "l")
+              .args(broker.uri(), fixture.prefix(), kind + ":l")
               .start()) {
         String held = holder.awaitLine("TOKEN ", LONG);
         numbers.add(Long.parseLong(held.substring("TOKEN ".length())));

@@ -10,7 +10,11 @@ import io.amqplocks.lock.LockId;
 import io.amqplocks.support.Tokens;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -43,16 +47,28 @@ class FencedMutexTest extends LockContract {
   @Override
   void fencedItHasTokensThatRise() throws Exception {
     AmqpLock mine = lock(fixture.open(), "m");
-    List<AmqpLock> all = List.of(mine, lock(fixture.open(), "m"), mine.fenced());
-    FencingToken last = null;
-    for (int i = 0; i < 50; i++) {
-      try (Lease lease = all.get(i % 3).acquire(LONG)) {
-        FencingToken token = lease.fencingToken();
-        assertThat(lease.fencingTokenIfAny()).contains(token);
-        assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
-        assertThat(last == null || token.isAfter(last)).as("%s, %s", last, token).isTrue();
-        last = token;
-      }
+    AtomicReference<FencingToken> last = new AtomicReference<>();
+    List<Future<?>> all = new ArrayList<>();
+    for (AmqpLock each : List.of(mine, mine, mine.fenced(), lock(fixture.open(), "m"))) {
+      all.add(
+          threads.submit(
+              () -> {
+                for (int i = 0; i < 12; i++) {
+                  try (Lease lease = each.acquire(LONG)) {
+                    FencingToken token = lease.fencingToken();
+                    assertThat(lease.fencingTokenIfAny()).contains(token);
+                    assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+                    FencingToken before = last.getAndSet(token);
+                    assertThat(before == null || token.isAfter(before))
+                        .as("%s, %s", before, token)
+                        .isTrue();
+                  }
+                }
+                return null;
+              }));
+    }
+    for (Future<?> each : all) {
+      each.get(120, TimeUnit.SECONDS);
     }
   }
 }

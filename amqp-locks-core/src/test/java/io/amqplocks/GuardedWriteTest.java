@@ -2,29 +2,36 @@ package io.amqplocks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.TokenQueueType;
 import io.amqplocks.support.FencedHolderMain;
 import io.amqplocks.support.Fences;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.support.GuardedTable;
+import io.amqplocks.support.LockArgument;
+import io.amqplocks.support.Tokens;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import io.amqplocks.test.ChildJvm;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.h2.tools.Server;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.api.Test;
 
 /** A real database refuses every write of a holder that was overtaken while it was stopped. */
 @BrokerTest(everyLine = true)
 class GuardedWriteTest {
 
   private static final Duration SOON = Duration.ofSeconds(90);
+
+  /** Each guards a row of its own. */
+  private static final List<String> LOCKS =
+      List.of("mutex:l", "semaphore:l", "fenced:l", "tokens:l");
 
   private Broker broker;
   private Fixture fixture;
@@ -39,43 +46,59 @@ class GuardedWriteTest {
     server = Server.createTcpServer("-tcpPort", "0", "-ifNotExists").start();
     url = "jdbc:h2:tcp://127.0.0.1:" + server.getPort() + "/mem:" + fixture.prefix();
     database = DriverManager.getConnection(url, "sa", "");
-    GuardedTable.create(database, 1);
+    GuardedTable.create(database, LOCKS.size());
   }
 
   @AfterEach
   void close() throws Exception {
     fixture.close();
-    Fences.clear(broker, fixture.prefix());
+    Tokens.clear(broker, fixture.prefix());
     database.close();
     server.stop();
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"mutex", "semaphore"})
-  void refusesEveryWriteOfAHolderThatWasOvertakenInItsSleep(String kind) throws Exception {
+  @Test
+  void refusesEveryWriteOfAHolderThatWasOvertakenInItsSleep() throws Exception {
     AmqpLocks locks = fixture.open();
     fixture.create(locks, "l", 1);
-    AmqpLock lock = kind.equals("mutex") ? locks.mutex("l") : locks.semaphore("l");
-    // To make a fence takes long, and the holder has short calls.
-    Fences.token(lock);
+    locks.admin().tokenSemaphore("l").create(1, TokenQueueType.QUORUM);
+    for (String each : LOCKS) {
+      // To make a fence takes long, and the holder has short calls.
+      Fences.token(LockArgument.lock(locks, each));
+    }
     try (ChildJvm stale =
         ChildJvm.of(FencedHolderMain.class)
-            .args(broker.uri(), fixture.prefix(), kind, "l", url)
+            .args(broker.uri(), fixture.prefix(), String.join(",", LOCKS), url)
             .start()) {
-      long itsToken = Long.parseLong(stale.awaitLine("TOKEN ", SOON).substring(6));
-      stale.send("early");
-      assertThat(stale.awaitLine("TAKEN", SOON)).isEqualTo("TAKEN 100");
-      stale.stop();
-      try (Lease mine = lock.fenced().acquire(SOON)) {
-        long token = mine.fencingToken().number();
-        assertThat(token).isGreaterThan(itsToken);
-        assertThat(GuardedTable.write(database, 1, "mine", token)).isTrue();
-        stale.cont();
-        stale.send("stale");
-        assertThat(stale.awaitLine("TAKEN", SOON)).isEqualTo("TAKEN 0");
-        assertThat(GuardedTable.body(database, 1)).isEqualTo("mine");
-        assertThat(GuardedTable.write(database, 1, "mine again", token)).isTrue();
+      List<Long> tokens = new ArrayList<>();
+      for (String unused : LOCKS) {
+        tokens.add(Long.parseLong(stale.awaitLine("TOKEN ", SOON).substring(6)));
       }
+      requireTaken(100, stale, "early");
+      stale.stop();
+      List<Lease> mine = new ArrayList<>();
+      for (int row = 1; row <= LOCKS.size(); row++) {
+        Lease lease = LockArgument.lock(locks, LOCKS.get(row - 1)).fenced().acquire(SOON);
+        mine.add(lease);
+        long token = lease.fencingToken().number();
+        assertThat(token).as("%s", lease).isGreaterThan(tokens.get(row - 1));
+        assertThat(GuardedTable.write(database, row, "mine", token)).isTrue();
+      }
+      stale.cont();
+      requireTaken(0, stale, "stale");
+      for (int row = 1; row <= LOCKS.size(); row++) {
+        long token = mine.get(row - 1).fencingToken().number();
+        assertThat(GuardedTable.body(database, row)).isEqualTo("mine");
+        assertThat(GuardedTable.write(database, row, "mine again", token)).isTrue();
+      }
+    }
+  }
+
+  /** Of a hundred writes to each row. */
+  private static void requireTaken(int number, ChildJvm holder, String body) {
+    holder.send(body);
+    for (String lock : LOCKS) {
+      assertThat(holder.awaitLine("TAKEN", SOON)).as(lock).isEqualTo("TAKEN " + number);
     }
   }
 }

@@ -75,7 +75,7 @@ class MutexTest extends LockContract {
     CompletableFuture<String> heard = new CompletableFuture<>();
     lease.whenLost().thenAccept(reason -> heard.complete(reason.toString()));
     broker.faults().deleteQueue(queue("m"));
-    assertThat(heard.get(Fixture.UNVERIFIED_SECONDS, TimeUnit.SECONDS))
+    assertThat(heard.get(Fixture.AT_ONCE.toSeconds(), TimeUnit.SECONDS))
         .contains("REVOKED")
         .contains(queue("m"));
     assertThat(lease.state()).isEqualTo(LeaseState.LOST);

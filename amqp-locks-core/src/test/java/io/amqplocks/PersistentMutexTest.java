@@ -98,7 +98,7 @@ class PersistentMutexTest extends LockContract {
     CompletableFuture<String> heard = new CompletableFuture<>();
     lease.whenLost().thenAccept(reason -> heard.complete(reason.toString()));
     admin.admin().persistentMutex("m").disable();
-    assertThat(heard.get(Fixture.UNVERIFIED_SECONDS, TimeUnit.SECONDS))
+    assertThat(heard.get(Fixture.AT_ONCE.toSeconds(), TimeUnit.SECONDS))
         .contains("REVOKED")
         .contains(queue("m"));
     assertThat(lease.state()).isEqualTo(LeaseState.LOST);

@@ -145,7 +145,7 @@ class TokenRoundsTest {
   private void aHolderIsKilled() throws Exception {
     try (ChildJvm holder =
         ChildJvm.of(HolderMain.class)
-            .args(broker.uri(), fixture.prefix(), "tokens", "s", "10")
+            .args(broker.uri(), fixture.prefix(), "tokens:s", "10")
             .start()) {
       holder.awaitLine("HELD", Duration.ofSeconds(30));
       holder.killNow();

@@ -65,13 +65,21 @@ public final class Fixture implements AutoCloseable {
         .verifyEvery(Duration.ofSeconds(1));
   }
 
-  /** Of locks that verify nothing so soon: who hears of a loss within it was told. */
-  public static final int UNVERIFIED_SECONDS = 20;
+  /**
+   * What happens within it was told at once, on a busy machine too: those who verify seldom would find it
+   * out after half a minute, and by heartbeats it would take two.
+   */
+  public static final Duration AT_ONCE = Duration.ofSeconds(5);
 
   /** For tests of what holders are told. */
   public AmqpLocksBuilder seldomVerifying() {
+    return seldomVerifying(broker.connectionFactory());
+  }
+
+  /** The same, by a way of their own to the broker. */
+  public AmqpLocksBuilder seldomVerifying(ConnectionFactory factory) {
     Duration heartbeat = Duration.ofMinutes(1);
-    return builder().heartbeat(heartbeat).verifyEvery(heartbeat.dividedBy(2));
+    return builder(factory).heartbeat(heartbeat).verifyEvery(heartbeat.dividedBy(2));
   }
 
   public AmqpLocks open() {

@@ -2,16 +2,17 @@ package io.amqplocks.support;
 
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
-import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.Lease;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
- * A process that holds a lock and does what it is told on its standard input. Arguments: broker URI,
- * prefix, mutex, persistent, tokens or semaphore, name, heartbeat in seconds.
+ * A process that holds locks and does what it is told on its standard input, with each of them. Arguments:
+ * broker URI, prefix, the locks as {@link LockArgument} has them, with commas between, heartbeat in seconds.
  */
 public final class HolderMain {
 
@@ -26,28 +27,30 @@ public final class HolderMain {
     try (AmqpLocks locks =
         AmqpLocks.builder(factory)
             .queuePrefix(args[1])
-            .heartbeat(Duration.ofSeconds(Long.parseLong(args[4])))
+            .heartbeat(Duration.ofSeconds(Long.parseLong(args[3])))
             .build()) {
-      AmqpLock lock =
-          switch (args[2]) {
-            case "mutex" -> locks.mutex(args[3]);
-            case "persistent" -> locks.persistentMutex(args[3]);
-            case "tokens" -> locks.tokenSemaphore(args[3]);
-            default -> locks.semaphore(args[3]);
-          };
-      Lease lease = ColdStart.acquire(lock);
-      System.out.println("HELD " + lease.slot());
+      List<Lease> leases = new ArrayList<>();
+      for (String lock : args[2].split(",", -1)) {
+        leases.add(ColdStart.acquire(LockArgument.lock(locks, lock)));
+      }
+      System.out.println("HELD " + leases.size());
       for (String order = orders.readLine(); order != null; order = orders.readLine()) {
-        switch (order) {
-          case "state" -> System.out.println("STATE " + lease.state() + " " + lease.lossReason());
-          case "verify" -> System.out.println("VERIFIED " + lease.verify());
-          case "release" -> {
-            lease.close();
-            System.out.println("RELEASED");
-          }
-          default -> throw new IllegalArgumentException(order);
+        for (Lease lease : leases) {
+          System.out.println(obey(order, lease));
         }
       }
     }
+  }
+
+  private static String obey(String order, Lease lease) {
+    return switch (order) {
+      case "state" -> "STATE " + lease.state() + " " + lease.lossReason();
+      case "verify" -> "VERIFIED " + lease.verify();
+      case "release" -> {
+        lease.close();
+        yield "RELEASED";
+      }
+      default -> throw new IllegalArgumentException(order);
+    };
   }
 }

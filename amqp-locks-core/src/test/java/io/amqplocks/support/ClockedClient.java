@@ -1,0 +1,88 @@
+package io.amqplocks.support;
+
+import com.rabbitmq.client.Address;
+import io.amqplocks.internal.lease.LeaseBook;
+import io.amqplocks.internal.lease.Notices;
+import io.amqplocks.internal.lease.Waiters;
+import io.amqplocks.internal.session.Call;
+import io.amqplocks.internal.session.Connector;
+import io.amqplocks.internal.session.Session;
+import io.amqplocks.internal.session.Sessions;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockListener;
+import io.amqplocks.test.Broker;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** The sessions and the leases of one client on a real broker, under a clock that the test turns. */
+public final class ClockedClient implements AutoCloseable {
+
+  private static final Duration BOUND = Duration.ofSeconds(5);
+
+  private final AtomicLong clock = new AtomicLong(Long.MAX_VALUE - 5);
+  private final ExecutorService background = Executors.newCachedThreadPool();
+  private final Notices notices;
+  private final Sessions sessions;
+  private final LeaseBook book;
+
+  /** One that nobody waits in and nobody listens to. */
+  public ClockedClient(Broker broker, Duration heartbeat) {
+    this(broker, heartbeat, Waiters.NONE, LockListener.NO_OP);
+  }
+
+  /**
+   * One whose time stands still until it is told to pass.
+   *
+   * @param waiters who waits for its slots
+   */
+  public ClockedClient(Broker broker, Duration heartbeat, Waiters waiters, LockListener listener) {
+    Connector connector =
+        new Connector(
+            broker.connectionFactory(),
+            List.of(new Address(broker.host(), broker.port())),
+            "clocked",
+            heartbeat,
+            BOUND,
+            Thread::new);
+    notices = new Notices(List.of(listener), LockListener.NO_OP, Thread::new);
+    sessions =
+        new Sessions(
+            connector, "holder", background, Thread::new, BOUND, clock::get, session -> {});
+    book = new LeaseBook(BOUND, clock::get, notices, background, waiters);
+  }
+
+  public void pass(Duration time) {
+    clock.addAndGet(time.toNanos());
+  }
+
+  public Call call(LockId lock) {
+    return Call.on(lock, BOUND, clock::get);
+  }
+
+  public Sessions sessions() {
+    return sessions;
+  }
+
+  public Session session() {
+    return sessions.current(call(LockId.mutex("any")));
+  }
+
+  public LeaseBook book() {
+    return book;
+  }
+
+  public Notices notices() {
+    return notices;
+  }
+
+  /** Ends the connection and all that was to be told. */
+  @Override
+  public void close() {
+    sessions.close();
+    notices.close();
+    background.shutdownNow();
+  }
+}
