@@ -48,7 +48,12 @@ public final class AmqpLocks implements AutoCloseable {
     slotChoice = new SlotChoice(settings.slotOrder);
   }
 
-  /** Begins the settings; the factory is copied and never changed. */
+  /**
+   * Begins the settings; the factory is copied and never changed. The copy keeps where the broker is and who
+   * we are, with credentials, TLS and SASL. It shares no thread with other connections of the factory and
+   * calls none of its listeners; so the connections use blocking I/O, and settings that only NIO or Netty
+   * would read do not count: let TLS be set by {@code useSslProtocol} or {@code setSslContextFactory}.
+   */
   public static AmqpLocksBuilder builder(ConnectionFactory factory) {
     return new AmqpLocksBuilder(factory);
   }

@@ -74,8 +74,9 @@ public final class AmqpLocksBuilder {
 
   /**
    * The bound on the broker's part of each call, all steps together; not more than the heartbeat.
-   * Default: 5 s, or the heartbeat if that is shorter. Opening a connection or a channel, which most
-   * calls find open, has the same bound again, a connection for each address.
+   * Default: 5 s, or the heartbeat if that is shorter. Connecting counts, however many addresses there
+   * are: if it takes longer, it goes on for the calls that come after. Opening a channel, which most calls
+   * find open, has the same bound again.
    */
   public AmqpLocksBuilder callTimeout(Duration bound) {
     if (bound.compareTo(Duration.ofMillis(10)) < 0) {

@@ -69,8 +69,8 @@ public final class Session {
     consumers = new HolderConsumers(holder, channels);
     tokens = new TokenQueues(channels, new TokenFate(holder, background));
     revocations = new RevocationWatch(connection, watchThread);
-    prober = new PublishingConnection(connector, "prober", callTimeout);
-    announcer = new PublishingConnection(connector, "announcer", callTimeout);
+    prober = new PublishingConnection(connector, "prober");
+    announcer = new PublishingConnection(connector, "announcer");
     side = new SideConnection(connector, background, callTimeout, ticker);
     wakes = new WakeQueues(side, announcer, background, callTimeout);
     counters = new CounterQueues(side, connector, callTimeout);
