@@ -58,6 +58,7 @@ final class Parts {
   private final ExistenceProbe probe;
   private final SlotCounts slotCounts = new SlotCounts();
   private final ThreadPoolExecutor background;
+  private final ThreadPoolExecutor verifying;
   private final ScheduledExecutorService scheduler;
   private final ScheduledExecutorService timer;
   private final ThreadPoolExecutor waitingWork;
@@ -69,22 +70,29 @@ final class Parts {
     callTimeout = settings.callTimeout();
     probe = ExistenceProbe.of(settings.probing);
     Threads threads = new Threads(settings.connectionName);
-    background = threads.background();
-    scheduler = threads.scheduler();
     timer = threads.timer();
+    background = threads.background(timer);
+    verifying = threads.verifying(timer);
+    scheduler = threads.scheduler();
     lines = new WaitingLines(Ticker.SYSTEM::nanos, timer);
-    waitingWork = threads.waitingWork();
+    waitingWork = threads.waitingWork(timer);
     notices = new Notices(settings.listeners, recorder, settings.observers, threads);
     silence = new Notices(List.of(), LockListener.NO_OP, threads);
     leases =
         new LeaseBook(
-            callTimeout, Ticker.SYSTEM, notices, background, new Announcements(lines, names));
+            callTimeout,
+            Ticker.SYSTEM,
+            notices,
+            background,
+            verifying,
+            new Announcements(lines, names));
     administration =
         new LeaseBook(
             callTimeout,
             Ticker.SYSTEM,
             silence,
             background,
+            verifying,
             (lock, session) -> lines.released(names.admin(lock)));
     counterMaking = new CounterMaking(names, Clock.systemUTC());
     fencedLeases = new FencedLeases(leases, new Fence(names, counterMaking));
@@ -145,6 +153,7 @@ final class Parts {
     lines.close();
     awaitReleases(patience);
     scheduler.shutdown();
+    verifying.shutdown();
     leases.releaseAll();
     administration.releaseAll();
     quorumSessions.close();

@@ -20,8 +20,8 @@ public final class SlotQueues {
 
   /** Whether the queue is there. Publishes nothing, so an alarm of the broker does not matter. */
   public Answer exists(Call call, String queue) {
-    return holder.ask(
-        call, "look for queue " + queue, QueueArguments.passive(queue), LateAnswer.IGNORED);
+    return holder.askUnlessOverdue(
+        call, "look for queue " + queue, QueueArguments.passive(queue), queue);
   }
 
   /** Declares the queue, or finds it as it should be. */
