@@ -6,6 +6,7 @@ import io.amqplocks.internal.fencing.Fence;
 import io.amqplocks.internal.fencing.FencedLeases;
 import io.amqplocks.internal.lease.LeaseBook;
 import io.amqplocks.internal.lease.Notices;
+import io.amqplocks.internal.lease.Pulse;
 import io.amqplocks.internal.lease.Taking;
 import io.amqplocks.internal.lease.Verification;
 import io.amqplocks.internal.probe.ExistenceProbe;
@@ -106,11 +107,16 @@ final class Parts {
             threads);
     Verification verification =
         new Verification(scheduler, settings.verifyEvery(), List.of(leases, administration));
+    Sessions.SessionListener pulse = pulse(settings);
     SelfCheck selfCheck = new SelfCheck(probe, names, callTimeout, Ticker.SYSTEM, background);
     sessions =
         sessions(
-            connector, "holder", threads, new SessionNotices(notices, verification, selfCheck));
-    quorumSessions = sessions(connector, "quorum holder", threads, verification::begin);
+            connector,
+            "holder",
+            threads,
+            both(pulse, new SessionNotices(notices, verification, selfCheck)));
+    quorumSessions =
+        sessions(connector, "quorum holder", threads, both(pulse, verification::begin));
     tokens = new TokenDirectory(names, new TokenRecords(names));
     withdrawals = new TokenWithdrawals(threads);
     Executor results = threads.results();
@@ -120,6 +126,23 @@ final class Parts {
     administrators =
         new Context(
             sessions, lines, silence, callTimeout, Ticker.SYSTEM, waitingWork, results, timer);
+  }
+
+  private Sessions.SessionListener pulse(AmqpLocksBuilder settings) {
+    Duration certainFor = settings.certainFor;
+    if (certainFor == null) {
+      return session -> {};
+    }
+    return new Pulse(scheduler, verifying, certainFor, callTimeout, List.of(leases, administration))
+        ::begin;
+  }
+
+  private static Sessions.SessionListener both(
+      Sessions.SessionListener first, Sessions.SessionListener second) {
+    return session -> {
+      first.opened(session);
+      second.opened(session);
+    };
   }
 
   private Sessions sessions(

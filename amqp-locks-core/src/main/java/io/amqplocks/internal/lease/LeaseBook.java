@@ -177,6 +177,11 @@ public final class LeaseBook implements Taking {
     return leases.stream().anyMatch(HeldLease::isHeld);
   }
 
+  /** Whether any lease is there, or being acquired, by that session. */
+  boolean holdsAny(Session session) {
+    return leases.stream().anyMatch(lease -> lease.session().equals(session));
+  }
+
   /** The leases that are held, as they are now. */
   public List<LocalLease> views() {
     return leases.stream().filter(HeldLease::isHeld).map(HeldLease::view).toList();
