@@ -4,6 +4,7 @@ import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.internal.lease.Taking;
 import io.amqplocks.internal.mutex.MutexClaim;
 import io.amqplocks.internal.mutex.PersistentMutexClaim;
+import io.amqplocks.internal.session.Sessions;
 import io.amqplocks.internal.slots.SlotChoice;
 import io.amqplocks.internal.slots.SlotClaim;
 import io.amqplocks.internal.tokens.TokenClaim.Missing;
@@ -26,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /**
  * Distributed locks on one RabbitMQ broker. Make one for a process and share it: it is safe for any
@@ -48,7 +50,12 @@ public final class AmqpLocks implements AutoCloseable {
     slotChoice = new SlotChoice(settings.slotOrder);
   }
 
-  /** Begins the settings; the factory is copied and never changed. */
+  /**
+   * Begins the settings; the factory is copied and never changed. The copy keeps where the broker is and who
+   * we are, with credentials, TLS and SASL. It shares no thread with other connections of the factory and
+   * calls none of its listeners; so the connections use blocking I/O, and settings that only NIO or Netty
+   * would read do not count: let TLS be set by {@code useSslProtocol} or {@code setSslContextFactory}.
+   */
   public static AmqpLocksBuilder builder(ConnectionFactory factory) {
     return new AmqpLocksBuilder(factory);
   }
@@ -132,14 +139,7 @@ public final class AmqpLocks implements AutoCloseable {
 
   /** How things stand. Asks nobody, never blocks. */
   public LocksStatus status() {
-    LocksStatus.Session session = LocksStatus.Session.NOT_OPENED;
-    if (parts.sessions.isClosed()) {
-      session = LocksStatus.Session.CLOSED;
-    } else if (parts.sessions.ifOpen().isPresent()) {
-      session = LocksStatus.Session.OPEN;
-    } else if (parts.sessions.everOpened()) {
-      session = LocksStatus.Session.ENDED;
-    }
+    LocksStatus.Session session = session();
     boolean blocked =
         parts.sessions.ifOpen().map(open -> open.prober().blocked().isDone()).orElse(false);
     List<LocalLease> held = leases();
@@ -153,6 +153,20 @@ public final class AmqpLocks implements AutoCloseable {
         parts.lines.waiting(),
         parts.recorder.lastLoss(),
         parts.recorder.lastLossAt());
+  }
+
+  private LocksStatus.Session session() {
+    List<Sessions> opened =
+        Stream.of(parts.sessions, parts.quorumSessions).filter(Sessions::everOpened).toList();
+    if (parts.sessions.isClosed()) {
+      return LocksStatus.Session.CLOSED;
+    }
+    if (opened.isEmpty()) {
+      return LocksStatus.Session.NOT_OPENED;
+    }
+    return opened.stream().allMatch(each -> each.ifOpen().isPresent())
+        ? LocksStatus.Session.OPEN
+        : LocksStatus.Session.ENDED;
   }
 
   /** The leases of this process, in no order. Asks nobody, never blocks. */

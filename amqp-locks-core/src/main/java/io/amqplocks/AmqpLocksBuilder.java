@@ -23,6 +23,7 @@ public final class AmqpLocksBuilder {
   private List<Address> addresses = List.of();
   String connectionName = "amqp-locks";
   Duration heartbeat = Duration.ofSeconds(10);
+  @Nullable Duration certainFor;
   private @Nullable Duration callTimeout;
   private @Nullable Duration verifyEvery;
   QueueNames names = new QueueNames(QueueNames.DEFAULT_PREFIX);
@@ -73,9 +74,26 @@ public final class AmqpLocksBuilder {
   }
 
   /**
+   * How old the newest answer of the broker may be for a lease to be HELD. Default: the heartbeat decides
+   * alone, 1.75 times its interval. With a shorter time, one second at least, each connection that holds
+   * asks for a sign of life twice within it, and leases are UNCERTAIN after that time without one: so
+   * little can pass unnoticed after a connection that only the broker knows to be dead. Where the broker or
+   * this process halts for so long, leases are UNCERTAIN for a moment as well; nothing is lost by that.
+   */
+  public AmqpLocksBuilder certainFor(Duration longestSilence) {
+    if (longestSilence.compareTo(Duration.ofSeconds(1)) < 0) {
+      throw new LockException.Invalid(
+          "Leases cannot be certain for %s only; use 1 second at least".formatted(longestSilence));
+    }
+    certainFor = longestSilence;
+    return this;
+  }
+
+  /**
    * The bound on the broker's part of each call, all steps together; not more than the heartbeat.
-   * Default: 5 s, or the heartbeat if that is shorter. Opening a connection or a channel, which most
-   * calls find open, has the same bound again, a connection for each address.
+   * Default: 5 s, or the heartbeat if that is shorter. Connecting counts, however many addresses there
+   * are: if it takes longer, it goes on for the calls that come after. Opening a channel, which most calls
+   * find open, has the same bound again.
    */
   public AmqpLocksBuilder callTimeout(Duration bound) {
     if (bound.compareTo(Duration.ofMillis(10)) < 0) {

@@ -6,6 +6,7 @@ import io.amqplocks.internal.fencing.Fence;
 import io.amqplocks.internal.fencing.FencedLeases;
 import io.amqplocks.internal.lease.LeaseBook;
 import io.amqplocks.internal.lease.Notices;
+import io.amqplocks.internal.lease.Pulse;
 import io.amqplocks.internal.lease.Taking;
 import io.amqplocks.internal.lease.Verification;
 import io.amqplocks.internal.probe.ExistenceProbe;
@@ -58,6 +59,7 @@ final class Parts {
   private final ExistenceProbe probe;
   private final SlotCounts slotCounts = new SlotCounts();
   private final ThreadPoolExecutor background;
+  private final ThreadPoolExecutor verifying;
   private final ScheduledExecutorService scheduler;
   private final ScheduledExecutorService timer;
   private final ThreadPoolExecutor waitingWork;
@@ -69,22 +71,29 @@ final class Parts {
     callTimeout = settings.callTimeout();
     probe = ExistenceProbe.of(settings.probing);
     Threads threads = new Threads(settings.connectionName);
-    background = threads.background();
-    scheduler = threads.scheduler();
     timer = threads.timer();
+    background = threads.background(timer);
+    verifying = threads.verifying(timer);
+    scheduler = threads.scheduler();
     lines = new WaitingLines(Ticker.SYSTEM::nanos, timer);
-    waitingWork = threads.waitingWork();
+    waitingWork = threads.waitingWork(timer);
     notices = new Notices(settings.listeners, recorder, settings.observers, threads);
     silence = new Notices(List.of(), LockListener.NO_OP, threads);
     leases =
         new LeaseBook(
-            callTimeout, Ticker.SYSTEM, notices, background, new Announcements(lines, names));
+            callTimeout,
+            Ticker.SYSTEM,
+            notices,
+            background,
+            verifying,
+            new Announcements(lines, names));
     administration =
         new LeaseBook(
             callTimeout,
             Ticker.SYSTEM,
             silence,
             background,
+            verifying,
             (lock, session) -> lines.released(names.admin(lock)));
     counterMaking = new CounterMaking(names, Clock.systemUTC());
     fencedLeases = new FencedLeases(leases, new Fence(names, counterMaking));
@@ -98,11 +107,16 @@ final class Parts {
             threads);
     Verification verification =
         new Verification(scheduler, settings.verifyEvery(), List.of(leases, administration));
+    Sessions.SessionListener pulse = pulse(settings);
     SelfCheck selfCheck = new SelfCheck(probe, names, callTimeout, Ticker.SYSTEM, background);
     sessions =
         sessions(
-            connector, "holder", threads, new SessionNotices(notices, verification, selfCheck));
-    quorumSessions = sessions(connector, "quorum holder", threads, verification::begin);
+            connector,
+            "holder",
+            threads,
+            both(pulse, new SessionNotices(notices, verification, selfCheck)));
+    quorumSessions =
+        sessions(connector, "quorum holder", threads, both(pulse, verification::begin));
     tokens =
         new TokenDirectory(names, new TokenRecords(names, Clock.systemUTC()), this::upgradeTokens);
     withdrawals = new TokenWithdrawals(threads);
@@ -113,6 +127,23 @@ final class Parts {
     administrators =
         new Context(
             sessions, lines, silence, callTimeout, Ticker.SYSTEM, waitingWork, results, timer);
+  }
+
+  private Sessions.SessionListener pulse(AmqpLocksBuilder settings) {
+    Duration certainFor = settings.certainFor;
+    if (certainFor == null) {
+      return session -> {};
+    }
+    return new Pulse(scheduler, verifying, certainFor, callTimeout, List.of(leases, administration))
+        ::begin;
+  }
+
+  private static Sessions.SessionListener both(
+      Sessions.SessionListener first, Sessions.SessionListener second) {
+    return session -> {
+      first.opened(session);
+      second.opened(session);
+    };
   }
 
   private Sessions sessions(
@@ -152,6 +183,7 @@ final class Parts {
     lines.close();
     awaitReleases(patience);
     scheduler.shutdown();
+    verifying.shutdown();
     leases.releaseAll();
     administration.releaseAll();
     quorumSessions.close();

@@ -1,6 +1,5 @@
 package io.amqplocks;
 
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.SynchronousQueue;
@@ -11,6 +10,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** Named daemon threads: they show in a dump whose they are, and keep no JVM alive. */
 final class Threads implements ThreadFactory {
+
+  /** As many questions as a connection has under way. */
+  private static final int MOST = 256;
 
   private final String name;
   private final AtomicInteger count = new AtomicInteger();
@@ -30,29 +32,21 @@ final class Threads implements ThreadFactory {
    * For what must not hold anybody up: releases of lost leases, answers that came late. After a
    * shutdown its tasks are dropped, for then the session is gone that they would tidy up.
    */
-  ThreadPoolExecutor background() {
-    ThreadPoolExecutor pool =
-        new ThreadPoolExecutor(
-            16,
-            16,
-            10,
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(),
-            this,
-            new ThreadPoolExecutor.DiscardPolicy());
-    pool.allowCoreThreadTimeOut(true);
-    return pool;
+  ThreadPoolExecutor background(ScheduledExecutorService timer) {
+    return new GrowingPool(16, MOST, this, timer, new ThreadPoolExecutor.DiscardPolicy());
+  }
+
+  /** For verifications, half of the questions that a connection has under way at most. */
+  ThreadPoolExecutor verifying(ScheduledExecutorService timer) {
+    return new GrowingPool(8, MOST / 2, this, timer, new ThreadPoolExecutor.DiscardPolicy());
   }
 
   /**
    * For calls that nobody waits for in a thread of his own. A pool of their own, since they wait for the
    * broker. After a shutdown it refuses.
    */
-  ThreadPoolExecutor waitingWork() {
-    ThreadPoolExecutor pool =
-        new ThreadPoolExecutor(8, 8, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), this);
-    pool.allowCoreThreadTimeOut(true);
-    return pool;
+  ThreadPoolExecutor waitingWork(ScheduledExecutorService timer) {
+    return new GrowingPool(8, MOST, this, timer, new ThreadPoolExecutor.AbortPolicy());
   }
 
   /**

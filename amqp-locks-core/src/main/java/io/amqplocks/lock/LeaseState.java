@@ -7,8 +7,10 @@ package io.amqplocks.lock;
 public enum LeaseState {
   /**
    * The broker confirmed the lease so recently that it cannot have dropped a silent connection since.
-   * A connection that was reset, a deleted queue or a failed node can still make this a few
-   * milliseconds stale: where that could do harm, the resource must check for itself.
+   * A deleted queue, or a connection whose end this side hears of, still make this a few milliseconds
+   * stale; a connection that ends at the broker only, for as long as silence goes unnoticed: 1.75
+   * heartbeats, or a shorter time that the settings say. Where that could do harm, the resource must check
+   * for itself.
    */
   HELD,
   /** The broker has not confirmed the lease for too long; somebody else may have it by now. */

@@ -6,7 +6,7 @@ import java.util.Optional;
 /**
  * What an operator wants to know of one {@code AmqpLocks} at a glance.
  *
- * @param session whether there is a session with the broker
+ * @param session whether there is a session with the broker, and one for quorum tokens if there ever was
  * @param blocked whether a memory or disk alarm of the broker holds up this client's publishes: held
  *     leases are fine, slots cannot be looked for
  * @param held leases held or uncertain
@@ -30,7 +30,7 @@ public record LocksStatus(
     NOT_OPENED,
     /** Connected. */
     OPEN,
-    /** The last one ended; the next acquire opens a new one. */
+    /** The last one ended, of quorum tokens or of all else; the next acquire there opens a new one. */
     ENDED,
     /** This {@code AmqpLocks} was closed. */
     CLOSED

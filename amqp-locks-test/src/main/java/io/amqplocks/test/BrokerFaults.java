@@ -68,6 +68,17 @@ public interface BrokerFaults {
   void dropLinkTo(String queue);
 
   /**
+   * Stops a classic queue in its tracks: whoever asks for it gets no answer until {@link #resumeQueue}. Its
+   * connections and all other queues go on.
+   *
+   * @throws IllegalStateException if there is no such queue
+   */
+  void suspendQueue(String queue);
+
+  /** Lets a suspended queue go on. Does nothing if there is none of that name. */
+  void resumeQueue(String queue);
+
+  /**
    * Sets a policy, with priority 0. {@link #heal()} removes it.
    *
    * @param name the policy's name

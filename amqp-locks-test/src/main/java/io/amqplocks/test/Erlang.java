@@ -133,6 +133,22 @@ final class Erlang {
       end.
       """;
 
+  /** Queue. The value is {@code none} if there is no such queue. */
+  static final String SUSPEND_QUEUE = queueProcess("sys:suspend(Pid)");
+
+  /** Queue. */
+  static final String RESUME_QUEUE = queueProcess("sys:resume(Pid)");
+
+  private static String queueProcess(String call) {
+    return """
+        case rabbit_amqqueue:lookup(rabbit_misc:r(<<"/">>, queue, %s)) of
+          {ok, Queue} -> Pid = amqqueue:get_pid(Queue), ok = CALL, "done";
+          {error, not_found} -> "none"
+        end.
+        """
+        .replace("CALL", call);
+  }
+
   /** Name, pattern, definition, what to apply to. */
   static final String SET_POLICY =
       "ok = rabbit_policy:parse_set(<<\"/\">>, %s, %s, %s, 0, %s, <<\"amqp-locks-test\">>)" + DONE;

@@ -16,6 +16,7 @@ final class NodeFaults implements BrokerFaults {
   private final NodeControl node;
   private final Set<String> policies = ConcurrentHashMap.newKeySet();
   private final Set<String> users = ConcurrentHashMap.newKeySet();
+  private final Set<String> suspended = ConcurrentHashMap.newKeySet();
   private volatile boolean alarm;
   private volatile boolean consumerTimeout;
 
@@ -31,6 +32,7 @@ final class NodeFaults implements BrokerFaults {
   @Override
   public void start() {
     if (!node.running()) {
+      suspended.clear();
       alarm = false;
       consumerTimeout = false;
       node.start();
@@ -81,6 +83,20 @@ final class NodeFaults implements BrokerFaults {
     if (ask(Erlang.DROP_LINK, queue).equals("none")) {
       throw new IllegalStateException("There is no process here of a quorum queue named " + queue);
     }
+  }
+
+  @Override
+  public void suspendQueue(String queue) {
+    if (ask(Erlang.SUSPEND_QUEUE, queue).equals("none")) {
+      throw new IllegalStateException("There is no queue named " + queue);
+    }
+    suspended.add(queue);
+  }
+
+  @Override
+  public void resumeQueue(String queue) {
+    ask(Erlang.RESUME_QUEUE, queue);
+    suspended.remove(queue);
   }
 
   @Override
@@ -161,6 +177,7 @@ final class NodeFaults implements BrokerFaults {
       ask(Erlang.RESET_CONSUMER_TIMEOUT);
       consumerTimeout = false;
     }
+    List.copyOf(suspended).forEach(this::resumeQueue);
     List.copyOf(policies).forEach(this::clearPolicy);
     List.copyOf(users).forEach(this::deleteUser);
   }

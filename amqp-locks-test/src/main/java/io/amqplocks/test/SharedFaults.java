@@ -76,6 +76,26 @@ record SharedFaults(BrokerFaults faults) implements BrokerFaults {
   }
 
   @Override
+  public void crashQueue(String queue) {
+    faults.crashQueue(queue);
+  }
+
+  @Override
+  public void dropLinkTo(String queue) {
+    faults.dropLinkTo(queue);
+  }
+
+  @Override
+  public void suspendQueue(String queue) {
+    faults.suspendQueue(queue);
+  }
+
+  @Override
+  public void resumeQueue(String queue) {
+    faults.resumeQueue(queue);
+  }
+
+  @Override
   public void setPolicy(String name, String pattern, String applyTo, String definitionJson) {
     faults.setPolicy(name, pattern, applyTo, definitionJson);
   }

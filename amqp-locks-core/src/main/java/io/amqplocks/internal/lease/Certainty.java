@@ -11,15 +11,26 @@ import java.time.Duration;
  * client.
  *
  * @param certain how long after its own last verification a lease is HELD
+ * @param quiet how long after the session's last answer none of its leases is HELD any more
  * @param expired how long after the session's last answer all of its leases are LOST
  */
-record Certainty(Duration certain, Duration expired) {
+record Certainty(Duration certain, Duration quiet, Duration expired) {
 
   /** What follows from a heartbeat: a quarter of it is left for the clocks' and the network's drift. */
   static Certainty of(Duration heartbeat) {
+    return of(heartbeat, heartbeat.multipliedBy(3));
+  }
+
+  /**
+   * The same where a shorter silence ends it.
+   *
+   * @param longestSilence how long that may last
+   */
+  static Certainty of(Duration heartbeat, Duration longestSilence) {
     // In nanoseconds: a Duration multiplies by way of BigDecimal, and this is asked for each lease.
     long nanos = heartbeat.toNanos();
-    return new Certainty(Duration.ofNanos(2 * nanos - nanos / 4), Duration.ofNanos(3 * nanos));
+    return new Certainty(
+        Duration.ofNanos(2 * nanos - nanos / 4), longestSilence, Duration.ofNanos(3 * nanos));
   }
 
   /**
@@ -29,7 +40,7 @@ record Certainty(Duration certain, Duration expired) {
    * @param silent how long ago the session's last answered request was sent
    */
   LeaseState after(long unverified, long silent) {
-    if (unverified < certain.toNanos()) {
+    if (unverified < certain.toNanos() && silent < quiet.toNanos()) {
       return LeaseState.HELD;
     }
     return silent < expired.toNanos() ? LeaseState.UNCERTAIN : LeaseState.LOST;

@@ -103,9 +103,9 @@ public final class HeldLease implements Lease, Session.Member {
 
   /** Asks the broker how the holding stands, and acts on it; false if it did not answer. */
   boolean check() {
-    long sentAt = book.nanos();
-    switch (holding.standing(book.call(lock()), session)) {
-      case OURS -> verifiedAt(sentAt);
+    Checks.Outcome outcome = slot.check();
+    switch (outcome.standing()) {
+      case OURS -> verifiedAt(outcome.sentAt());
       case GONE -> revoked();
       case SLOT_REMOVED ->
           lose(new LossReason(Cause.SLOT_REMOVED, "slot " + slot() + " was removed"));

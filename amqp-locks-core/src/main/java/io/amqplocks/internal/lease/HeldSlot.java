@@ -1,5 +1,6 @@
 package io.amqplocks.internal.lease;
 
+import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.LockId;
 import java.time.Duration;
@@ -27,6 +28,7 @@ public final class HeldSlot {
   private final Holding holding;
   private final Session session;
   private final LeaseBook book;
+  private final Checks checks = new Checks();
   private final long since;
   private int handOvers;
   private long provenAt;
@@ -50,6 +52,12 @@ public final class HeldSlot {
 
   LeaseBook book() {
     return book;
+  }
+
+  /** Asks the broker how it stands, or waits for another lease of it, or thread, that does. */
+  Checks.Outcome check() {
+    Call call = book.call(lock());
+    return checks.ask(call, () -> holding.standing(call, session));
   }
 
   /** The first lease of it. */

@@ -11,40 +11,58 @@ import io.amqplocks.lock.LossReason;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** All leases of one {@code AmqpLocks} that have not ended, and how one comes about. */
+/**
+ * All leases of one {@code AmqpLocks} that have not ended, and how one comes about.
+ *
+ * <p>Concurrency: two concurrent sets. A lease is in the second one from the moment that a pass has it asked
+ * for to the end of that, so however long its answer takes, no second question waits for it.
+ */
 public final class LeaseBook implements Taking {
 
   private static final Logger log = LoggerFactory.getLogger(LeaseBook.class);
 
-  /** How many leases are asked for at once: so many that the broker, not the way to it, is the bound. */
-  private static final int MOST_AT_ONCE = 8;
-
   private final Set<HeldLease> leases = ConcurrentHashMap.newKeySet();
+  private final Set<HeldLease> underWay = ConcurrentHashMap.newKeySet();
   private final Duration callTimeout;
   private final Ticker ticker;
   private final Notices notices;
   private final Executor background;
+  private final Executor verifying;
   private final Waiters waiters;
+
+  /** An empty book that does all of its work on one executor. */
+  LeaseBook(
+      Duration callTimeout, Ticker ticker, Notices notices, Executor background, Waiters waiters) {
+    this(callTimeout, ticker, notices, background, background, waiters);
+  }
 
   /**
    * An empty book.
    *
+   * @param background gives back what nobody waits for
+   * @param verifying asks for leases; it must have a thread for one even while many others wait for an answer
    * @param waiters who waits for slots
    */
   public LeaseBook(
-      Duration callTimeout, Ticker ticker, Notices notices, Executor background, Waiters waiters) {
+      Duration callTimeout,
+      Ticker ticker,
+      Notices notices,
+      Executor background,
+      Executor verifying,
+      Waiters waiters) {
     this.callTimeout = callTimeout;
     this.ticker = ticker;
     this.notices = notices;
     this.background = background;
+    this.verifying = verifying;
     this.waiters = waiters;
   }
 
@@ -92,34 +110,52 @@ public final class LeaseBook implements Taking {
   }
 
   /**
-   * Verifies the leases of a session, many at a time. Stops when one gets no answer: the others would
-   * get none either, and each says by the clock how certain it still is. Returns when none is left to
-   * begin with; the last ones may still be asked for.
+   * Verifies the leases of a session, many at a time, and waits for none of them: one whose answer is
+   * overdue must not keep the others from theirs. A lease of the last pass that is still asked for is left
+   * out. If the broker answers nothing at all any more, the rest of the pass is: each says by the clock how
+   * certain it still is.
+   *
+   * @return completed at the end of the pass
    */
-  void verify(Session session) {
-    Queue<HeldLease> left = new ConcurrentLinkedQueue<>(leases);
-    left.removeIf(lease -> !lease.session().equals(session));
-    Runnable worker = () -> verify(left, callTimeout);
-    for (int i = 1; i < MOST_AT_ONCE && i < left.size(); i++) {
-      background.execute(worker);
-    }
-    worker.run();
+  CompletableFuture<Void> verify(Session session) {
+    List<HeldLease> asked =
+        leases.stream()
+            .filter(lease -> lease.session().equals(session) && underWay.add(lease))
+            .toList();
+    Pass pass = new Pass(asked.size());
+    asked.forEach(lease -> verifying.execute(() -> pass.verify(lease)));
+    return pass.over;
   }
 
-  private static void verify(Queue<HeldLease> left, Duration patience) {
-    for (HeldLease lease = left.poll(); lease != null; lease = left.poll()) {
+  /** Concurrency: whoever ends the last of its leases completes it. */
+  private final class Pass {
+    final CompletableFuture<Void> over = new CompletableFuture<>();
+    private final AtomicInteger left;
+    private volatile boolean silent;
+
+    Pass(int leases) {
+      left = new AtomicInteger(leases);
+      if (leases == 0) {
+        over.complete(null);
+      }
+    }
+
+    void verify(HeldLease lease) {
       try {
-        if (lease.state() != LeaseState.LOST && !lease.check()) {
+        if (!silent && lease.state() != LeaseState.LOST && !lease.check()) {
           log.warn("{} could not be verified: RabbitMQ did not answer", lease);
-          if (lease.session().silentNanos() >= patience.toNanos()) {
-            left.clear();
-          }
+          silent = lease.session().silentNanos() >= callTimeout.toNanos();
         }
       } catch (LockException e) {
         log.warn("{} could not be verified: {}", lease, e.getMessage());
       } catch (RuntimeException e) {
         // An exception would end all later verifications.
         log.error("{} could not be verified", lease, e);
+      } finally {
+        underWay.remove(lease);
+        if (left.decrementAndGet() == 0) {
+          over.complete(null);
+        }
       }
     }
   }
@@ -139,6 +175,11 @@ public final class LeaseBook implements Taking {
   /** Whether any lease is held. */
   public boolean holdsAny() {
     return leases.stream().anyMatch(HeldLease::isHeld);
+  }
+
+  /** Whether any lease is there, or being acquired, by that session. */
+  boolean holdsAny(Session session) {
+    return leases.stream().anyMatch(lease -> lease.session().equals(session));
   }
 
   /** The leases that are held, as they are now. */

@@ -24,7 +24,7 @@ final class LeaseClock {
   LeaseClock(Session session, LeaseBook book) {
     this.session = session;
     this.book = book;
-    certainty = Certainty.of(session.heartbeat());
+    certainty = Certainty.of(session.heartbeat(), session.certainFor());
     acquiredAt = book.nanos();
   }
 

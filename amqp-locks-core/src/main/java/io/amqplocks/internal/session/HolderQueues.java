@@ -113,7 +113,7 @@ public final class HolderQueues {
 
   /** Whether the queue is this session's own: only the owner's passive declare is answered OK. */
   public Answer owns(Call call, String queue) {
-    return holder.ask(
-        call, "verify queue " + queue, QueueArguments.passive(queue), Rpc.LateAnswer.IGNORED);
+    return holder.askUnlessOverdue(
+        call, "verify queue " + queue, QueueArguments.passive(queue), queue);
   }
 }

@@ -6,8 +6,9 @@ import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.lock.LockException;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A connection that may publish: to look for slots, if the probes do it so, or to tell those who wait. It
@@ -15,18 +16,19 @@ import java.util.concurrent.CompletableFuture;
  */
 public final class PublishingConnection {
 
+  private static final Logger log = LoggerFactory.getLogger(PublishingConnection.class);
+
   private final Connector connector;
   private final String role;
-  private final Duration closeTimeout;
   private final SingleFlight<Life> current;
   private final CompletableFuture<Boolean> opened = new CompletableFuture<>();
   private volatile boolean closed;
 
-  PublishingConnection(Connector connector, String role, Duration closeTimeout) {
+  PublishingConnection(Connector connector, String role) {
     this.connector = connector;
     this.role = role;
-    this.closeTimeout = closeTimeout;
-    current = new SingleFlight<>(life -> life.connection.isOpen(), connector::failure);
+    current =
+        connector.single(life -> life.connection.isOpen(), life -> connector.drop(life.connection));
   }
 
   /** One life of the connection, with what the broker said about it last. */
@@ -52,12 +54,7 @@ public final class PublishingConnection {
 
   /** A new channel. */
   public Channel open(Call call) {
-    Life life = current.get(call, () -> new Life(connector.open(role)));
-    if (closed) {
-      close();
-      throw new LockException.Unreachable(
-          "The session ended while looking for slots of " + call.lock(), null);
-    }
+    Life life = life(call);
     try {
       Channel channel = life.connection.createChannel();
       if (channel == null) {
@@ -68,6 +65,32 @@ public final class PublishingConnection {
     } catch (IOException | ShutdownSignalException e) {
       throw BrokerErrors.calling(call, "open a channel", e);
     }
+  }
+
+  private Life life(Call call) {
+    try {
+      Life life = current.get(call, () -> new Life(connector.open(role)));
+      requireNotClosed(call);
+      return life;
+    } catch (LockException e) {
+      requireNotClosed(call);
+      throw e;
+    }
+  }
+
+  private void requireNotClosed(Call call) {
+    if (closed) {
+      throw new LockException.Unreachable(
+          "The session ended while looking for slots of " + call.lock(), null);
+    }
+  }
+
+  /** One channel that many publish on, in turns. */
+  SingleFlight<Channel> shared() {
+    return connector.single(
+        Channel::isOpen,
+        channel -> log.debug("{} goes with its connection", channel),
+        (call, failure) -> BrokerErrors.calling(call, "open a channel", failure));
   }
 
   /** Completed when it is used for the first time; in the user's thread, so go on in another. */
@@ -91,8 +114,6 @@ public final class PublishingConnection {
   /** Bounded even under an alarm, when the broker does not read what this connection sends. */
   void close() {
     closed = true;
-    current
-        .ifOpen()
-        .ifPresent(life -> life.connection.abort(Math.toIntExact(closeTimeout.toMillis())));
+    current.close();
   }
 }

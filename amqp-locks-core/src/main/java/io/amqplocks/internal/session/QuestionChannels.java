@@ -8,6 +8,9 @@ import io.amqplocks.internal.session.Rpc.LateAnswer;
 import io.amqplocks.internal.session.Rpc.Reading;
 import java.io.IOException;
 import java.util.Deque;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
@@ -27,6 +30,7 @@ import org.slf4j.LoggerFactory;
  * is overdue, the channel stays lent until that very answer has come, so a late answer is never taken for
  * the next one's (trap 6); with the connection every outstanding answer fails, so none is waited for in
  * vain. A semaphore bounds how many channels are lent; who finds none waits for one within its own bound.
+ * A queue is noted as overdue after its question, and struck out by whatever ends that, however they meet.
  */
 final class QuestionChannels {
 
@@ -42,6 +46,7 @@ final class QuestionChannels {
   private final Semaphore lendable = new Semaphore(MOST_CHANNELS);
   private final AtomicBoolean opening = new AtomicBoolean();
   private final AtomicLong answeredAt;
+  private final Set<String> overdue = ConcurrentHashMap.newKeySet();
 
   QuestionChannels(Connection connection, Executor background, Ticker ticker) {
     this.connection = connection;
@@ -53,6 +58,29 @@ final class QuestionChannels {
   /** Sends one method and waits for its answer, which says no more than yes or no. */
   Answer ask(Call call, String step, Method method, LateAnswer late) {
     return ask(call, step, method, Reading.NOTHING, late);
+  }
+
+  /**
+   * As {@link #ask}, for a question about a queue that is asked again and again: while the answer to an
+   * earlier one is overdue, it is not asked and answered {@link Answer#NONE} at once. A queue that hangs, for
+   * hours perhaps, then keeps one channel and not all.
+   */
+  Answer askUnlessOverdue(Call call, String step, Method method, String queue) {
+    return askUnlessOverdue(call, step, method, queue, Reading.NOTHING);
+  }
+
+  /** The same for an answer that says more than yes. */
+  Answer askUnlessOverdue(Call call, String step, Method method, String queue, Reading reading) {
+    if (overdue.contains(queue)) {
+      return Answer.NONE;
+    }
+    CompletableFuture<Answer> late = new CompletableFuture<>();
+    Answer answer = ask(call, step, method, reading, late::complete);
+    if (answer == Answer.NONE) {
+      overdue.add(queue);
+      var unused = late.thenRun(() -> overdue.remove(queue));
+    }
+    return answer;
   }
 
   /** The same for an answer that says more than yes: as {@link Rpc#ask}, on a channel of ours. */

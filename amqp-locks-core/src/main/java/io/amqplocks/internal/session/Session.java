@@ -1,5 +1,6 @@
 package io.amqplocks.internal.session;
 
+import com.rabbitmq.client.AMQP.Basic;
 import com.rabbitmq.client.Connection;
 import io.amqplocks.lock.LossReason;
 import io.amqplocks.lock.LossReason.Cause;
@@ -41,6 +42,7 @@ public final class Session {
   private final PublishingConnection announcer;
   private final SideConnection side;
   private final CounterQueues counters;
+  private volatile Duration certainFor = Duration.ofDays(1);
   private final Set<Member> members = ConcurrentHashMap.newKeySet();
   private final AtomicReference<@Nullable LossReason> ended = new AtomicReference<>();
 
@@ -69,8 +71,8 @@ public final class Session {
     consumers = new HolderConsumers(holder, channels);
     tokens = new TokenQueues(channels, server());
     revocations = new RevocationWatch(connection, watchThread);
-    prober = new PublishingConnection(connector, "prober", callTimeout);
-    announcer = new PublishingConnection(connector, "announcer", callTimeout);
+    prober = new PublishingConnection(connector, "prober");
+    announcer = new PublishingConnection(connector, "announcer");
     side = new SideConnection(connector, background, callTimeout, ticker);
     wakes = new WakeQueues(side, announcer, background, callTimeout);
     counters = new CounterQueues(side, connector, callTimeout);
@@ -126,6 +128,27 @@ public final class Session {
   /** The heartbeat that client and broker agreed on. */
   public Duration heartbeat() {
     return Duration.ofSeconds(connection.getHeartbeat());
+  }
+
+  /** How long a silence leases are certain for, whatever the heartbeat; to be set before there are any. */
+  public void certainFor(Duration longestSilence) {
+    certainFor = longestSilence;
+  }
+
+  /** The same; far longer than any heartbeat unless it was set. */
+  public Duration certainFor() {
+    return certainFor;
+  }
+
+  /**
+   * Asks for a sign of life by what costs the broker least: no queue and no other process than the
+   * channel's is concerned.
+   *
+   * @return NONE if there was none in time, or the last one is overdue
+   */
+  public Answer hear(Call call) {
+    return holder.askUnlessOverdue(
+        call, "say that it hears us", new Basic.Qos.Builder().prefetchCount(1).build(), "");
   }
 
   /** How long ago the newest request was sent that the broker has answered. */

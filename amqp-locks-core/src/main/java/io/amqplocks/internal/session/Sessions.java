@@ -50,27 +50,40 @@ public final class Sessions {
     this.callTimeout = callTimeout;
     this.ticker = ticker;
     this.listener = listener;
-    current = new SingleFlight<>(Session::isOpen, connector::failure);
+    current = connector.single(Session::isOpen, Session::close);
   }
 
-  /** The open session, opening one if there is none. */
+  /**
+   * The open session, opening one if there is none. All who find none wait for the same attempt, each no
+   * longer than its call may take.
+   */
   public Session current(Call call) {
     requireNotClosed(call);
-    Session session = current.get(call, this::open);
-    if (closed) {
-      // It may have been opened behind the back of the close.
-      session.close();
+    try {
+      return current.get(call, this::open);
+    } finally {
+      // Also if it failed, and whatever it says: that is why. What was opened, the close has.
       requireNotClosed(call);
     }
-    return session;
   }
 
   private Session open() throws IOException, TimeoutException {
     Connection connection = connector.open(role);
     Session session = new Session(connection, connector, background, threads, callTimeout, ticker);
+    try {
+      listener.opened(session);
+    } catch (RuntimeException e) {
+      // Closed in the meantime, so nobody can be told.
+      session.close();
+      throw e;
+    }
     everOpened = true;
-    listener.opened(session);
     return session;
+  }
+
+  /** For how long nobody will try to reach the broker, because it could not be reached. */
+  public long pauseNanos() {
+    return current.pauseNanos();
   }
 
   /** Throws {@link LockException.Closed} if no session may be used any more. */
@@ -100,9 +113,9 @@ public final class Sessions {
     closed = true;
   }
 
-  /** Closes the open session, if any. */
+  /** Closes the open session, if any, and the one that is being opened, when it is open. */
   public void close() {
     closed = true;
-    ifOpen().ifPresent(Session::close);
+    current.close();
   }
 }

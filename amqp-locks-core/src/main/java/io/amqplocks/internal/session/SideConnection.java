@@ -17,7 +17,6 @@ final class SideConnection {
 
   private final Connector connector;
   private final Executor background;
-  private final Duration callTimeout;
   private final Ticker ticker;
   private final SingleFlight<Life> current;
   private volatile boolean closed;
@@ -39,18 +38,26 @@ final class SideConnection {
   SideConnection(Connector connector, Executor background, Duration callTimeout, Ticker ticker) {
     this.connector = connector;
     this.background = background;
-    this.callTimeout = callTimeout;
     this.ticker = ticker;
-    current = new SingleFlight<>(life -> life.connection.isOpen(), connector::failure);
+    current =
+        connector.single(life -> life.connection.isOpen(), life -> connector.drop(life.connection));
   }
 
   Life open(Call call) {
-    Life life = current.get(call, this::open);
+    try {
+      Life life = current.get(call, this::open);
+      requireNotClosed(call);
+      return life;
+    } catch (LockException e) {
+      requireNotClosed(call);
+      throw e;
+    }
+  }
+
+  private void requireNotClosed(Call call) {
     if (closed) {
-      close();
       throw new LockException.Unreachable("The session ended while acquiring " + call.lock(), null);
     }
-    return life;
   }
 
   private Life open() throws IOException, TimeoutException {
@@ -65,8 +72,6 @@ final class SideConnection {
 
   void close() {
     closed = true;
-    current
-        .ifOpen()
-        .ifPresent(life -> life.connection.abort(Math.toIntExact(callTimeout.toMillis())));
+    current.close();
   }
 }

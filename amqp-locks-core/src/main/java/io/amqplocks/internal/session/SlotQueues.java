@@ -41,12 +41,12 @@ public final class SlotQueues {
   public Answer exists(Call call, String queue) {
     AtomicInteger kept = new AtomicInteger();
     Answer answer =
-        holder.ask(
+        holder.askUnlessOverdue(
             call,
             "look for queue " + queue,
             QueueArguments.passive(queue),
-            (channel, reply) -> kept.set(((DeclareOk) reply.getMethod()).getMessageCount()),
-            LateAnswer.IGNORED);
+            queue,
+            (channel, reply) -> kept.set(((DeclareOk) reply.getMethod()).getMessageCount()));
     if (answer == Answer.OK && kept.get() > 0) {
       clear(call.half(), queue, kept.get());
     }

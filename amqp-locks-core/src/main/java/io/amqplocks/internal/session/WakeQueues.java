@@ -41,10 +41,7 @@ public final class WakeQueues {
   private final Duration callTimeout;
   private final AtomicLong lastTag = new AtomicLong();
   private final LastWords words = new LastWords();
-  private final SingleFlight<Channel> publishing =
-      new SingleFlight<>(
-          Channel::isOpen,
-          (call, failure) -> BrokerErrors.calling(call, "open a channel", failure));
+  private final SingleFlight<Channel> publishing;
 
   WakeQueues(
       SideConnection side,
@@ -53,6 +50,7 @@ public final class WakeQueues {
       Duration callTimeout) {
     this.side = side;
     this.announcer = announcer;
+    publishing = announcer.shared();
     this.background = background;
     this.callTimeout = callTimeout;
   }

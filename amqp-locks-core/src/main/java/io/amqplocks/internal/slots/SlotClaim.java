@@ -36,7 +36,7 @@ public record SlotClaim(Slots slots, SlotChoice choice, Taking leases) implement
     }
     for (int i = 0; i < LOST_RACES; i++) {
       long lookedAt = call.ticker().nanos();
-      SlotScan scan = slots.scan(call, session.prober());
+      SlotScan scan = slots.scanAgain(call, session.prober());
       if (scan.free().isEmpty()) {
         requireCertain(call, session, scan);
         return Optional.empty();

@@ -3,11 +3,13 @@ package io.amqplocks.internal.slots;
 import io.amqplocks.internal.probe.ExistenceProbe;
 import io.amqplocks.internal.probe.Presence;
 import io.amqplocks.internal.session.Call;
+import io.amqplocks.internal.session.Futures;
 import io.amqplocks.internal.session.PublishingConnection;
 import io.amqplocks.internal.topology.QueueNames;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockName;
 import io.amqplocks.lock.SemaphoreAdmin;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -24,6 +26,11 @@ public final class Slots {
   /** What an administrator looks at in one go; with it a thousand slots take one round trip. */
   private static final int LARGE_LOOK = 1024;
 
+  /** What a broker may need to tidy up after one that held many queues. */
+  private static final Duration TIDYING = Duration.ofSeconds(1);
+
+  private static final Duration SHORTEST_PAUSE = Duration.ofMillis(5);
+
   private final LockName name;
   private final QueueNames names;
   private final ExistenceProbe probe;
@@ -35,6 +42,44 @@ public final class Slots {
     this.names = names;
     this.probe = probe;
     this.counts = counts;
+  }
+
+  /**
+   * The same again while it finds nothing free but something uncertain: a queue whose owner died is neither
+   * there nor gone until the broker has tidied up, in milliseconds for each queue of that owner (4.3).
+   */
+  SlotScan scanAgain(Call call, PublishingConnection prober) {
+    Again again = new Again(call, prober);
+    SlotScan scan = scan(call, prober);
+    while (scan.free().isEmpty() && scan.unknown() > 0 && again.mayTry()) {
+      scan = scan(call, prober);
+    }
+    return scan;
+  }
+
+  /** How long to go on with what was answered neither yes nor no. For one thread. */
+  private static final class Again {
+    private final Call call;
+    private final PublishingConnection prober;
+    private final long end;
+    private long pause = SHORTEST_PAUSE.toNanos();
+
+    Again(Call call, PublishingConnection prober) {
+      this.call = call;
+      this.prober = prober;
+      // A node that is down stays so: the caller shall hear of it before long.
+      end = call.ticker().nanos() + Math.min(TIDYING.toNanos(), call.remainingNanos() / 2);
+    }
+
+    /** Pauses, if there is time for another try. */
+    boolean mayTry() {
+      if (prober.blocked().isDone() || end - call.ticker().nanos() < pause) {
+        return false;
+      }
+      Futures.pause(pause);
+      pause *= 2;
+      return true;
+    }
   }
 
   /** Looks at slots and holders until the end of the slots. */
@@ -97,7 +142,12 @@ public final class Slots {
 
   private Set<Integer> present(
       List<Integer> asked, IntFunction<String> queue, Call call, PublishingConnection prober) {
-    List<Presence> answers = probe.probe(call, prober, asked.stream().map(queue::apply).toList());
+    List<String> queues = asked.stream().map(queue::apply).toList();
+    Again again = new Again(call, prober);
+    List<Presence> answers = probe.probe(call, prober, queues);
+    while (answers.contains(Presence.UNKNOWN) && again.mayTry()) {
+      answers = probe.probe(call, prober, queues);
+    }
     Set<Integer> present = new TreeSet<>();
     for (int i = 0; i < asked.size(); i++) {
       if (answers.get(i) == Presence.UNKNOWN) {

@@ -86,7 +86,10 @@ final class Head {
   /** How long to leave the broker alone, unless something happens. */
   long pauseNanos() {
     Vigil kept = vigil;
-    return kept == null ? backoff.next() : kept.pauseNanos();
+    // While the broker cannot be reached, no sooner than somebody tries to again.
+    return kept == null
+        ? Math.max(backoff.next(), lock.context().sessions().pauseNanos())
+        : kept.pauseNanos();
   }
 
   /** Nobody waits any more. */

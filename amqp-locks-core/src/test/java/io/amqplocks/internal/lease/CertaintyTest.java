@@ -25,6 +25,18 @@ class CertaintyTest {
         .isEqualTo(LeaseState.LOST);
   }
 
+  @Tag("defect-S7")
+  @Test
+  void aShorterSilenceEndsItWhereThatIsAskedFor() {
+    Certainty quick = Certainty.of(Duration.ofSeconds(10), Duration.ofSeconds(2));
+    long justVerified = 0;
+    assertThat(quick.after(justVerified, Duration.ofMillis(1_999).toNanos()))
+        .isEqualTo(LeaseState.HELD);
+    assertThat(quick.after(justVerified, Duration.ofSeconds(2).toNanos()))
+        .isEqualTo(LeaseState.UNCERTAIN);
+    assertThat(quick.after(Duration.ofSeconds(18).toNanos(), 0)).isEqualTo(LeaseState.UNCERTAIN);
+  }
+
   @Test
   void endsBeforeTheBrokerMayDropAndIsGivenUpWhenItMustHave() {
     assertThat(after(Duration.ZERO)).isEqualTo(LeaseState.HELD);
