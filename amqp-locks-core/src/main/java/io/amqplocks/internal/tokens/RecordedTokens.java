@@ -28,10 +28,13 @@ final class RecordedTokens implements TokenPlace.Roll {
   private static final long PAUSE_NANOS = 10_000_000;
   private static final long UPGRADE_EVERY_NANOS = 30_000_000_000L;
 
+  /** Somebody here tried to upgrade the queues. */
+  private record Attempt(long at) {}
+
   private final LockId lock;
   private final TokenRecords records;
   private final AtomicReference<TokenRecord> known;
-  private final AtomicReference<@Nullable Long> triedAt = new AtomicReference<>();
+  private final AtomicReference<@Nullable Attempt> tried = new AtomicReference<>();
   private volatile Session reader;
   private volatile boolean outdated;
 
@@ -59,10 +62,10 @@ final class RecordedTokens implements TokenPlace.Roll {
 
   /** Whether the broker's version is another than the queue was made for, and nobody here tried lately. */
   boolean isDueForUpgrade(long now) {
-    Long last = triedAt.get();
+    Attempt last = tried.get();
     return outdated
-        && (last == null || now - last >= UPGRADE_EVERY_NANOS)
-        && triedAt.compareAndSet(last, now);
+        && (last == null || now - last.at >= UPGRADE_EVERY_NANOS)
+        && tried.compareAndSet(last, new Attempt(now));
   }
 
   @Override
