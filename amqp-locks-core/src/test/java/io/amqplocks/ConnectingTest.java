@@ -175,7 +175,7 @@ class ConnectingTest {
     private final AtomicInteger count = new AtomicInteger();
 
     CountingListener() throws IOException {
-      socket = new ServerSocket(0, 100, InetAddress.getByName("127.0.0.1"));
+      socket = new ServerSocket(0, 100, InetAddress.getLoopbackAddress());
       Thread thread = new Thread(this::accept, "counting-listener");
       thread.setDaemon(true);
       thread.start();

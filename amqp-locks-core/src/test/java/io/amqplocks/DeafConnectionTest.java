@@ -55,7 +55,7 @@ class DeafConnectionTest {
               .certainFor(certainFor);
       Lease lease = fixture.open(builder).mutex("m").acquire(Duration.ofSeconds(20));
       AmqpLocks others = fixture.open();
-      others.mutex("n").tryAcquire().orElseThrow();
+      others.mutex("n").tryAcquire().orElseThrow().close();
       proxy.resetServerSide();
       long reset = System.nanoTime();
       try (Lease next = others.mutex("m").acquire(Duration.ofSeconds(20))) {
