@@ -3,6 +3,7 @@ package io.amqplocks;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
+import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
@@ -87,6 +88,22 @@ class ForgedTokenTest extends TokenAdministered {
     }
   }
 
+  /** However a verification looks at the queue, a lease does not move to what it finds there. */
+  @ParameterizedTest
+  @EnumSource
+  void aLeaseDoesNotMoveToAForgedTokenWhenItIsVerified(TokenQueueType type) throws Exception {
+    admin.create(1, type);
+    try (Lease lease = locks.tokenSemaphore("s").acquire(LONG)) {
+      for (int i = 0; i < 5; i++) {
+        forge(ID, "slot 3 epoch 29000000 on RabbitMQ " + broker.version().major());
+        assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+        assertThat(lease.slot()).isEqualTo(1);
+      }
+      assertThat(locks.tokenSemaphore("s").tryAcquire()).isEmpty();
+    }
+    await().untilAsserted(() -> assertThat(Tokens.idle(broker, tokens(1))).hasSize(1));
+  }
+
   @Test
   void noForgedEpochPoisonsAResource() throws Exception {
     FencingToken before;
@@ -126,13 +143,14 @@ class ForgedTokenTest extends TokenAdministered {
   void recordsOutOfAllRangeAreNotBelieved() throws Exception {
     admin.create(2, TokenQueueType.QUORUM);
     String real = record().toString().replace("slots 2", "slots 0");
+    long next = record().version() + 900;
     String queue = fixture.names().tokenRecord(ID);
     for (String forged :
         List.of(
             real.replaceFirst("version \\d+", "version 999999999999999999"),
-            real.replaceFirst("version \\d+", "version 900")
+            real.replaceFirst("version \\d+", "version " + next)
                 .replaceFirst("of \\d+", "of 999999999"),
-            real.replaceFirst("version \\d+", "version 901")
+            real.replaceFirst("version \\d+", "version " + (next + 1))
                 .replaceFirst("epoch \\d+", "epoch " + FencingToken.MAX_EPOCH))) {
       Fences.publish(broker, queue, forged);
     }
@@ -149,7 +167,7 @@ class ForgedTokenTest extends TokenAdministered {
     String real = record().toString();
     String queue = fixture.names().tokenRecord(ID);
     String forged =
-        real.replaceFirst("version \\d+", "version 500")
+        real.replaceFirst("version \\d+", "version " + (record().version() + 500))
             .replaceFirst("generation \\d+ of \\d+", "generation 5 of 5");
     Fences.publish(broker, queue, forged);
     assertThatThrownBy(() -> fixture.open().tokenSemaphore("s").tryAcquire())
