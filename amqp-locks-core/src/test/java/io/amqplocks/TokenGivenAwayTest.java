@@ -154,7 +154,7 @@ class TokenGivenAwayTest {
     Lease a = hold(here.tokenSemaphore("s"), others.tokenSemaphore("s"), Way.PUSHED);
     broker.faults().crashQueue(queue(a.lock()));
     await()
-        .atMost(Duration.ofSeconds(Fixture.UNVERIFIED_SECONDS))
+        .atMost(Fixture.AT_ONCE)
         .untilAsserted(() -> assertThat(a.state()).isEqualTo(LeaseState.LOST));
     assertThat(a.lossReason().orElseThrow().cause()).isEqualTo(Cause.REVOKED);
   }
@@ -190,7 +190,7 @@ class TokenGivenAwayTest {
     Lease b = givenTo(others, a);
     b.close();
     await()
-        .atMost(Duration.ofSeconds(Fixture.UNVERIFIED_SECONDS))
+        .atMost(Fixture.AT_ONCE)
         .untilAsserted(() -> assertThat(a.state()).isEqualTo(LeaseState.LOST));
     assertThat(a.lossReason().orElseThrow().cause()).isEqualTo(Cause.REVOKED);
     assertThat(a.fencingToken()).isEqualTo(number);

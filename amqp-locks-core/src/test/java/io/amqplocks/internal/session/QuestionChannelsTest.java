@@ -74,7 +74,7 @@ class QuestionChannelsTest {
   @Test
   void andSoItDoesOnTheChannelsThatCarryConsumers() {
     DeliveryChannels deliveries = new DeliveryChannels(connection, questions, background);
-    DeliveryChannel channel = deliveries.lend(call, "consume");
+    Loan channel = deliveries.lend(call, "consume");
     pass(Duration.ofSeconds(10));
     assertThat(
             deliveries.ask(
