@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
@@ -172,6 +173,28 @@ class BrokerFaultsTest {
     assertThat(faults.queues()).extracting(BrokerQueue::name).doesNotContain("exclusive-ß");
     assertThatThrownBy(() -> faults.deleteQueue("exclusive-ß"))
         .hasMessageContaining("no queue named exclusive-ß");
+  }
+
+  @Test
+  void aSuspendedQueueAnswersNobodyUntilItIsResumed() throws Exception {
+    channel.queueDeclare("hung", true, false, false, null);
+    channel.queueDeclare("well", true, false, false, null);
+    faults.suspendQueue("hung");
+
+    Channel asking = connection.createChannel();
+    CompletableFuture<?> answer =
+        asking.asyncCompletableRpc(
+            new AMQP.Queue.Declare.Builder().queue("hung").passive(true).build());
+    channel.queueDeclarePassive("well");
+    await().during(Duration.ofMillis(300)).until(() -> !answer.isDone());
+
+    faults.resumeQueue("hung");
+    answer.get(30, TimeUnit.SECONDS);
+    channel.queueDelete("hung");
+    channel.queueDelete("well");
+    faults.resumeQueue("hung");
+    assertThatThrownBy(() -> faults.suspendQueue("hung"))
+        .hasMessageContaining("no queue named hung");
   }
 
   @Test

@@ -39,7 +39,7 @@ public final class LeaseBook implements Taking {
   private final Waiters waiters;
 
   /** An empty book that does all of its work on one executor. */
-  LeaseBook(
+  public LeaseBook(
       Duration callTimeout, Ticker ticker, Notices notices, Executor background, Waiters waiters) {
     this(callTimeout, ticker, notices, background, background, waiters);
   }

@@ -83,7 +83,7 @@ class HeldLeaseTest {
             });
     assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
     requireCertainForNoLongerThan(CERTAIN.minus(UNDER_WAY), lease);
-    client.book().verify(client.session());
+    client.book().verify(client.session()).join();
     requireCertainForNoLongerThan(CERTAIN.minus(UNDER_WAY), lease);
   }
 

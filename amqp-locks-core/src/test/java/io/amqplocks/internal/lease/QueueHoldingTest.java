@@ -130,7 +130,7 @@ class QueueHoldingTest {
     broker.faults().deleteQueue(holderQueue);
     try (Connection another = takenByAnother()) {
       assertThat(lease.state()).as("nobody asked").isEqualTo(LeaseState.HELD);
-      client.book().verify(client.session());
+      client.book().verify(client.session()).join();
       assertThat(lease.state()).isEqualTo(LeaseState.LOST);
     }
   }
