@@ -1,9 +1,11 @@
 package io.amqplocks;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
+import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.Lease;
@@ -258,6 +260,27 @@ class TokenGivenAwayTest {
     held.forEach(Lease::close);
     assertThat(admin.audit(Duration.ofSeconds(20)))
         .isEqualTo(new TokenAudit(3, 3, 0, 0, Set.of(), false));
+  }
+
+  /** To be verified, a token needs a second channel for a moment. */
+  @Test
+  void thoseWhoUseUpAllChannelsAreVerified() {
+    admin.create(20, TokenQueueType.CLASSIC);
+    ConnectionFactory factory = broker.connectionFactory();
+    factory.setRequestedChannelMax(16);
+    AmqpLock lock = fixture.open(fixture.builder(factory)).tokenSemaphore("s");
+    List<Lease> leases = new ArrayList<>();
+    assertThatThrownBy(
+            () -> {
+              for (int i = 0; i < 20; i++) {
+                leases.add(lock.tryAcquire().orElseThrow());
+              }
+            })
+        .isInstanceOf(LockException.Unanswered.class)
+        .hasMessageContaining("channel_max");
+    leases.forEach(TokenGivenAwayTest::staysHeld);
+    assertThat(leases).hasSizeGreaterThan(10).extracting(Lease::slot).doesNotHaveDuplicates();
+    leases.forEach(Lease::close);
   }
 
   /** A fenced lease stays in its slot, idle ones or not, and keeps its number. */

@@ -273,8 +273,12 @@ public final class Rivalry implements AutoCloseable {
   @Override
   public void close() throws InterruptedException {
     done.countDown();
+    rival.join(TAKING.toMillis());
     if (rival.isAlive()) {
-      rival.join();
+      AssertionError hangs = new AssertionError(name + ": a bounded call does not return");
+      hangs.setStackTrace(rival.getStackTrace());
+      rival.interrupt();
+      throw hangs;
     }
     Lease ours = held;
     if (ours != null) {

@@ -39,6 +39,7 @@ final class DeliveryChannels {
   private final QuestionChannels questions;
   private final Executor background;
   private final int most;
+  private final int spare;
   private final Semaphore lendable;
   private final Deque<DeliveryChannel> idle = new ConcurrentLinkedDeque<>();
 
@@ -49,12 +50,25 @@ final class DeliveryChannels {
     int allowed = connection.getChannelMax() == 0 ? USUAL : connection.getChannelMax();
     // The rest is left to all other calls, for releases above all.
     most = Math.max(1, allowed * 3 / 4);
-    lendable = new Semaphore(most);
+    spare = Math.max(1, allowed / 16);
+    lendable = new Semaphore(most + spare);
   }
 
   /** A channel that carries nothing yet. Does not wait for one: they may be lent for hours. */
   Loan lend(Call call, String step) {
-    if (!lendable.tryAcquire()) {
+    return lend(call, step, spare);
+  }
+
+  /**
+   * The same for who gives another back soon: there are some for that when no more are lent otherwise, or
+   * many holders could not be verified.
+   */
+  Loan lendInExchange(Call call, String step) {
+    return lend(call, step, 0);
+  }
+
+  private Loan lend(Call call, String step, int left) {
+    if (lendable.availablePermits() <= left || !lendable.tryAcquire()) {
       throw new LockException.Unanswered(
           "Cannot %s for %s now: %d channels of the connection carry a held lock or a waiter each, and no more may"
                   .formatted(step, call.lock(), most)

@@ -161,7 +161,7 @@ public final class TokenProof {
   /** Has the next message come to a consumer that goes before all others, and then gives back. */
   private Answer takeOver(Call call, HeldToken token, boolean thisOne) {
     String step = "consume tokens from queue " + token.queue();
-    Loan loan = channels.lend(call, step);
+    Loan loan = channels.lendInExchange(call, step);
     Hand keeper = tokens.keeper(token, loan);
     if (token.giveBack(keeper) == null) {
       channels.giveBack(loan);

@@ -73,7 +73,7 @@ public final class TokenQueues {
   /**
    * Takes a token if one is idle.
    *
-   * @param classic whether it is a classic queue
+   * @param classic whether it is a classic queue for sure
    * @throws LockException.Unanswered if the broker did not say in time; what comes later goes back
    */
   public Take take(Call call, String queue, boolean classic) {
@@ -106,7 +106,7 @@ public final class TokenQueues {
   /**
    * Waits for a token, by a consumer that the broker gives at most one.
    *
-   * @param classic whether it is a classic queue
+   * @param classic whether it is a classic queue for sure
    * @param priority of all who wait those with the highest are served first
    * @param arrived is called when it has come, or never will; must not block
    * @return to be closed in any case; empty if there is no such queue

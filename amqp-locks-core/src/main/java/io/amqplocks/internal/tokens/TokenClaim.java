@@ -76,7 +76,7 @@ public record TokenClaim(
       TokenPlace place = find(call, session);
       Session carrier = carrier(call, session, place);
       Optional<TokenSubscription> waiting =
-          carrier.tokens().await(call, place.queue(), !place.isQuorum(), priority, wake);
+          carrier.tokens().await(call, place.queue(), place.isClassic(), priority, wake);
       if (waiting.isPresent()) {
         TokenHolding holding = new TokenHolding(call.lock(), place, fenced);
         return new TokenVigil(carrier, waiting.get(), place, holding, leases, wake);

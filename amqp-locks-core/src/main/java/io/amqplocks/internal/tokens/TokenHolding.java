@@ -76,7 +76,7 @@ final class TokenHolding implements Holding {
       return true;
     }
     for (int i = 0; i < MOST_STRAYS; i++) {
-      Take take = session.tokens().take(call, place.queue(), !place.isQuorum());
+      Take take = session.tokens().take(call, place.queue(), place.isClassic());
       HeldToken taken = take.token();
       if (taken == null) {
         queueIsGone = take.outcome() == Take.Outcome.NO_QUEUE;

@@ -36,4 +36,9 @@ public record TokenPlace(String queue, TokenQueueType type, boolean plain, Roll 
   boolean isQuorum() {
     return type == TokenQueueType.QUORUM;
   }
+
+  /** Whether it is a classic queue for sure: a plain one is what its virtual host makes of it. */
+  boolean isClassic() {
+    return !plain && type == TokenQueueType.CLASSIC;
+  }
 }
