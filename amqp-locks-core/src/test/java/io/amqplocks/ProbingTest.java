@@ -37,8 +37,7 @@ class ProbingTest {
   }
 
   private AmqpLocks probing(ProbeKind kind) {
-    return fixture.open(
-        fixture.builder().heartbeat(HEARTBEAT).callTimeout(HEARTBEAT).probing(kind));
+    return fixture.open(fixture.builder().heartbeat(HEARTBEAT).probing(kind));
   }
 
   @ParameterizedTest

@@ -202,7 +202,7 @@ final class TokenHolding implements Holding {
         }
       }
       Answer answer =
-          session.tokens().verify(call, ours, fenced, came -> judge(came, call.ticker().nanos()));
+          session.tokens().verify(call, ours, fenced, came -> judge(call, session, came));
       return switch (answer) {
         case OK -> Standing.OURS;
         case NONE -> Standing.UNKNOWN;
@@ -217,8 +217,16 @@ final class TokenHolding implements Holding {
    * What came back at a verification. The lease may move to another slot's token, unless it is fenced: its
    * number is of its slot, and was given away with it.
    */
-  private Verdict judge(Delivery came, long now) {
-    Optional<TokenContent> read = TokenContent.parse(came.content());
+  private Verdict judge(Call call, Session session, Delivery came) {
+    Optional<TokenContent> read;
+    try {
+      read =
+          TokenContent.parse(came.content())
+              .filter(token -> place.roll().has(call, session, token));
+    } catch (LockException e) {
+      log.debug("Whether what came is a token of {} cannot be told: {}", lock, e.getMessage());
+      return Verdict.EXCHANGE;
+    }
     if (read.isEmpty() && !place.plain()) {
       log.warn(
           "A message in queue {} is no token of {} and was removed; somebody publishes there",
@@ -237,7 +245,7 @@ final class TokenHolding implements Holding {
     }
     content = read.orElse(null);
     returns = came.returns();
-    risk = new HoldRisk(now);
+    risk = new HoldRisk(call.ticker().nanos());
     return Verdict.KEEP;
   }
 
