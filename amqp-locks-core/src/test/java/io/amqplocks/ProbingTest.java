@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @BrokerTest(everyLine = true, ownBroker = true)
 class ProbingTest {
 
-  private static final Duration HEARTBEAT = Duration.ofSeconds(2);
+  private static final Duration HEARTBEAT = Duration.ofSeconds(4);
 
   private Fixture fixture;
 
@@ -37,7 +37,12 @@ class ProbingTest {
   }
 
   private AmqpLocks probing(ProbeKind kind) {
-    return fixture.open(fixture.builder().heartbeat(HEARTBEAT).probing(kind));
+    return fixture.open(
+        fixture
+            .builder()
+            .heartbeat(HEARTBEAT)
+            .callTimeout(HEARTBEAT)
+            .probing(kind));
   }
 
   @ParameterizedTest
