@@ -38,11 +38,7 @@ class ProbingTest {
 
   private AmqpLocks probing(ProbeKind kind) {
     return fixture.open(
-        fixture
-            .builder()
-            .heartbeat(HEARTBEAT)
-            .callTimeout(HEARTBEAT)
-            .probing(kind));
+        fixture.builder().heartbeat(HEARTBEAT).callTimeout(HEARTBEAT).probing(kind));
   }
 
   @ParameterizedTest
