@@ -53,16 +53,9 @@ class TokenHeldTooLongTest {
       return type + "-" + way + (verified ? "-verified" : "") + (policy ? "-policy" : "");
     }
 
-    /** Below 3.12 all queues have the node's timeout, from 4.3 on quorum queues alone have one. */
+    /** Below 3.12 all queues have the node's timeout. */
     boolean endsOn(BrokerVersion version) {
-      return !verified
-          && (!version.isAtLeast(3, 12)
-              || (policy && version.isAtLeast(4, 3) && type == TokenQueueType.QUORUM));
-    }
-
-    /** 4.3 ends a consumer; who has got the message, is not told. */
-    boolean isTold(BrokerVersion version) {
-      return !version.isAtLeast(4, 3) || way == Way.PUSHED;
+      return !verified && !version.isAtLeast(3, 12);
     }
   }
 
@@ -110,7 +103,7 @@ class TokenHeldTooLongTest {
           for (boolean policy : new boolean[] {false, true}) {
             holds.add(hold(new Case(type, way, policy, true), locks, others));
             Case unseen = new Case(type, way, policy, false);
-            if (!unseen.endsOn(version) || unseen.isTold(version)) {
+            if (!policy || !version.isAtLeast(4, 3)) {
               holds.add(hold(unseen, unverified, others));
             }
           }
@@ -166,10 +159,9 @@ class TokenHeldTooLongTest {
       return;
     }
     assertThat(hold.lease.state()).as(what).isEqualTo(LeaseState.LOST);
-    // The end of a consumer has no reason.
-    Cause cause = version.isAtLeast(4, 3) ? Cause.REVOKED : Cause.HELD_TOO_LONG;
     assertThat(hold.lease.lossReason())
-        .hasValueSatisfying(reason -> assertThat(reason.cause()).as(what).isEqualTo(cause));
+        .hasValueSatisfying(
+            reason -> assertThat(reason.cause()).as(what).isEqualTo(Cause.HELD_TOO_LONG));
     // The broker counts from the delivery, the lease from when it is had: a little later.
     assertThat(hold.lease.age())
         .as(what)
