@@ -28,11 +28,13 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What holders see when the broker, or the way to it, fails. */
 @BrokerTest(everyLine = true, ownBroker = true)
+@Order(1) // of the longest
 class BrokerFaultTest {
 
   private final ExecutorService threads = Executors.newCachedThreadPool();

@@ -24,11 +24,13 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What holders and others see when nodes of a cluster fail, on Khepri. */
 @Tag("one-jdk")
+@Order(1) // of the longest
 class ClusterFaultTest {
 
   private static final Duration HEARTBEAT = Duration.ofSeconds(4);

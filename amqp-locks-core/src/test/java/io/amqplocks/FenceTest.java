@@ -28,6 +28,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,6 +36,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tokens rise with each acquisition of a slot, whoever acquires it and whatever happens between. */
 @BrokerTest(everyLine = true, ownBroker = true)
+@Order(1) // of the longest
 class FenceTest {
 
   private static final Duration LONG = Duration.ofMinutes(1);

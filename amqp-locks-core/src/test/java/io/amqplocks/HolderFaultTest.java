@@ -29,12 +29,14 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Holders in processes of their own, and what becomes of their slots when they die or freeze. */
 @BrokerTest(everyLine = true)
+@Order(1) // of the longest
 class HolderFaultTest {
 
   private static final Duration START = Duration.ofSeconds(90);

@@ -25,11 +25,13 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The persistent mutex where the broker, the network, strangers or permissions do not play along. */
 @BrokerTest(everyLine = true, ownBroker = true)
+@Order(1) // of the longest
 class PersistentMutexFaultTest {
 
   private static final String USER = "locks-persistent";

@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,6 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the broker's policies do to the queues of a lock: the table of docs/operations/policies.md. */
 @BrokerTest(everyLine = true, ownBroker = true)
+@Order(1) // of the longest
 class PolicyTest {
 
   private static final LockName NAME = LockName.of("s");

@@ -32,6 +32,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -39,6 +40,7 @@ import org.junit.jupiter.api.Test;
 @Tag("trap-15")
 @BrokerTest
 @Tag("one-jdk")
+@Order(1) // of the longest
 class ResizeStormTest {
 
   private static final int MOST = 20;

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -35,6 +36,7 @@ import org.junit.jupiter.api.Test;
  */
 @Tag("trap-10")
 @Tag("one-jdk")
+@Order(1) // of the longest
 class TokenClusterTest {
 
   private static final Duration HEARTBEAT = Duration.ofSeconds(4);

@@ -23,6 +23,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -33,6 +34,7 @@ import org.junit.jupiter.api.Test;
  */
 @Tag("trap-9")
 @Tag("one-jdk")
+@Order(1) // of the longest
 class TokenHeldTooLongTest {
 
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
@@ -138,7 +140,7 @@ class TokenHeldTooLongTest {
         check(hold, version);
         if (hold.of.endsOn(version)) {
           // The token is not lost with the lease, nor there twice.
-          assertThat(others.admin().tokenSemaphore(hold.of.name()).audit(Duration.ofSeconds(30)))
+          assertThat(others.admin().tokenSemaphore(hold.of.name()).audit(Duration.ofSeconds(2)))
               .as(hold.of.toString())
               .isEqualTo(new TokenAudit(1, 1, 0, 0, Set.of(), false));
         }

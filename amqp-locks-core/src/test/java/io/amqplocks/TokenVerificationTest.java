@@ -24,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,6 +32,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** What holders of tokens learn, and when, if their token, its queue or the way to it is gone. */
 @BrokerTest(everyLine = true, ownBroker = true)
+@Order(1) // of the longest
 class TokenVerificationTest {
 
   /** For so many a lease is certain without an answer. */
