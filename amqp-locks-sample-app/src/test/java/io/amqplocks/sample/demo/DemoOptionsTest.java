@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.amqplocks.spring.SemaphoreAlgorithm;
+import io.amqplocks.test.ChildJvm;
+import io.amqplocks.test.ChildJvmBuilder;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,5 +46,16 @@ class DemoOptionsTest {
 
   private static DemoOptions parse(String line) {
     return DemoOptions.parse(line.isEmpty() ? List.of() : List.of(line.split(" ")));
+  }
+
+  @Test
+  void aLineThatIsNotThereIsNamed() {
+    ChildJvmBuilder program =
+        DemoProgram.anywhere().env("AMQP_LOCKS_BROKER_URI", "").env("DOCKER_HOST", "unix:///");
+    try (ChildJvm demo = program.args("--once", "--broker", "9.9").start()) {
+      assertThat(demo.exitCode(DemoProgram.AT_MOST)).hasValue(1);
+      // On a machine without any broker it says so instead.
+      assertThat(demo.lines()).last().asString().startsWith("No RabbitMQ").contains("can be had");
+    }
   }
 }
