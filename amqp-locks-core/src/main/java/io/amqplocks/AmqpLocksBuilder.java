@@ -74,11 +74,14 @@ public final class AmqpLocksBuilder {
   }
 
   /**
-   * How old the newest answer of the broker may be for a lease to be HELD. Default: the heartbeat decides
-   * alone, 1.75 times its interval. With a shorter time, one second at least, each connection that holds
-   * asks for a sign of life twice within it, and leases are UNCERTAIN after that time without one: so
-   * little can pass unnoticed after a connection that only the broker knows to be dead. Where the broker or
-   * this process halts for so long, leases are UNCERTAIN for a moment as well; nothing is lost by that.
+   * For how long leases stay HELD while the broker is silent; one second at least. Default: 1.75
+   * heartbeats, and a longer time changes nothing. With a shorter one, each connection that holds a
+   * lease sends a small request twice within this time. If the newest request that was answered was
+   * sent longer ago than that, the leases of the connection are UNCERTAIN. This bounds how long a
+   * holder believes in a connection that only the broker knows to be dead. If the broker or this
+   * process halts for so long, leases are UNCERTAIN for a moment as well; none is lost by that.
+   *
+   * @throws LockException.Invalid if it is shorter than a second
    */
   public AmqpLocksBuilder certainFor(Duration longestSilence) {
     if (longestSilence.compareTo(Duration.ofSeconds(1)) < 0) {
@@ -91,9 +94,9 @@ public final class AmqpLocksBuilder {
 
   /**
    * The bound on the broker's part of each call, all steps together; not more than the heartbeat.
-   * Default: 5 s, or the heartbeat if that is shorter. Connecting counts, however many addresses there
-   * are: if it takes longer, it goes on for the calls that come after. Opening a channel, which most calls
-   * find open, has the same bound again.
+   * Default: 5 s, or the heartbeat if that is shorter. Connecting counts, however many addresses
+   * there are; a connect that takes longer goes on, and later calls use its connection. Opening a
+   * channel, which most calls find open, has the same bound again.
    */
   public AmqpLocksBuilder callTimeout(Duration bound) {
     if (bound.compareTo(Duration.ofMillis(10)) < 0) {

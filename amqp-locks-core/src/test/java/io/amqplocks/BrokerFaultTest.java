@@ -220,6 +220,8 @@ class BrokerFaultTest {
       assertThatThrownBy(() -> locks.semaphore("s").tryAcquire())
           .isInstanceOf(LockException.Unanswered.class)
           .hasMessageContaining("semaphore 's'");
+      // A call timeout, and one more to open a connection; the alarm would not end.
+      assertThat(Duration.ofNanos(System.nanoTime() - since)).isLessThan(heartbeat.multipliedBy(4));
       await().until(() -> locks.status().blocked());
       await()
           .atMost(Duration.ofMinutes(1))

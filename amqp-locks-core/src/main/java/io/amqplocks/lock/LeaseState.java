@@ -6,11 +6,12 @@ package io.amqplocks.lock;
  */
 public enum LeaseState {
   /**
-   * The broker confirmed the lease so recently that it cannot have dropped a silent connection since.
-   * A deleted queue, or a connection whose end this side hears of, still make this a few milliseconds
-   * stale; a connection that ends at the broker only, for as long as silence goes unnoticed: 1.75
-   * heartbeats, or a shorter time that the settings say. Where that could do harm, the resource must check
-   * for itself.
+   * The broker confirmed the lease so recently that it cannot have dropped a silent connection
+   * since. This can be stale. After a deleted queue, or the end of a connection that this side
+   * notices, it is so for milliseconds. After the end of a connection that only the broker notices,
+   * it is so for up to 1.75 heartbeats, or the shorter time of {@code certainFor}. A token that the
+   * broker gave away without telling its holder is found out at the next verification. Where that
+   * could do harm, the resource must check for itself.
    */
   HELD,
   /** The broker has not confirmed the lease for too long; somebody else may have it by now. */

@@ -6,7 +6,8 @@ import java.util.Optional;
 /**
  * What an operator wants to know of one {@code AmqpLocks} at a glance.
  *
- * @param session whether there is a session with the broker, and one for quorum tokens if there ever was
+ * @param session whether there is a session with the broker; and, once quorum tokens have needed a
+ *     session of their own, whether that one is there too
  * @param blocked whether a memory or disk alarm of the broker holds up this client's publishes: held
  *     leases are fine, slots cannot be looked for
  * @param held leases held or uncertain
@@ -30,7 +31,7 @@ public record LocksStatus(
     NOT_OPENED,
     /** Connected. */
     OPEN,
-    /** The last one ended, of quorum tokens or of all else; the next acquire there opens a new one. */
+    /** One that was open has ended; the next acquire that needs it opens a new one. */
     ENDED,
     /** This {@code AmqpLocks} was closed. */
     CLOSED

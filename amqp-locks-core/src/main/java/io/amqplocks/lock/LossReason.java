@@ -18,16 +18,17 @@ public record LossReason(Cause cause, String detail) {
      */
     EXPIRED,
     /**
-     * The broker took it away. Its queue was deleted, by an operator, a policy or the broker, or by an
-     * administrator who disabled the persistent mutex; or the broker took the holder for gone.
+     * The broker took the lease away. Its queue was deleted, by an operator, a policy or the broker,
+     * or by an administrator who disabled the persistent mutex; or its queue crashed; or the broker
+     * believed that the holder was gone, and gave its token to another.
      */
     REVOKED,
     /** An administrator removed the slot; the holder has let go of it. */
     SLOT_REMOVED,
     /**
-     * The token was held for longer than the broker allows a message to be unacknowledged ({@code
-     * consumer_timeout}, 30 minutes by default) without being verified; it has taken it back. From
-     * RabbitMQ 4.3 on it does not say that this was why, and the cause is {@link #REVOKED}.
+     * The token was held without a verification for longer than the broker lets a message be
+     * unacknowledged ({@code consumer_timeout}, 30 minutes by default), and the broker took it back.
+     * RabbitMQ 4.3 does not say that this was the reason; there the cause is {@link #REVOKED}.
      */
     HELD_TOO_LONG
   }

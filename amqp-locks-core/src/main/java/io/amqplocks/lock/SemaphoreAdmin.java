@@ -48,7 +48,7 @@ public interface SemaphoreAdmin {
    *
    * @param slots how many, 0 to {@link #MAX_SLOTS}
    * @throws LockException.Invalid if the number is out of range
-   * @throws LockException.Conflict if it is to grow and its slots, made by others, are not durable
+   * @throws LockException.Conflict if it is to grow, and others made its slots, which are not durable
    */
   default SlotChange resize(int slots) {
     return resize(slots, DeleteOrder.DESCENDING);
@@ -62,7 +62,7 @@ public interface SemaphoreAdmin {
    *
    * @param more how many, 1 at least
    * @throws LockException.Invalid if that makes more than {@link #MAX_SLOTS}
-   * @throws LockException.Conflict if those that there are were made by others and are not durable
+   * @throws LockException.Conflict if others made its slots, which are not durable
    */
   SlotChange add(int more);
 

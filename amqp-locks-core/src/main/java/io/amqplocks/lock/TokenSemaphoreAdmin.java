@@ -45,9 +45,9 @@ public interface TokenSemaphoreAdmin {
    * of all who wait; {@link TokenStatus#pendingWithdrawals()} says how many are left. If this process
    * ends before, call it again from any other.
    *
-   * <p>If more tokens wait than there can be, because somebody else published some, the surplus is removed.
-   * What others added or removed while it was in use nobody can see so soon: the status counts by the
-   * record then, and {@link #audit} tells.
+   * <p>If more tokens are idle than there can be, because somebody else published some, the surplus
+   * is removed. Surplus tokens that are in use, and tokens that others removed, are not seen here: the
+   * status then counts by the record, and {@link #audit} tells the truth.
    *
    * @param slots how many, 1 to {@link #MAX_SLOTS}
    * @throws LockException.NotFound if it does not exist
@@ -59,9 +59,9 @@ public interface TokenSemaphoreAdmin {
    * holders lose their leases at the next verification. In the plain protocol ({@link TokenNaming}) they
    * do so only if the queue was not made again before; wait for that long.
    *
-   * <p>What is remembered of it, so that generations and epochs only rise, goes too, unless tokens of it
-   * were made within the last hour, or more often than once a minute for long: then two small queues stay
-   * behind, and go when it is destroyed again later.
+   * <p>Its record and ledger, which make generations and epochs only rise, are deleted too, unless
+   * tokens of it were made within the last hour, or more often than once a minute for long. In that
+   * case these two small queues stay behind until it is destroyed again later.
    */
   void destroy();
 
@@ -92,8 +92,8 @@ public interface TokenSemaphoreAdmin {
    * come back. Meanwhile nobody can acquire; all tokens are put back at the end, also if this process
    * dies. Changes nothing.
    *
-   * <p>It takes all of the patience, since a token that is too many may be in use, and ends sooner only
-   * if the queue is a quorum queue, all tokens were seen, and nobody else holds or waits there.
+   * <p>It takes all of the patience, since a surplus token may be in use. It ends sooner only if the
+   * queue is a quorum queue, all tokens were seen, and nobody else holds or waits there.
    *
    * @param patience how long to wait for tokens in use; zero to look at the idle ones only
    */

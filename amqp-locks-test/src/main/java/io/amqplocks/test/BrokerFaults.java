@@ -51,9 +51,9 @@ public interface BrokerFaults {
   void deleteQueue(String queue);
 
   /**
-   * Kills the queue's process on this node, as a defect of the server would end it, and returns when the
-   * server has started another in its place. Whoever had messages of a classic queue has them no more;
-   * of a quorum queue this is the local member's process.
+   * Kills the queue's process on this node, as a defect of the server would, and returns when the
+   * server has started another in its place. Whoever held messages of a classic queue holds them no
+   * more. Of a quorum queue it is the local member's process, and holders keep their messages.
    *
    * @throws IllegalStateException if there is no such queue with a process on this node
    */
@@ -68,14 +68,14 @@ public interface BrokerFaults {
   void dropLinkTo(String queue);
 
   /**
-   * Stops a classic queue in its tracks: whoever asks for it gets no answer until {@link #resumeQueue}. Its
-   * connections and all other queues go on.
+   * Suspends a classic queue: whoever asks for it gets no answer until {@link #resumeQueue}. Its
+   * connections and all other queues go on. {@link #heal()} resumes it.
    *
    * @throws IllegalStateException if there is no such queue
    */
   void suspendQueue(String queue);
 
-  /** Lets a suspended queue go on. Does nothing if there is none of that name. */
+  /** Lets a suspended queue go on. Does nothing if there is no queue of that name. */
   void resumeQueue(String queue);
 
   /**

@@ -157,10 +157,10 @@ public final class Cluster implements AutoCloseable {
   }
 
   /**
-   * Breaks the connections between that node and the others, and lets no new ones come about until
-   * {@link ClusterNode#reconnect()}. Unlike {@link ClusterNode#cutOffFromPeers()}, which nobody notices
-   * for a minute, both sides know at once, as after a reset of the network between them. Clients on
-   * this machine reach all nodes as ever.
+   * Breaks the connections between that node and the others, and prevents new ones until {@link
+   * ClusterNode#reconnect()}. Both sides know at once, as after a reset of the network between them,
+   * while nobody notices {@link ClusterNode#cutOffFromPeers()} for a minute. Clients on this machine
+   * reach all nodes as ever.
    */
   public void breakOffFromPeers(ClusterNode node) {
     node.cutOffFromPeers();
@@ -174,7 +174,7 @@ public final class Cluster implements AutoCloseable {
 
   /**
    * Undoes all faults of all nodes, and returns when all of them run and see one another. On Mnesia
-   * this restarts the servers that still see fewer others than another does.
+   * this restarts the servers that see fewer nodes than the one that sees most.
    */
   public void heal() {
     nodes.forEach(ClusterNode::reconnect);

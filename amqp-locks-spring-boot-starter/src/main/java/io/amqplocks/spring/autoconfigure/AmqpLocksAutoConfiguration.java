@@ -88,6 +88,9 @@ public final class AmqpLocksAutoConfiguration {
     if (properties.verifyEvery() != null) {
       builder.verifyEvery(properties.verifyEvery());
     }
+    if (properties.certainFor() != null) {
+      builder.certainFor(properties.certainFor());
+    }
     listeners.orderedStream().forEach(builder::listener);
     customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
     return builder.build();

@@ -35,6 +35,8 @@ import org.springframework.boot.context.properties.bind.Name;
  *     five seconds, or the heartbeat if that is shorter.
  * @param verifyEvery How often to ask the broker whether held leases still stand. By default half
  *     the heartbeat.
+ * @param certainFor How old the broker's newest answer may be for a lease to be held for certain, one
+ *     second at least. By default the heartbeat decides alone, 1.75 times its interval.
  * @param queuePrefix Prefix of all queues that the locks use, for broker permissions.
  * @param defaultWait How long to wait for a busy lock where neither the lock's own setting nor the
  *     caller says.
@@ -56,6 +58,7 @@ public record AmqpLocksProperties(
     @DefaultValue("10s") Duration heartbeat,
     @Nullable Duration callTimeout,
     @Nullable Duration verifyEvery,
+    @Nullable Duration certainFor,
     @DefaultValue("amqp-locks.") String queuePrefix,
     @DefaultValue("30s") Duration defaultWait,
     @DefaultValue("5s") Duration shutdownTimeout,
@@ -126,6 +129,12 @@ public record AmqpLocksProperties(
           verifyEvery.compareTo(LEAST) >= 0 && verifyEvery.compareTo(heartbeat) <= 0,
           "amqp-locks.verify-every must be 10 ms at least and at most amqp-locks.heartbeat",
           verifyEvery);
+    }
+    if (certainFor != null) {
+      check(
+          certainFor.compareTo(Duration.ofSeconds(1)) >= 0,
+          "amqp-locks.certain-for must be 1 second at least",
+          certainFor);
     }
     try {
       AmqpLocks.builder(new ConnectionFactory()).queuePrefix(queuePrefix);

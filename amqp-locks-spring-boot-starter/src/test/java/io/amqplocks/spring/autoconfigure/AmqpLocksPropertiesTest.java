@@ -26,6 +26,7 @@ class AmqpLocksPropertiesTest {
           assertThat(properties.heartbeat()).isEqualTo(Duration.ofSeconds(10));
           assertThat(properties.callTimeout()).isNull();
           assertThat(properties.verifyEvery()).isNull();
+          assertThat(properties.certainFor()).isNull();
           assertThat(properties.queuePrefix()).isEqualTo("amqp-locks.");
           assertThat(properties.defaultWait()).isEqualTo(Duration.ofSeconds(30));
           assertThat(properties.annotations().order())
@@ -65,6 +66,7 @@ class AmqpLocksPropertiesTest {
     "amqp-locks.call-timeout, 11s",
     "amqp-locks.verify-every, -1s",
     "amqp-locks.verify-every, 11s",
+    "amqp-locks.certain-for, 999ms",
     "amqp-locks.default-wait, -1s",
     "amqp-locks.shutdown-timeout, -1s",
     "amqp-locks.semaphores.images.slots, 0",

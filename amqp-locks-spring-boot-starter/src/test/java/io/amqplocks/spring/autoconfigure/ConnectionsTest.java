@@ -1,15 +1,21 @@
 package io.amqplocks.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.impl.CredentialsProvider;
 import com.rabbitmq.client.impl.DefaultCredentialsProvider;
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
 import io.amqplocks.spring.BrokerSettings;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
+import io.amqplocks.test.Direction;
 import io.amqplocks.test.TcpProxy;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -54,6 +60,30 @@ class ConnectionsTest {
               "spring.rabbitmq.addresses=%s:%d,%s:%d"
                   .formatted(dead.host(), dead.port(), broker.host(), broker.port()))
           .run(this::locksWork);
+    }
+  }
+
+  /** By the heartbeats alone it would be held for 17.5 s. */
+  @Test
+  void aSilentBrokerIsBelievedNoLongerThanThePropertySays() {
+    try (TcpProxy proxy = TcpProxy.to(broker)) {
+      application
+          .withPropertyValues(
+              "spring.rabbitmq.host=" + proxy.host(),
+              "spring.rabbitmq.port=" + proxy.port(),
+              "amqp-locks.call-timeout=1s",
+              "amqp-locks.certain-for=1s")
+          .run(
+              context -> {
+                AmqpLocks locks = context.getBean(AmqpLocks.class);
+                Lease lease = locks.mutex(onBroker.name()).acquire(Duration.ofSeconds(20));
+                proxy.blackHole(Direction.BOTH);
+                await()
+                    .atMost(Duration.ofSeconds(8))
+                    .until(() -> lease.state() == LeaseState.UNCERTAIN);
+                proxy.heal();
+                proxy.cut();
+              });
     }
   }
 

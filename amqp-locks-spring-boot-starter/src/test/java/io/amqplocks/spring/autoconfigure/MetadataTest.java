@@ -24,6 +24,7 @@ class MetadataTest {
   private static final Set<String> WITHOUT_DEFAULT =
       Set.of(
           "amqp-locks.call-timeout",
+          "amqp-locks.certain-for",
           "amqp-locks.connection-factory",
           "amqp-locks.connection-name",
           "amqp-locks.mutexes",
