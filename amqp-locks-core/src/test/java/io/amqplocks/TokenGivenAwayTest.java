@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.FencingToken;
@@ -233,6 +235,29 @@ class TokenGivenAwayTest {
     assertThat(next.fencingToken().number()).isBetween(number.number() + 2, number.number() + 6);
     next.close();
     oneTokenIsLeft();
+  }
+
+  /** It lies there again when A asks, but was another's meanwhile, whose number is higher. */
+  @Tag("defect-S1")
+  @Test
+  void aTokenThatAnotherHadMeanwhileIsLostThoughItComesBack() throws Exception {
+    assumeThat(broker.version().isAtLeast(4, 3)).as("gives away at once").isFalse();
+    Lease a = here.fencedMutex("m").tryAcquire().orElseThrow();
+    FencingToken number = a.fencingToken();
+    broker.faults().dropLinkTo(queue(a.lock()));
+    Lease b = taken(others.fencedMutex("m"));
+    assertThat(b.fencingToken().number()).isGreaterThan(number.number());
+    b.close();
+    try (Connection stranger = fixture.stranger()) {
+      Channel channel = stranger.createChannel();
+      String queue = queue(a.lock());
+      await().until(() -> channel.messageCount(queue) == 1);
+    }
+    assertThat(a.verify()).isEqualTo(LeaseState.LOST);
+    assertThat(a.lossReason().orElseThrow().detail()).contains("somebody else had it");
+    assertThat(a.fencingToken()).isEqualTo(number);
+    a.close();
+    taken(others.fencedMutex("m")).close();
   }
 
   /** The queue gives A's token to somebody else, who waits for it with a higher priority. */

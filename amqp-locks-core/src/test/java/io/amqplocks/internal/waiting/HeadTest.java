@@ -1,6 +1,7 @@
 package io.amqplocks.internal.waiting;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.amqplocks.internal.lease.HeldLease;
 import io.amqplocks.internal.mutex.MutexClaim;
@@ -11,6 +12,7 @@ import io.amqplocks.internal.topology.QueueNames;
 import io.amqplocks.internal.waiting.QueuedLock.Context;
 import io.amqplocks.internal.waiting.QueuedLock.Variant;
 import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.support.ClockedClient;
 import io.amqplocks.support.Fixture;
@@ -20,8 +22,10 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What comes free between an attempt and the moment from which one is told is not missed. */
@@ -112,5 +116,55 @@ class HeadTest {
     held.close();
     assertThat(attempt(head)).isPresent();
     head.close();
+  }
+
+  /** Whatever it throws: what the vigil was told of must not be met by the next attempt. */
+  @Tag("defect-S3")
+  @Test
+  void anAttemptThatThrowsEndsTheVigil() {
+    HeldLease held = theirLease();
+    AtomicInteger closed = new AtomicInteger();
+    Claim refused =
+        new Claim() {
+          @Override
+          public Optional<HeldLease> attempt(Call call, Session session) {
+            return claim.attempt(call, session);
+          }
+
+          @Override
+          public Vigil keepVigil(Call call, Session session, Runnable wake) {
+            Vigil real = claim.keepVigil(call, session, wake);
+            return new Vigil() {
+              @Override
+              public Optional<HeldLease> attempt(Call call) {
+                throw new LockException.FenceUnavailable("the broker counts nothing");
+              }
+
+              @Override
+              public boolean isOver() {
+                return real.isOver();
+              }
+
+              @Override
+              public long pauseNanos() {
+                return real.pauseNanos();
+              }
+
+              @Override
+              public void close() {
+                closed.incrementAndGet();
+                real.close();
+              }
+            };
+          }
+        };
+    Head head = head(refused);
+    for (int i = 1; i <= 2; i++) {
+      assertThatThrownBy(() -> attempt(head)).isInstanceOf(LockException.FenceUnavailable.class);
+      assertThat(closed).hasValue(i);
+    }
+    head.close();
+    assertThat(closed).hasValue(2);
+    held.close();
   }
 }
