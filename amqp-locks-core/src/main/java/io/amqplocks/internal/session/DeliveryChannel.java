@@ -7,6 +7,7 @@ import com.rabbitmq.client.DefaultConsumer;
 import com.rabbitmq.client.Envelope;
 import com.rabbitmq.client.ShutdownSignalException;
 import java.io.IOException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -17,8 +18,8 @@ import org.slf4j.LoggerFactory;
  * (403, 404) closes the channel and would take all others along.
  *
  * <p>Concurrency: whoever has the channel from the pool has it alone, but for questions that others ask
- * about what it carries; its {@link Loan}s are counted, so that it is idle again only when the last one
- * has ended. The client's threads report here; they find what is carried in one volatile field and know
+ * about what it carries; its {@link Loan}s are counted, and each question has one until it is answered, so
+ * that it is idle again only when the last one has ended and no answer is under way. The client's threads report here; they find what is carried in one volatile field and know
  * it by its consumer's tag, which no two have: what is said late about the last one does not meet the
  * next. A message that came for nobody goes back at once.
  */
@@ -27,6 +28,7 @@ final class DeliveryChannel extends DefaultConsumer {
   private static final Logger log = LoggerFactory.getLogger(DeliveryChannel.class);
 
   private final AtomicInteger users = new AtomicInteger();
+  private final AtomicBoolean owesAnswer = new AtomicBoolean();
   private volatile @Nullable Carried carried;
   private volatile boolean wornOut;
 
@@ -51,6 +53,19 @@ final class DeliveryChannel extends DefaultConsumer {
   /** Has one user less; true if that was the last. */
   boolean leave() {
     return users.decrementAndGet() == 0;
+  }
+
+  /**
+   * Whether it may be asked now, and then it owes the answer. The client lets whoever asks meanwhile wait
+   * for that, without any bound.
+   */
+  boolean asks() {
+    return owesAnswer.compareAndSet(false, true);
+  }
+
+  /** Its answer has come, or never will. */
+  void answered() {
+    owesAnswer.set(false);
   }
 
   /** Ends its consumer, if there is one, without waiting for the broker to say so. */

@@ -107,21 +107,64 @@ final class DeliveryChannels {
 
   /**
    * Asks on a lent channel, as {@link Rpc#ask}. If this throws, the channel is of no more use and was
-   * given back; if it answers NONE, {@code late} must give it back.
+   * given back; if it answers NONE, {@code late} must give it back. Does not ask on a channel that was
+   * given back in the meantime, or owes another answer still: that is NONE, and late, at once.
    */
   Answer ask(
       Call call, String step, Loan channel, Method method, Reading reading, LateAnswer late) {
+    Optional<Loan> question = question(channel);
+    if (question.isEmpty()) {
+      late.came(Answer.NONE);
+      return Answer.NONE;
+    }
+    Answer answer = Answer.NONE;
     boolean failed = true;
     try {
       long sentAt = questions.nanos();
-      Answer answer = Rpc.ask(channel.getChannel(), call, step, method, reading, background, late);
+      answer =
+          Rpc.ask(
+              channel.getChannel(),
+              call,
+              step,
+              method,
+              reading,
+              background,
+              came -> cameLate(question.get(), late, came));
       failed = false;
       return answer == Answer.NONE ? answer : questions.answered(sentAt, answer);
     } finally {
+      if (failed || answer != Answer.NONE) {
+        answered(question.get());
+      }
       if (failed) {
-        giveBack(channel);
+        // It may wait for an answer to what was never sent.
+        discard(channel);
       }
     }
+  }
+
+  /** A share that lasts until the answer is here, so that the channel is not lent to another before. */
+  private Optional<Loan> question(Loan channel) {
+    Optional<Loan> question = share(channel);
+    if (question.isPresent() && !channel.lent().asks()) {
+      giveBack(question.get());
+      return Optional.empty();
+    }
+    return question;
+  }
+
+  private void cameLate(Loan question, LateAnswer late, Answer came) {
+    question.lent().answered();
+    try {
+      late.came(came);
+    } finally {
+      giveBack(question);
+    }
+  }
+
+  private void answered(Loan question) {
+    question.lent().answered();
+    giveBack(question);
   }
 
   /** One more loan of the same channel, to ask about what it carries; empty if that one has ended. */
@@ -144,11 +187,11 @@ final class DeliveryChannels {
     if (!loan.end() || !channel.leave()) {
       return;
     }
-    if (channel.isWornOut()) {
-      close(channel);
-      return;
-    }
     if (channel.isOpen()) {
+      if (channel.isWornOut()) {
+        close(channel);
+        return;
+      }
       idle.push(channel);
     }
     lendable.release();

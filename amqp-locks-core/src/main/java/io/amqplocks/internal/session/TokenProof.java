@@ -172,8 +172,7 @@ public final class TokenProof {
     Answer answer = Answer.NONE;
     try {
       answer =
-          channels.ask(
-              call, step, loan, consume, Reading.NOTHING, late -> tookOverLate(token, keeper));
+          channels.ask(call, step, loan, consume, Reading.NOTHING, late -> tookOver(token, keeper));
     } finally {
       if (answer != Answer.OK) {
         token.revert(keeper);
@@ -181,7 +180,7 @@ public final class TokenProof {
     }
     return switch (answer) {
       case OK -> {
-        tookOver(token);
+        tookOver(token, keeper);
         yield Answer.OK;
       }
       case ABSENT -> {
@@ -196,19 +195,18 @@ public final class TokenProof {
     };
   }
 
-  private void tookOver(HeldToken token) {
+  /**
+   * The consumer is there. If nobody wants it any more, it is ended here: who released the token meanwhile
+   * may have told the broker so before it was asked for.
+   */
+  private void tookOver(HeldToken token, Hand keeper) {
+    if (token.state().phase().isFinal() || !token.hand().equals(keeper)) {
+      tokens.putBack(keeper, null);
+      return;
+    }
     InHand former = token.takeFormer();
     if (former != null) {
       tokens.putBack(former.hand(), former.message());
-    }
-  }
-
-  /** It was not waited for, but a message may have come by it before anybody knew that. */
-  private void tookOverLate(HeldToken token, Hand keeper) {
-    if (token.hand().equals(keeper) && !token.state().phase().isFinal()) {
-      tookOver(token);
-    } else {
-      tokens.putBack(keeper, null);
     }
   }
 
