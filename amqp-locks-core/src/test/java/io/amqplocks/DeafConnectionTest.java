@@ -40,6 +40,22 @@ class DeafConnectionTest {
         .isLessThan(Duration.ofSeconds(8));
   }
 
+  /** Its own small requests alone say that it is heard: the first verification comes after 30 s. */
+  @Tag("defect-S7")
+  @Test
+  void aConnectionThatIsHeardKeepsItsLeasesHeld() throws Exception {
+    Duration certainFor = Duration.ofSeconds(2);
+    Lease lease =
+        fixture
+            .open(fixture.seldomVerifying().certainFor(certainFor))
+            .mutex("m")
+            .acquire(Duration.ofSeconds(20));
+    await()
+        .pollDelay(certainFor.plusSeconds(1))
+        .atMost(Duration.ofSeconds(15))
+        .until(() -> lease.state() == LeaseState.HELD);
+  }
+
   private Duration heldBesideTheNext(Broker broker, Duration heartbeat, Duration certainFor)
       throws Exception {
     try (TcpProxy proxy = TcpProxy.to(broker)) {

@@ -12,6 +12,7 @@ import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -76,9 +77,7 @@ class UnansweredVerificationTest {
       stranger.basicPublish("", queue, null, ("token " + i).getBytes(StandardCharsets.UTF_8));
     }
     await().until(() -> stranger.messageCount(queue) == there);
-    HeldToken taken = tokens.take(call(LONG), queue, true).token();
-    assertThat(taken).isNotNull();
-    return taken;
+    return Objects.requireNonNull(tokens.take(call(LONG), queue, true).token());
   }
 
   private Answer verify(HeldToken token, Duration bound) {
