@@ -60,6 +60,9 @@ public final class MessageHand implements AutoCloseable {
   private volatile @Nullable ShutdownSignalException broken;
   private @Nullable String consumer;
 
+  /** Whether an answer that came too late is still to come on the channel. */
+  private boolean owed;
+
   /**
    * A message in hand.
    *
@@ -233,7 +236,8 @@ public final class MessageHand implements AutoCloseable {
   public void close() {
     try {
       if (channel.isOpen()) {
-        if (consumer != null && !received.contains(END)) {
+        // While an answer is owed, the client would let this wait for it without any bound.
+        if (consumer != null && !owed && !received.contains(END)) {
           channel.basicCancel(consumer);
         }
         channel.basicNack(0, true, true);
@@ -251,6 +255,7 @@ public final class MessageHand implements AutoCloseable {
   }
 
   private LockException failed(Call call, Exception failure) {
+    owed |= failure instanceof TimeoutException;
     return BrokerErrors.calling(call, "take messages of " + queue, failure);
   }
 }

@@ -87,6 +87,7 @@ final class QuestionChannels {
   Answer ask(Call call, String step, Method method, Reading reading, LateAnswer late) {
     Channel channel = borrow(call, step);
     boolean lent = true;
+    boolean failed = true;
     try {
       long sentAt = ticker.nanos();
       Answer answer =
@@ -101,13 +102,29 @@ final class QuestionChannels {
                 giveBack(channel);
                 late.came(came);
               });
+      failed = false;
       lent = answer != Answer.NONE;
       return lent ? answered(sentAt, answer) : answer;
     } finally {
-      if (lent) {
+      if (failed && channel.isOpen()) {
+        discard(channel);
+      } else if (lent) {
         giveBack(channel);
       }
     }
+  }
+
+  /** What was not written may never be answered, and whoever asked there next would wait for that. */
+  private void discard(Channel channel) {
+    lendable.release();
+    background.execute(
+        () -> {
+          try {
+            channel.abort();
+          } catch (IOException | ShutdownSignalException e) {
+            log.debug("A channel was not closed: {}", e.getMessage());
+          }
+        });
   }
 
   private void giveBack(Channel channel) {
