@@ -242,15 +242,7 @@ abstract class FlapContract {
     flap("A silence", Duration.ofSeconds(70), ClusterNode::cutOffFromPeers);
   }
 
-  /** On 4.3 a quorum queue gives up a holder that it misses after a minute. */
-  @Tag("rare")
-  @Test
-  void afterALongBreakBetweenNodes() throws Exception {
-    flap("A break", Duration.ofSeconds(70), cluster()::breakOffFromPeers);
-    all.assertChangedHands(name -> name.endsWith("-holder"));
-  }
-
-  private void flap(String what, Duration span, Consumer<ClusterNode> cut) throws Exception {
+  final void flap(String what, Duration span, Consumer<ClusterNode> cut) throws Exception {
     ClusterNode node = cluster().node(1);
     tokens(TokenQueueType.CLASSIC, TOLD);
     tokens(TokenQueueType.QUORUM, notToldOnMnesia());

@@ -1,6 +1,9 @@
 package io.amqplocks;
 
+import java.time.Duration;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 
 /** On the newest line, where all metadata needs a majority. */
 @Order(1) // of the longest
@@ -13,5 +16,13 @@ class FlapTest extends FlapContract {
   @Override
   boolean onMnesia() {
     return false;
+  }
+
+  /** A quorum queue gives up a holder that it misses after a minute. */
+  @Tag("rare")
+  @Test
+  void afterALongBreakBetweenNodes() throws Exception {
+    flap("A break", Duration.ofSeconds(70), cluster()::breakOffFromPeers);
+    rivalries().assertChangedHands(name -> name.endsWith("-holder"));
   }
 }

@@ -24,6 +24,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -102,6 +103,32 @@ class ForgedTokenTest extends TokenAdministered {
       assertThat(locks.tokenSemaphore("s").tryAcquire()).isEmpty();
     }
     await().untilAsserted(() -> assertThat(Tokens.idle(broker, tokens(1))).hasSize(1));
+  }
+
+  /** A verification that meets what is no token may cost a lease, and tells so; it never doubles one. */
+  @Tag("defect-S2")
+  @ParameterizedTest
+  @EnumSource
+  void afterItsVerificationNoLeaseIsOneTooMany(TokenQueueType type) throws Exception {
+    admin.create(2, type);
+    AmqpLock lock = fixture.open(fixture.seldomVerifying()).tokenSemaphore("s");
+    for (int round = 0; round < 6; round++) {
+      List<Lease> held = List.of(lock.acquire(LONG), lock.acquire(LONG));
+      for (int stray = 0; stray < 3; stray++) {
+        forge(ID, "slot 3 epoch 29000000 on RabbitMQ " + broker.version().major());
+      }
+      CompletableFuture<Void> verified =
+          CompletableFuture.runAsync(() -> held.forEach(Lease::verify));
+      List<Lease> all = new ArrayList<>(held);
+      while (!verified.isDone()) {
+        lock.tryAcquire().ifPresent(all::add);
+      }
+      verified.get();
+      assertThat(all.stream().filter(lease -> lease.verify() == LeaseState.HELD))
+          .as("round %d", round)
+          .hasSizeLessThanOrEqualTo(2);
+      all.forEach(Lease::close);
+    }
   }
 
   @Test

@@ -70,7 +70,7 @@ public final class HeldToken {
         return this;
       }
       boolean same = hand.equals(next);
-      return new State(Phase.RETURNED, next, null, same ? null : new InHand(hand, message));
+      return new State(Phase.RETURNED, next, null, same ? former : new InHand(hand, message));
     }
 
     /** Nothing will come into that hand, and what was in the former one is there still. */

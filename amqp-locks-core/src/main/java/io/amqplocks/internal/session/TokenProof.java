@@ -102,11 +102,17 @@ public final class TokenProof {
       Delivery message = now.message();
       Answer step = Answer.OK;
       if (message == null) {
-        step = comesBack(call, token);
+        step = now.former() == null ? comesBack(call, token) : nothingElseCame(call, token);
       } else if (!token.isJudged(message)) {
         switch (judge.of(message)) {
-          case KEEP -> token.approve();
-          case EXCHANGE -> step = giveBack(call, token, thisOne, Delivery::putBack);
+          case KEEP -> {
+            token.approve();
+            giveFormerBack(token);
+          }
+          case EXCHANGE -> {
+            giveFormerBack(token);
+            step = giveBack(call, token, thisOne, Delivery::putBack);
+          }
           case DROP -> step = giveBack(call, token, thisOne, Delivery::remove);
           case LOST -> {
             token.gone(lost(token, "somebody else had it"));
@@ -158,7 +164,11 @@ public final class TokenProof {
     }
   }
 
-  /** Has the next message come to a consumer that goes before all others, and then gives back. */
+  /**
+   * Has the next message come to a consumer that goes before all others. What is held is kept for so long
+   * until that is known: a message that is no token could have come instead, and while it is removed, a
+   * token that was given back could go to another.
+   */
   private Answer takeOver(Call call, HeldToken token, boolean thisOne) {
     String step = "consume tokens from queue " + token.queue();
     Loan loan = channels.lendInExchange(call, step);
@@ -202,8 +212,29 @@ public final class TokenProof {
   private void tookOver(HeldToken token, Hand keeper) {
     if (token.state().phase().isFinal() || !token.hand().equals(keeper)) {
       tokens.putBack(keeper, null);
-      return;
     }
+  }
+
+  /** The queue had nothing for the new consumer when it answers this: then what was held is given back. */
+  private Answer nothingElseCame(Call call, HeldToken token) {
+    Idle idle = idle(call, token);
+    if (idle == Idle.NO_QUEUE) {
+      return token.isGone() ? Answer.ABSENT : absent(token);
+    }
+    if (idle == Idle.UNKNOWN) {
+      return Answer.NONE;
+    }
+    // What is idle comes to the consumer that goes before all others, if a moment later.
+    if (idle == Idle.SOME && came(token, Math.min(SOON, call.remainingNanos()))) {
+      return Answer.OK;
+    }
+    if (token.state().message() == null) {
+      giveFormerBack(token);
+    }
+    return Answer.OK;
+  }
+
+  private void giveFormerBack(HeldToken token) {
     InHand former = token.takeFormer();
     if (former != null) {
       tokens.putBack(former.hand(), former.message());
