@@ -23,9 +23,11 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.ResourceLock;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /** What a guarded method does, whatever the algorithm of its semaphore. */
+@ResourceLock("the counters of Uploads")
 abstract class GuardedMethodContract {
 
   @AutoClose private final LocksOnBroker onBroker;
