@@ -2,7 +2,6 @@ package io.amqplocks.internal.session;
 
 import com.rabbitmq.client.AMQP.Basic.Get;
 import com.rabbitmq.client.AMQP.Basic.GetOk;
-import com.rabbitmq.client.AMQP.BasicProperties;
 import com.rabbitmq.client.AMQP.Queue.DeclareOk;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Command;
@@ -76,7 +75,7 @@ public final class CounterQueues {
   }
 
   static CounterReading putBack(Channel channel, Command reply) throws IOException {
-    Delivery message = taken(channel, reply);
+    Delivery message = Delivery.got(channel, reply);
     if (message == null) {
       return CounterReading.EMPTY;
     }
@@ -164,7 +163,7 @@ public final class CounterQueues {
                     step,
                     get,
                     (channel, reply) -> {
-                      Delivery message = taken(channel, reply);
+                      Delivery message = Delivery.got(channel, reply);
                       if (message != null) {
                         text.set(message.content());
                         got.set((GetOk) reply.getMethod());
@@ -197,16 +196,6 @@ public final class CounterQueues {
           throw new LockException.Unexpected(
               "RabbitMQ lets nobody %s for %s".formatted(step, call.lock()), null);
     };
-  }
-
-  private static @Nullable Delivery taken(Channel channel, Command reply) {
-    return reply.getMethod() instanceof GetOk got
-        ? Delivery.of(
-            channel,
-            got.getDeliveryTag(),
-            (BasicProperties) reply.getContentHeader(),
-            reply.getContentBody())
-        : null;
   }
 
   /**

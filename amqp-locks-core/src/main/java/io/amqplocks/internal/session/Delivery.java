@@ -1,7 +1,9 @@
 package io.amqplocks.internal.session;
 
+import com.rabbitmq.client.AMQP.Basic.GetOk;
 import com.rabbitmq.client.AMQP.BasicProperties;
 import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Command;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
@@ -24,6 +26,17 @@ public record Delivery(Channel channel, long tag, String content, long returns) 
       Channel channel, long tag, @Nullable BasicProperties properties, byte @Nullable [] body) {
     return new Delivery(
         channel, tag, text(body), returns(properties == null ? null : properties.getHeaders()));
+  }
+
+  /** What a get was answered by; null if the queue had nothing. */
+  static @Nullable Delivery got(Channel channel, Command reply) {
+    return reply.getMethod() instanceof GetOk got
+        ? of(
+            channel,
+            got.getDeliveryTag(),
+            (BasicProperties) reply.getContentHeader(),
+            reply.getContentBody())
+        : null;
   }
 
   static String text(byte @Nullable [] body) {

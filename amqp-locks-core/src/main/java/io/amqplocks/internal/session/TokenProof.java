@@ -1,10 +1,6 @@
 package io.amqplocks.internal.session;
 
 import com.rabbitmq.client.AMQP.Basic;
-import com.rabbitmq.client.AMQP.Basic.GetOk;
-import com.rabbitmq.client.AMQP.BasicProperties;
-import com.rabbitmq.client.Channel;
-import com.rabbitmq.client.Command;
 import com.rabbitmq.client.Method;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.internal.session.HeldToken.InHand;
@@ -18,7 +14,6 @@ import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -299,7 +294,7 @@ public final class TokenProof {
             token,
             get(token.queue()),
             (channel, reply) -> {
-              Delivery got = got(channel, reply);
+              Delivery got = Delivery.got(channel, reply);
               if (got != null) {
                 some.set(true);
                 got.putBack();
@@ -338,15 +333,5 @@ public final class TokenProof {
 
   static Method get(String queue) {
     return new Basic.Get.Builder().queue(queue).build();
-  }
-
-  static @Nullable Delivery got(Channel channel, Command reply) {
-    return reply.getMethod() instanceof GetOk got
-        ? Delivery.of(
-            channel,
-            got.getDeliveryTag(),
-            (BasicProperties) reply.getContentHeader(),
-            reply.getContentBody())
-        : null;
   }
 }

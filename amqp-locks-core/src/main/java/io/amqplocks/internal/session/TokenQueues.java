@@ -173,7 +173,7 @@ public final class TokenQueues {
 
   private static Reading reading(HeldToken token) {
     return (channel, reply) -> {
-      Delivery got = TokenProof.got(channel, reply);
+      Delivery got = Delivery.got(channel, reply);
       if (got != null) {
         token.delivered(token.hand(), got);
       }
