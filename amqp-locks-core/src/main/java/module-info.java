@@ -1,6 +1,6 @@
 import org.jspecify.annotations.NullMarked;
 
-/** Distributed locks on RabbitMQ. What is not exported is nobody's but ours. */
+/** Distributed locks on RabbitMQ. Packages that are not exported are internal. */
 // The client library has no descriptor of its own yet, only a name.
 @SuppressWarnings({"requires-automatic", "requires-transitive-automatic"})
 @NullMarked
@@ -10,5 +10,6 @@ module io.amqplocks.core {
   requires static transitive org.jspecify;
 
   exports io.amqplocks;
+  exports io.amqplocks.admin;
   exports io.amqplocks.lock;
 }

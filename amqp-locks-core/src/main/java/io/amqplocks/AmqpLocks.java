@@ -1,23 +1,24 @@
 package io.amqplocks;
 
 import com.rabbitmq.client.ConnectionFactory;
-import io.amqplocks.internal.lease.Taking;
+import io.amqplocks.admin.LockAdmin;
+import io.amqplocks.internal.exclusive.ExclusiveQueueMutexClaim;
+import io.amqplocks.internal.lease.LeaseFactory;
 import io.amqplocks.internal.mutex.MutexClaim;
-import io.amqplocks.internal.mutex.PersistentMutexClaim;
+import io.amqplocks.internal.persistent.PersistentMutexClaim;
 import io.amqplocks.internal.session.Sessions;
 import io.amqplocks.internal.slots.SlotChoice;
 import io.amqplocks.internal.slots.SlotClaim;
 import io.amqplocks.internal.tokens.TokenClaim.Missing;
 import io.amqplocks.internal.tokens.TokenKind;
 import io.amqplocks.internal.waiting.Claim;
+import io.amqplocks.internal.waiting.NotifiedClaim;
 import io.amqplocks.internal.waiting.QueuedLock;
 import io.amqplocks.internal.waiting.QueuedLock.Kind;
 import io.amqplocks.internal.waiting.QueuedLock.Variant;
-import io.amqplocks.internal.waiting.WokenClaim;
 import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.LeaseSnapshot;
 import io.amqplocks.lock.LeaseState;
-import io.amqplocks.lock.LocalLease;
-import io.amqplocks.lock.LockAdmin;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LocksStatus;
@@ -30,73 +31,120 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
- * Distributed locks on one RabbitMQ broker. Make one for a process and share it: it is safe for any
- * number of threads. It opens connections of its own, each at first use: one that holds, and others to hold
- * quorum tokens, to look for slots, and to wait. When one breaks that holds, its leases are lost, and the
- * next acquire opens another.
+ * Distributed locks on one RabbitMQ broker. Create one for each process and share it. It may be
+ * used by any number of threads.
  *
- * <p>What is promised: at most as many holders as slots, as the broker sees it; the slots of a dead
- * holder come back by themselves; a holder is told when its lease is lost. What is not: that a holder
- * knows of the loss before the next one begins. A resource that such an overlap could harm must check
- * for itself.
+ * <p>It opens connections of its own, each at first use. One of them holds leases. Others hold
+ * quorum tokens, look for slots, and wait. When a connection that holds leases breaks, its leases
+ * are lost, and the next acquire opens a new one.
+ *
+ * <p>What is promised: there are never more holders than slots, as the broker sees it. The slots of
+ * a dead holder become free by themselves. A holder is notified when its lease is lost.
+ *
+ * <p>What is not promised: that a holder knows of the loss before the next holder begins. A
+ * resource that such an overlap could harm must check for itself, for instance by a {@linkplain
+ * AmqpLock#fenced() fencing token}.
  */
 public final class AmqpLocks implements AutoCloseable {
 
-  private final Parts parts;
+  private final Components components;
   private final SlotChoice slotChoice;
 
   AmqpLocks(AmqpLocksBuilder settings) {
-    parts = new Parts(settings);
+    components = new Components(settings);
     slotChoice = new SlotChoice(settings.slotOrder);
   }
 
   /**
-   * Begins the settings; the factory is copied and never changed. The copy keeps where the broker is and who
-   * we are, with credentials, TLS and SASL. It shares no thread with other connections of the factory and
-   * calls none of its listeners; so the connections use blocking I/O, and settings that only NIO or Netty
-   * would read do not count: let TLS be set by {@code useSslProtocol} or {@code setSslContextFactory}.
+   * Begins the settings of an {@code AmqpLocks}.
+   *
+   * <p>The factory is copied and never changed. The copy keeps the settings that locate the broker
+   * and identify the client, with credentials, TLS and SASL. It shares no thread with other
+   * connections of the factory and calls none of its listeners. So the connections use blocking
+   * I/O, and settings that only NIO or Netty would read have no effect. Set TLS by {@code
+   * useSslProtocol} or {@code setSslContextFactory}.
    */
   public static AmqpLocksBuilder builder(ConnectionFactory factory) {
     return new AmqpLocksBuilder(factory);
   }
 
   /**
-   * The mutex of that name, which needs no creating.
+   * The lock with that id. The method for its kind has the details.
+   *
+   * @throws LockException.Invalid if the name is not allowed
+   */
+  public AmqpLock lock(LockId id) {
+    String name = id.name().value();
+    return switch (id.kind()) {
+      case MUTEX -> mutex(name);
+      case EXCLUSIVE_QUEUE_MUTEX -> exclusiveQueueMutex(name);
+      case PERSISTENT_MUTEX -> persistentMutex(name);
+      case SLOT_SEMAPHORE -> slotSemaphore(name);
+      case TOKEN_SEMAPHORE -> tokenSemaphore(name);
+      case FENCED_MUTEX -> fencedMutex(name);
+    };
+  }
+
+  /**
+   * The mutex of that name, which needs no creating. Whoever waits is served in the order of
+   * arrival, across processes. Its queue at the broker disappears when nobody has held it or waited
+   * for it for a minute, so names may be made up as the application runs. Each held one, and each
+   * one that is waited for, occupies a channel of the connection, as a persistent mutex does.
    *
    * @throws LockException.Invalid if the name is not allowed
    */
   public AmqpLock mutex(String name) {
     LockId id = LockId.mutex(name);
-    return fenceable(id, via -> new MutexClaim(parts.names.mutex(id.name()), via));
+    Function<LeaseFactory, Claim> claim =
+        via -> new MutexClaim(components.names.mutex(id.name()), via);
+    Claim unfenced = claim.apply(components.leases);
+    Claim fenced = claim.apply(components.fencedLeaseFactory);
+    return lock(id, wanted -> wanted.fenced() ? fenced : unfenced);
   }
 
   /**
-   * The persistent mutex of that name; an administrator must have enabled it. Each held one occupies a
-   * channel of the connection: one {@code AmqpLocks} can hold three quarters of the broker's {@code
-   * channel_max} at a time, 1,535 by default.
+   * The exclusive-queue mutex of that name, which needs no creating. It is the mutex of the
+   * guidelines, for processes that share it with other clients of them. {@link #mutex} is faster. It
+   * also survives a break between the nodes of a 3.x cluster, after which this one has two holders.
+   * The two do not work together under one name: whoever comes second gets an error.
+   *
+   * @throws LockException.Invalid if the name is not allowed
+   */
+  public AmqpLock exclusiveQueueMutex(String name) {
+    LockId id = LockId.exclusiveQueueMutex(name);
+    return fenceable(
+        id,
+        via -> new ExclusiveQueueMutexClaim(components.names.exclusiveQueueMutex(id.name()), via));
+  }
+
+  /**
+   * The persistent mutex of that name. An administrator must have enabled it. Each held one
+   * occupies a channel of the connection. One {@code AmqpLocks} can use three quarters of the
+   * broker's {@code channel_max} for this, 1,535 by default.
    *
    * @throws LockException.Invalid if the name is not allowed
    */
   public AmqpLock persistentMutex(String name) {
     LockId id = LockId.persistentMutex(name);
     return fenceable(
-        id, via -> new PersistentMutexClaim(parts.names.persistentMutex(id.name()), via));
+        id, via -> new PersistentMutexClaim(components.names.persistentMutex(id.name()), via));
   }
 
   /**
-   * The semaphore of that name; it must have been created by an administrator.
+   * The slot semaphore of that name. Each of its slots is a queue. An administrator must have
+   * created it. It and the token semaphore of the same name do not exclude each other.
    *
    * @throws LockException.Invalid if the name is not allowed
    */
-  public AmqpLock semaphore(String name) {
-    LockId id = LockId.semaphore(name);
-    return fenceable(id, via -> new SlotClaim(parts.slots(id), slotChoice, via));
+  public AmqpLock slotSemaphore(String name) {
+    LockId id = LockId.slotSemaphore(name);
+    return fenceable(id, via -> new SlotClaim(components.slots(id), slotChoice, via));
   }
 
   /**
-   * The token semaphore of that name; it must have been created by an administrator. Each waiting call
-   * at the head of its line and each held token occupies a channel of the connection, as a persistent
-   * mutex does.
+   * The token semaphore of that name. An administrator must have created it. Each held token, and
+   * each waiting call at the head of its FIFO queue, occupies a channel of the connection, as a
+   * persistent mutex does.
    *
    * @throws LockException.Invalid if the name is not allowed
    */
@@ -105,44 +153,51 @@ public final class AmqpLocks implements AutoCloseable {
   }
 
   /**
-   * The fenced mutex of that name: the short way to a lock whose stale holders a resource can refuse. It
-   * needs no creating; its first acquire ever makes it. Each lease has a fencing token, drawn from the
-   * quorum queue that the mutex is.
+   * The fenced mutex of that name, the simplest lock whose stale holders a resource can refuse. It
+   * needs no creating: its first acquire creates it. Each lease has a fencing token, which comes
+   * from the quorum queue that represents the mutex.
    *
    * @throws LockException.Invalid if the name is not allowed
    */
   public AmqpLock fencedMutex(String name) {
-    return tokens(LockId.fencedMutex(name), parts::makeFencedMutex, true);
+    return tokens(LockId.fencedMutex(name), components::makeFencedMutex, true);
   }
 
-  /** Administers the locks that outlive their clients, and fences. */
+  /** The administration of locks that outlive their clients, and of fences. */
   public LockAdmin admin() {
-    return new Administrators(parts);
+    return new AdminFactory(components);
   }
 
-  private AmqpLock fenceable(LockId id, Function<Taking, Claim> claim) {
-    String wakeQueue = parts.names.wake(id);
-    Predicate<String> holders = queue -> parts.names.isHolder(id, queue);
-    Claim unfenced = new WokenClaim(claim.apply(parts.leases), wakeQueue, holders);
-    Claim fenced = new WokenClaim(claim.apply(parts.fencedLeases), wakeQueue, holders);
+  private AmqpLock fenceable(LockId id, Function<LeaseFactory, Claim> claim) {
+    String wakeQueue = components.names.wake(id);
+    Predicate<String> holders = queue -> components.names.isHolder(id, queue);
+    Claim unfenced = new NotifiedClaim(claim.apply(components.leases), wakeQueue, holders);
+    Claim fenced =
+        new NotifiedClaim(claim.apply(components.fencedLeaseFactory), wakeQueue, holders);
     return lock(id, wanted -> wanted.fenced() ? fenced : unfenced);
   }
 
   private AmqpLock tokens(LockId id, Missing missing, boolean alwaysFenced) {
     return lock(
-        id, new TokenKind(parts.tokens, missing, parts.quorumSessions, parts.leases, alwaysFenced));
+        id,
+        new TokenKind(
+            components.tokens,
+            missing,
+            components.quorumSessions,
+            components.leases,
+            alwaysFenced));
   }
 
   private AmqpLock lock(LockId id, Kind kind) {
-    return new QueuedLock(id, kind, Variant.PLAIN, id, parts.users);
+    return new QueuedLock(id, kind, Variant.PLAIN, id, components.users);
   }
 
-  /** How things stand. Asks nobody, never blocks. */
+  /** The state of this {@code AmqpLocks}. Sends nothing to the broker and never blocks. */
   public LocksStatus status() {
     LocksStatus.Session session = session();
     boolean blocked =
-        parts.sessions.ifOpen().map(open -> open.prober().blocked().isDone()).orElse(false);
-    List<LocalLease> held = leases();
+        components.sessions.ifOpen().map(open -> open.prober().blocked().isDone()).orElse(false);
+    List<LeaseSnapshot> held = leases();
     int uncertain =
         (int) held.stream().filter(lease -> lease.state() == LeaseState.UNCERTAIN).count();
     return new LocksStatus(
@@ -150,15 +205,17 @@ public final class AmqpLocks implements AutoCloseable {
         blocked,
         held.size(),
         uncertain,
-        parts.lines.waiting(),
-        parts.recorder.lastLoss(),
-        parts.recorder.lastLossAt());
+        components.waitQueues.waiting(),
+        components.recorder.lastLoss(),
+        components.recorder.lastLossAt());
   }
 
   private LocksStatus.Session session() {
     List<Sessions> opened =
-        Stream.of(parts.sessions, parts.quorumSessions).filter(Sessions::everOpened).toList();
-    if (parts.sessions.isClosed()) {
+        Stream.of(components.sessions, components.quorumSessions)
+            .filter(Sessions::everOpened)
+            .toList();
+    if (components.sessions.isClosed()) {
       return LocksStatus.Session.CLOSED;
     }
     if (opened.isEmpty()) {
@@ -169,32 +226,38 @@ public final class AmqpLocks implements AutoCloseable {
         : LocksStatus.Session.ENDED;
   }
 
-  /** The leases of this process, in no order. Asks nobody, never blocks. */
-  public List<LocalLease> leases() {
-    return parts.leases.views();
-  }
-
-  /** How many calls of this process wait, for each lock that any does. Asks nobody, never blocks. */
-  public Map<LockId, Integer> waiting() {
-    return parts.lines.waitingByLock();
+  /**
+   * The leases of this process, in no particular order. Sends nothing to the broker and never
+   * blocks.
+   */
+  public List<LeaseSnapshot> leases() {
+    return components.leases.views();
   }
 
   /**
-   * Takes all leases of that lock that this process holds from their holders, who are told of a loss with
-   * {@link LossReason.Cause#REVOKED}, and gives them back to the broker. What a holder does under its
-   * lease goes on until it reacts.
+   * The number of waiting calls of this process, for each lock that has any. Sends nothing to the
+   * broker and never blocks.
+   */
+  public Map<LockId, Integer> waiting() {
+    return components.waitQueues.waitingByLock();
+  }
+
+  /**
+   * Revokes all leases of that lock that this process holds. Their holders are notified of a loss
+   * with {@link LossReason.Cause#REVOKED}, and the leases are released at the broker. The work that
+   * a holder does under its lease continues until it reacts.
    *
-   * @param why in words, for those who are told
+   * @param why the reason in words, for the holders
    * @return how many leases there were
    */
   public int revoke(LockId lock, String why) {
-    return parts.leases.revoke(lock, new LossReason(LossReason.Cause.REVOKED, why));
+    return components.leases.revoke(lock, new LossReason(LossReason.Cause.REVOKED, why));
   }
 
   /**
-   * Ends the use of all locks: refuses new acquires, sends waiting ones away with {@link
-   * LockException.Closed}, releases all leases, then closes the connections. Bounded by a few call
-   * timeouts. Closing again does nothing.
+   * Closes all locks. New acquires are refused, waiting ones end with {@link LockException.Closed},
+   * all leases are released, and then the connections are closed. It takes a few call timeouts at
+   * most. Closing again does nothing.
    */
   @Override
   public void close() {
@@ -202,12 +265,13 @@ public final class AmqpLocks implements AutoCloseable {
   }
 
   /**
-   * As {@link #close()}, but between refusing new acquires and releasing all leases it waits until their
-   * holders have given them back, so that work in hand can end under its lock.
+   * Closes all locks, like {@link #close()}, but gives holders time to finish. After new acquires
+   * are refused, it waits until all leases are released, and then releases the remaining ones.
    *
-   * @param patience how long to wait for them; an interrupt ends the waiting, and stays set
+   * @param patience how long to wait for the holders; an interrupt ends the wait, and the flag
+   *     stays set
    */
   public void close(Duration patience) {
-    parts.close(patience);
+    components.close(patience);
   }
 }

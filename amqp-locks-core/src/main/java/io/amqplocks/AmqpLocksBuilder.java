@@ -2,7 +2,7 @@ package io.amqplocks;
 
 import com.rabbitmq.client.Address;
 import com.rabbitmq.client.ConnectionFactory;
-import io.amqplocks.internal.topology.QueueNames;
+import io.amqplocks.internal.broker.QueueNames;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockListener;
 import io.amqplocks.lock.LockObserver;
@@ -16,7 +16,10 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Settings of an {@link AmqpLocks}; each has a default that fits most. Not thread-safe. */
+/**
+ * The settings of an {@link AmqpLocks}. Each has a default that suits most applications. Not
+ * thread-safe.
+ */
 public final class AmqpLocksBuilder {
 
   final ConnectionFactory factory;
@@ -37,8 +40,8 @@ public final class AmqpLocksBuilder {
   }
 
   /**
-   * The nodes of the broker, tried in the client library's order until one answers. Default: the
-   * factory's host and port.
+   * The nodes of the broker. They are tried in the client library's order until one answers.
+   * Default: the factory's host and port.
    */
   public AmqpLocksBuilder addresses(List<Address> nodes) {
     addresses = List.copyOf(nodes);
@@ -46,9 +49,9 @@ public final class AmqpLocksBuilder {
   }
 
   /**
-   * What the connections are called at the broker, with what each is for behind it, as
-   * in "amqp-locks holder". Default:
-   * {@code amqp-locks}. The name of the application is a good one: an operator sees by it who holds.
+   * The name of the connections at the broker. The purpose of each is appended, as in "amqp-locks
+   * holder". Default: {@code amqp-locks}. The name of the application is a good choice, because it
+   * shows an operator who holds.
    */
   public AmqpLocksBuilder connectionName(String name) {
     connectionName = name;
@@ -56,10 +59,12 @@ public final class AmqpLocksBuilder {
   }
 
   /**
-   * The heartbeat to ask the broker for, in whole seconds, one at least. Default: 10 s. A dead or cut
-   * off holder's slots come free after two to three heartbeats; a holder that cannot reach the broker
-   * is UNCERTAIN after a little less than two, and its lease LOST after three. The broker may insist
-   * on a shorter one.
+   * The heartbeat to request from the broker, in whole seconds, at least one. Default: 10 s. The
+   * broker may insist on a shorter one.
+   *
+   * <p>The slots of a dead or disconnected holder become free after two to three heartbeats. A
+   * lease whose holder cannot reach the broker is UNCERTAIN after a little less than two heartbeats
+   * and LOST after three.
    */
   public AmqpLocksBuilder heartbeat(Duration interval) {
     if (interval.compareTo(Duration.ofSeconds(1)) < 0
@@ -74,12 +79,14 @@ public final class AmqpLocksBuilder {
   }
 
   /**
-   * For how long leases stay HELD while the broker is silent; one second at least. Default: 1.75
-   * heartbeats, and a longer time changes nothing. With a shorter one, each connection that holds a
-   * lease sends a small request twice within this time. If the newest request that was answered was
-   * sent longer ago than that, the leases of the connection are UNCERTAIN. This bounds how long a
-   * holder believes in a connection that only the broker knows to be dead. If the broker or this
-   * process halts for so long, leases are UNCERTAIN for a moment as well; none is lost by that.
+   * For how long leases stay HELD while the broker is silent; at least one second. Default: 1.75
+   * heartbeats. A longer time has no effect.
+   *
+   * <p>With a shorter time, each connection that holds a lease sends a small request twice within
+   * it. If the newest request that was answered was sent longer ago than that, the leases of the
+   * connection are UNCERTAIN. This limits how long a holder trusts a connection that only the
+   * broker knows to be dead. If the broker or this process halts for that long, leases are
+   * UNCERTAIN for a moment as well. No lease is lost by that.
    *
    * @throws LockException.Invalid if it is shorter than a second
    */
@@ -93,10 +100,12 @@ public final class AmqpLocksBuilder {
   }
 
   /**
-   * The bound on the broker's part of each call, all steps together; not more than the heartbeat.
-   * Default: 5 s, or the heartbeat if that is shorter. Connecting counts, however many addresses
-   * there are; a connect that takes longer goes on, and later calls use its connection. Opening a
-   * channel, which most calls find open, has the same bound again.
+   * The bound on the broker's part of each call, for all steps together; not more than the
+   * heartbeat. Default: 5 s, or the heartbeat if that is shorter.
+   *
+   * <p>Connecting is included, however many addresses there are. A connect that takes longer
+   * continues, and later calls use its connection. Opening a channel has the same bound again, but
+   * most calls find one open.
    */
   public AmqpLocksBuilder callTimeout(Duration bound) {
     if (bound.compareTo(Duration.ofMillis(10)) < 0) {
@@ -108,8 +117,8 @@ public final class AmqpLocksBuilder {
   }
 
   /**
-   * The time between two verifications of all held leases; not more than the heartbeat. Default: half
-   * the heartbeat. A holder learns within this time that its slot was removed.
+   * The time between two verifications of all held leases; not more than the heartbeat. Default:
+   * half the heartbeat. Within this time a holder learns that its slot was removed.
    */
   public AmqpLocksBuilder verifyEvery(Duration interval) {
     if (interval.compareTo(Duration.ofMillis(10)) < 0) {
@@ -121,8 +130,8 @@ public final class AmqpLocksBuilder {
   }
 
   /**
-   * What the names of all queues begin with. Default: {@code amqp-locks.}. All processes that share
-   * locks must use the same, and their users need permissions on it.
+   * The prefix of all queue names. Default: {@code amqp-locks.}. All processes that share locks
+   * must use the same one, and their users need permissions for it.
    */
   public AmqpLocksBuilder queuePrefix(String prefix) {
     names = names.withPrefix(prefix);
@@ -130,10 +139,10 @@ public final class AmqpLocksBuilder {
   }
 
   /**
-   * How the queues of mutexes and semaphores are called. Default: by our own scheme, {@code PREFIX
-   * mutex.NAME} and {@code PREFIX semaphore.NAME} with {@code .slot.N}, {@code .holder.N} and {@code
-   * .admin}. Another one lets processes of other clients share these locks; the prefix then counts for
-   * persistent mutexes and fences only.
+   * The names of the queues of mutexes and slot semaphores. Default: {@code PREFIX mutex.NAME} and
+   * {@code PREFIX semaphore.NAME} with {@code .slot.N}, {@code .holder.N} and {@code .admin}. With
+   * other names, processes of other clients can share these locks. The prefix then applies only to
+   * queues that the scheme does not name.
    */
   public AmqpLocksBuilder naming(QueueNaming scheme) {
     names = names.withScheme(scheme);
@@ -141,23 +150,26 @@ public final class AmqpLocksBuilder {
   }
 
   /**
-   * Lets token semaphores be shared with clients of the plain protocol of seed 000, by the names of their
-   * queues. Default: our own, with a record beside the tokens.
+   * Lets token semaphores be shared with clients of the blog post's plain protocol, by naming their
+   * queues. Default: our own names, with a record beside the tokens.
    */
   public AmqpLocksBuilder tokenNaming(TokenNaming scheme) {
     names = names.withPlainTokens(scheme);
     return this;
   }
 
-  /** Which of several free slots of a semaphore to try first. Default: {@link SlotOrder#RANDOM}. */
+  /**
+   * Which of several free slots of a slot semaphore to try first. Default: {@link
+   * SlotOrder#RANDOM}.
+   */
   public AmqpLocksBuilder slotOrder(SlotOrder order) {
     slotOrder = order;
     return this;
   }
 
   /**
-   * How semaphores look for their slots. Default: {@link ProbeKind#CONFIRM}. Processes that share locks
-   * may differ in this.
+   * How slot semaphores look for free slots. Default: {@link ProbeKind#CONFIRM}. Processes that
+   * share locks may use different ones.
    */
   public AmqpLocksBuilder probing(ProbeKind kind) {
     probing = Objects.requireNonNull(kind);
@@ -170,14 +182,14 @@ public final class AmqpLocksBuilder {
     return this;
   }
 
-  /** Adds one who follows calls and leases on their threads, as tracing needs it. */
+  /** Adds an observer, which follows calls and leases on their threads, as tracing requires. */
   public AmqpLocksBuilder observer(LockObserver observer) {
     observers.add(Objects.requireNonNull(observer));
     return this;
   }
 
   /**
-   * Builds; connects to nothing yet.
+   * Builds the {@code AmqpLocks}. This does not connect to the broker.
    *
    * @throws LockException.Invalid if the settings contradict each other
    */

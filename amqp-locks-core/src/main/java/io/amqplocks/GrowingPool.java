@@ -12,17 +12,18 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A pool of few threads that doubles, again and again and up to a bound, for as long as tasks wait and none
- * ends: its threads then wait for a broker that does not answer, and a task whose queue is well must not
- * wait with them. Quick tasks, however many, are done by the few.
+ * A pool with few threads that doubles, up to a limit, for as long as tasks wait and none ends. In
+ * that case its threads wait for a broker that does not reply, and a task whose queue works must
+ * not wait for them. The few threads suffice for any number of quick tasks.
  *
- * <p>Concurrency: at most one look at the pool is due at any time. Who adds a task sets the mark and has it
- * looked at, unless the mark is set. The look takes the mark away only when no task waits, and then looks
- * once more: a task that came in between has seen the mark or is seen by that.
+ * <p>Concurrency: at most one check of the pool is scheduled at any time. A thread that adds a task
+ * sets a mark and schedules a check, unless the mark is set. The check clears the mark only when no
+ * task waits, and then looks once more. So a task that arrives in between either finds the mark
+ * cleared, or is found by that last look.
  */
 final class GrowingPool extends ThreadPoolExecutor {
 
-  /** A task that has not ended by then waits for the broker. */
+  /** A task that has not ended after this time is waiting for the broker. */
   private static final Duration LOOK_EVERY = Duration.ofMillis(50);
 
   private static final long IDLE_SECONDS = 10;
@@ -33,12 +34,12 @@ final class GrowingPool extends ThreadPoolExecutor {
   private final AtomicLong ended = new AtomicLong();
 
   /**
-   * Has no threads yet.
+   * Creates a pool without threads.
    *
-   * @param few threads that there are at most while tasks end
-   * @param most threads that there are at most
-   * @param timer says when to look
-   * @param afterShutdown what to do with tasks that come after the shutdown
+   * @param few the maximum number of threads while tasks end
+   * @param most the maximum number of threads
+   * @param timer schedules the checks
+   * @param afterShutdown what to do with tasks that are added after the shutdown
    */
   GrowingPool(
       int few,
@@ -81,7 +82,7 @@ final class GrowingPool extends ThreadPoolExecutor {
       var unused =
           timer.schedule(() -> look(endedSoFar), LOOK_EVERY.toNanos(), TimeUnit.NANOSECONDS);
     } catch (RejectedExecutionException e) {
-      // All is being closed, and nothing new is begun.
+      // Everything is being closed, and nothing new is started.
       looking.set(false);
     }
   }

@@ -9,7 +9,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Remembers what an operator will ask for. */
+/** Records what {@code LocksStatus} reports about the past. */
 final class StatusRecorder implements LockListener {
 
   private volatile @Nullable Loss last;

@@ -8,10 +8,10 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Named daemon threads: they show in a dump whose they are, and keep no JVM alive. */
+/** Creates named daemon threads. A thread dump shows whose they are, and they keep no JVM alive. */
 final class Threads implements ThreadFactory {
 
-  /** As many questions as a connection has under way. */
+  /** As many as the requests that a connection can have outstanding. */
   private static final int MOST = 256;
 
   private final String name;
@@ -29,37 +29,39 @@ final class Threads implements ThreadFactory {
   }
 
   /**
-   * For what must not hold anybody up: releases of lost leases, answers that came late. After a
-   * shutdown its tasks are dropped, for then the session is gone that they would tidy up.
+   * Runs what must not delay anybody: releases of lost leases, and late replies. After a shutdown
+   * its tasks are dropped, because the session that they would tidy up is gone.
    */
   ThreadPoolExecutor background(ScheduledExecutorService timer) {
     return new GrowingPool(16, MOST, this, timer, new ThreadPoolExecutor.DiscardPolicy());
   }
 
-  /** For verifications, half of the questions that a connection has under way at most. */
+  /**
+   * Runs verifications, with at most half of the requests that a connection can have outstanding.
+   */
   ThreadPoolExecutor verifying(ScheduledExecutorService timer) {
     return new GrowingPool(8, MOST / 2, this, timer, new ThreadPoolExecutor.DiscardPolicy());
   }
 
   /**
-   * For calls that nobody waits for in a thread of his own. A pool of their own, since they wait for the
-   * broker. After a shutdown it refuses.
+   * Runs asynchronous calls. They have a pool of their own, because they wait for the broker. After
+   * a shutdown it refuses tasks.
    */
   ThreadPoolExecutor waitingWork(ScheduledExecutorService timer) {
     return new GrowingPool(8, MOST, this, timer, new ThreadPoolExecutor.AbortPolicy());
   }
 
   /**
-   * For results of asynchronous calls, and whatever users chain to them. That may block, and even wait for
-   * another result; so it has as many threads as it needs. The common pool has too few: one, on two
-   * processors. They end by themselves, so nobody shuts it down.
+   * Completes asynchronous calls, with the actions that users chain to them. These may block, and
+   * even wait for another result, so the pool has as many threads as it needs. The common pool has
+   * too few: one, on two processors. The threads end by themselves, so nobody shuts the pool down.
    */
   ThreadPoolExecutor results() {
     return new ThreadPoolExecutor(
         0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), this);
   }
 
-  /** For signals, which take no time; most are cancelled before they are due. */
+  /** Runs signals, which take no time. Most are cancelled before they are due. */
   ScheduledExecutorService timer() {
     ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, this);
     timer.setRemoveOnCancelPolicy(true);

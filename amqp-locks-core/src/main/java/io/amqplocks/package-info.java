@@ -1,6 +1,6 @@
 /**
- * Distributed locks on RabbitMQ: start at {@link io.amqplocks.AmqpLocks}. The types that it deals in
- * are those of {@code io.amqplocks.lock}; nothing else is for users.
+ * Distributed locks on RabbitMQ. Start at {@link io.amqplocks.AmqpLocks}. Its methods use types of
+ * {@code io.amqplocks.lock} and {@code io.amqplocks.admin}. Nothing else is meant for users.
  */
 @NullMarked
 package io.amqplocks;

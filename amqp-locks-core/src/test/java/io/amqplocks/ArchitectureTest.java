@@ -32,36 +32,36 @@ class ArchitectureTest {
         .consideringOnlyDependenciesInLayers()
         .layer("facade")
         .definedBy("io.amqplocks")
-        .layer("admin")
-        .definedBy("io.amqplocks.internal.admin")
         .layer("kinds")
         .definedBy(
-            "io.amqplocks.internal.mutex",
-            "io.amqplocks.internal.slots",
-            "io.amqplocks.internal.tokens")
-        .layer("holding")
-        .definedBy(
-            "io.amqplocks.internal.lease",
-            "io.amqplocks.internal.fencing",
-            "io.amqplocks.internal.waiting")
-        .layer("probe")
-        .definedBy("io.amqplocks.internal.probe")
+            "io.amqplocks.internal.exclusive..",
+            "io.amqplocks.internal.mutex..",
+            "io.amqplocks.internal.persistent..",
+            "io.amqplocks.internal.slots..",
+            "io.amqplocks.internal.fencing..",
+            "io.amqplocks.internal.tokens..")
+        .layer("waiting")
+        .definedBy("io.amqplocks.internal.waiting")
+        .layer("lease")
+        .definedBy("io.amqplocks.internal.lease", "io.amqplocks.internal.wakeup")
+        .layer("session")
+        .definedBy("io.amqplocks.internal.session")
         .layer("broker")
-        .definedBy("io.amqplocks.internal.session", "io.amqplocks.internal.topology")
-        .layer("vocabulary")
-        .definedBy("io.amqplocks.lock")
+        .definedBy("io.amqplocks.internal.broker")
+        .layer("api")
+        .definedBy("io.amqplocks.lock", "io.amqplocks.admin")
         .whereLayer("facade")
         .mayNotBeAccessedByAnyLayer()
-        .whereLayer("admin")
-        .mayOnlyBeAccessedByLayers("facade")
         .whereLayer("kinds")
-        .mayOnlyBeAccessedByLayers("facade", "admin")
-        .whereLayer("holding")
-        .mayOnlyBeAccessedByLayers("facade", "admin", "kinds")
-        .whereLayer("probe")
-        .mayOnlyBeAccessedByLayers("facade", "admin", "kinds", "holding")
+        .mayOnlyBeAccessedByLayers("facade")
+        .whereLayer("waiting")
+        .mayOnlyBeAccessedByLayers("facade", "kinds")
+        .whereLayer("lease")
+        .mayOnlyBeAccessedByLayers("facade", "kinds", "waiting")
+        .whereLayer("session")
+        .mayOnlyBeAccessedByLayers("facade", "kinds", "waiting", "lease")
         .whereLayer("broker")
-        .mayOnlyBeAccessedByLayers("facade", "admin", "kinds", "holding", "probe")
+        .mayOnlyBeAccessedByLayers("facade", "kinds", "waiting", "lease", "session")
         .ensureAllClassesAreContainedInArchitecture()
         .check(OURS);
     slices().matching("io.amqplocks.(**)").should().beFreeOfCycles().check(OURS);
@@ -71,7 +71,7 @@ class ArchitectureTest {
   void theVocabularyKnowsNoBroker() {
     noClasses()
         .that()
-        .resideInAPackage("io.amqplocks.lock")
+        .resideInAnyPackage("io.amqplocks.lock", "io.amqplocks.admin")
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage("com.rabbitmq..", "io.amqplocks.internal..", "org.slf4j..")

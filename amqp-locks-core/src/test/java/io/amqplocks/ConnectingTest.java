@@ -32,26 +32,20 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** How the connections come about, and what they share with the application: nothing. */
 @BrokerTest(everyLine = true)
 class ConnectingTest {
 
   private final ExecutorService threads = Executors.newCachedThreadPool();
-  private Fixture fixture;
-
-  @BeforeEach
-  void fixture(Broker broker) {
-    fixture = new Fixture(broker);
-  }
+  @RegisterExtension private final Fixture fixture = new Fixture();
 
   @AfterEach
   void close() throws Exception {
     threads.shutdownNow();
-    fixture.close();
   }
 
   /** Its one I/O thread would bring the word of the loss, were it not for the listener. */
@@ -90,7 +84,13 @@ class ConnectingTest {
           fixture.open(fixture.builder(factory)).mutex("n").tryAcquire().orElseThrow()) {
         assertThat(other.verify()).isEqualTo(LeaseState.HELD);
       }
-      assertThat(heartbeats.getQueue()).as("connections that it beats for: its own").hasSize(1);
+      // Not in the queue while it beats.
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(heartbeats.getQueue())
+                      .as("connections that it beats for: its own")
+                      .hasSize(1));
       over.countDown();
     } finally {
       over.countDown();

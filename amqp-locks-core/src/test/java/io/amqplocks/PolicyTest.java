@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
-import io.amqplocks.internal.topology.QueueArguments;
+import io.amqplocks.internal.broker.QueueArguments;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
@@ -15,16 +15,15 @@ import io.amqplocks.lock.LossReason;
 import io.amqplocks.lock.ProbeKind;
 import io.amqplocks.lock.SlotOrder;
 import io.amqplocks.support.Fixture;
-import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerQueue;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -35,51 +34,46 @@ class PolicyTest {
 
   private static final LockName NAME = LockName.of("s");
 
-  private Fixture fixture;
-  private Broker broker;
-
-  @BeforeEach
-  void fixture(Broker each) {
-    broker = each;
-    fixture = new Fixture(each);
-  }
+  @RegisterExtension private final Fixture fixture = new Fixture();
 
   @AfterEach
   void close() throws Exception {
-    broker.faults().heal();
-    fixture.close();
+    fixture.broker().faults().heal();
   }
 
   private void policy(String applyTo, String pattern, String definition) {
-    broker.faults().setPolicy(fixture.prefix() + "hostile", pattern, applyTo, definition);
+    fixture.broker().faults().setPolicy(fixture.prefix() + "hostile", pattern, applyTo, definition);
   }
 
   private void policy(String definition) {
     policy("queues", "^" + fixture.prefix(), definition);
   }
 
-  /** All that a semaphore and a mutex do, with no answer uncertain and nothing kept. */
+  /** All that a semaphore and a mutex do, with no answer uncertain and nothing kept, but the mutex's message. */
   private void worksAsEver() {
     for (ProbeKind kind : ProbeKind.values()) {
       AmqpLocks locks = fixture.open(fixture.builder().probing(kind));
-      fixture.willExist("s", 2);
-      assertThat(locks.admin().semaphore("s").createIfAbsent(2)).isEqualTo(2);
-      try (Lease one = locks.semaphore("s").tryAcquire().orElseThrow();
-          Lease two = locks.semaphore("s").tryAcquire().orElseThrow();
+      assertThat(locks.admin().slotSemaphore("s").createIfAbsent(2)).isEqualTo(2);
+      try (Lease one = locks.slotSemaphore("s").tryAcquire().orElseThrow();
+          Lease two = locks.slotSemaphore("s").tryAcquire().orElseThrow();
+          Lease exclusive = locks.exclusiveQueueMutex("x").tryAcquire().orElseThrow();
           Lease mutex = locks.mutex("m").tryAcquire().orElseThrow()) {
         for (AmqpLocks any : List.of(locks, fixture.open())) {
-          assertThat(any.semaphore("s").tryAcquire()).isEmpty();
+          assertThat(any.slotSemaphore("s").tryAcquire()).isEmpty();
           assertThat(any.mutex("m").tryAcquire()).isEmpty();
-          assertThat(any.admin().semaphore("s").count()).isEqualTo(2);
+          assertThat(any.exclusiveQueueMutex("x").tryAcquire()).isEmpty();
+          assertThat(any.admin().slotSemaphore("s").count()).isEqualTo(2);
         }
-        assertThat(List.of(one, two, mutex)).allMatch(l -> l.verify() == LeaseState.HELD);
+        assertThat(List.of(one, two, exclusive, mutex))
+            .allMatch(l -> l.verify() == LeaseState.HELD);
       }
-      try (Lease again = locks.semaphore("s").tryAcquire().orElseThrow()) {
+      try (Lease again = locks.slotSemaphore("s").tryAcquire().orElseThrow()) {
         assertThat(again.verify()).isEqualTo(LeaseState.HELD);
       }
     }
-    assertThat(broker.faults().queues())
+    assertThat(fixture.broker().faults().queues())
         .filteredOn(queue -> queue.name().startsWith(fixture.prefix()))
+        .filteredOn(queue -> !queue.name().endsWith("mutex.m"))
         .isNotEmpty()
         .extracting(BrokerQueue::messages)
         .containsOnly(0L);
@@ -92,7 +86,7 @@ class PolicyTest {
         "{\"max-length\":5}",
         "{\"max-length-bytes\":1}",
         "{\"overflow\":\"reject-publish\"}",
-        "{\"overflow\":\"reject-publish\",\"max-length\":0}",
+        "{\"overflow\":\"reject-publish\",\"max-length\":1}",
         "{\"overflow\":\"reject-publish-dlx\",\"dead-letter-exchange\":\"amq.fanout\"}",
         "{\"message-ttl\":0}",
         "{\"message-ttl\":60000}",
@@ -105,12 +99,22 @@ class PolicyTest {
     worksAsEver();
   }
 
+  /** Nobody acquires it, and nobody is told that another client holds it. */
+  @Test
+  void aMutexWhoseQueueMayKeepNoMessageIsNotAcquired() {
+    policy("{\"max-length\":0}");
+    AmqpLocks locks = fixture.open(fixture.builder().callTimeout(Duration.ofSeconds(2)));
+    assertThatThrownBy(() -> locks.mutex("m").tryAcquire())
+        .isInstanceOf(LockException.Unanswered.class)
+        .hasMessageContaining("mutex 'm'");
+  }
+
   /** The same policy on a queue without our arguments: there it does what makes probes useless. */
   @Tag("trap-3")
   @Test
   void itIsOurArgumentsThatKeepRejectPublishOff() throws Exception {
     policy("{\"overflow\":\"reject-publish\",\"max-length\":0}");
-    try (Connection raw = broker.connectionFactory().newConnection()) {
+    try (Connection raw = fixture.broker().connectionFactory().newConnection()) {
       Channel channel = raw.createChannel();
       channel.confirmSelect();
       for (boolean ours : List.of(true, false)) {
@@ -121,7 +125,7 @@ class PolicyTest {
           channel.queueDeclare(queue, false, true, false, null);
         }
         channel.basicPublish("", queue, true, null, new byte[0]);
-        assertThat(channel.waitForConfirms(5000)).isEqualTo(ours);
+        assertThat(channel.waitForConfirms(30_000)).isEqualTo(ours);
       }
     }
   }
@@ -132,17 +136,20 @@ class PolicyTest {
   void setWhileALeaseIsHeld() {
     AmqpLocks locks = fixture.open();
     fixture.create(locks, "s", 2);
-    Lease lease = locks.semaphore("s").tryAcquire().orElseThrow();
+    Lease lease = locks.slotSemaphore("s").tryAcquire().orElseThrow();
+    Lease mutex = locks.mutex("m").tryAcquire().orElseThrow();
     policy("{\"overflow\":\"reject-publish\",\"max-length\":0,\"message-ttl\":0}");
     assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
-    assertThat(locks.semaphore("s").tryAcquire()).isPresent();
-    assertThat(locks.semaphore("s").tryAcquire()).isEmpty();
+    assertThat(mutex.verify()).isEqualTo(LeaseState.HELD);
+    assertThat(fixture.open().mutex("m").tryAcquire()).isEmpty();
+    assertThat(locks.slotSemaphore("s").tryAcquire()).isPresent();
+    assertThat(locks.slotSemaphore("s").tryAcquire()).isEmpty();
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"{\"queue-mode\":\"lazy\"}", "{\"ha-mode\":\"all\"}"})
   void policiesOfOldLinesOnly(String definition) {
-    if (broker.version().isAtLeast(4, 0) && definition.contains("ha-mode")) {
+    if (fixture.broker().version().isAtLeast(4, 0) && definition.contains("ha-mode")) {
       assertThatThrownBy(() -> policy(definition)).isInstanceOf(IllegalStateException.class);
     } else {
       policy(definition);
@@ -164,14 +171,15 @@ class PolicyTest {
     policy("{\"expires\":3000}");
     AmqpLocks locks = fixture.open();
     Lease lease = locks.mutex("m").tryAcquire().orElseThrow();
-    try (Connection raw = broker.connectionFactory().newConnection()) {
+    Lease exclusive = locks.exclusiveQueueMutex("x").tryAcquire().orElseThrow();
+    try (Connection raw = fixture.broker().connectionFactory().newConnection()) {
       Channel channel = raw.createChannel();
       channel.asyncCompletableRpc(QueueArguments.exclusive(fixture.prefix() + "idle")).get();
       await()
           .pollInterval(Duration.ofMillis(300))
           .untilAsserted(
               () ->
-                  assertThat(broker.faults().queues())
+                  assertThat(fixture.broker().faults().queues())
                       .extracting(BrokerQueue::name)
                       .doesNotContain(fixture.prefix() + "idle"));
     }
@@ -181,10 +189,13 @@ class PolicyTest {
         .until(
             () -> {
               assertThat(lease.state()).isEqualTo(LeaseState.HELD);
+              assertThat(exclusive.state()).isEqualTo(LeaseState.HELD);
               return System.nanoTime() - start > Duration.ofSeconds(4).toNanos();
             });
     assertThat(fixture.open().mutex("m").tryAcquire()).isEmpty();
+    assertThat(fixture.open().exclusiveQueueMutex("x").tryAcquire()).isEmpty();
     assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+    assertThat(exclusive.verify()).isEqualTo(LeaseState.HELD);
   }
 
   /** The one policy that breaks a semaphore: its free slots go, and it says "not found". */
@@ -197,7 +208,7 @@ class PolicyTest {
     }
     AmqpLocks locks = fixture.open(fixture.builder().verifyEvery(Duration.ofMillis(300)));
     fixture.create(locks, "s", 2);
-    Lease lease = locks.semaphore("s").tryAcquire().orElseThrow();
+    Lease lease = locks.slotSemaphore("s").tryAcquire().orElseThrow();
     if (!before) {
       policy("{\"expires\":3000}");
     }
@@ -210,7 +221,7 @@ class PolicyTest {
     await()
         .untilAsserted(
             () ->
-                assertThatThrownBy(() -> locks.semaphore("s").tryAcquire())
+                assertThatThrownBy(() -> locks.slotSemaphore("s").tryAcquire())
                     .isInstanceOf(LockException.NotFound.class));
   }
 
@@ -220,7 +231,7 @@ class PolicyTest {
   void expiresThatIsShorterThanTheVerificationsLosesTheLease() throws Exception {
     AmqpLocks locks = fixture.open();
     fixture.create(locks, "s", 1);
-    Lease lease = locks.semaphore("s").tryAcquire().orElseThrow();
+    Lease lease = locks.slotSemaphore("s").tryAcquire().orElseThrow();
     // Without its consumer it would go too, and be the reason.
     await().until(() -> isConsumed(fixture.names().holder(NAME, 1)));
     policy("{\"expires\":300}");
@@ -231,7 +242,7 @@ class PolicyTest {
   /** Every probe of a slot that exists ends in the operator's queue; passive probes have none. */
   @Test
   void aDeadLetterExchangeIsFilledWithProbes() throws Exception {
-    try (Connection raw = broker.connectionFactory().newConnection()) {
+    try (Connection raw = fixture.broker().connectionFactory().newConnection()) {
       Channel channel = raw.createChannel();
       String letters = channel.queueDeclare("", false, true, false, null).getQueue();
       policy(
@@ -239,25 +250,25 @@ class PolicyTest {
       AmqpLocks passive = fixture.open(fixture.builder().probing(ProbeKind.PASSIVE));
       fixture.create(passive, "s", 3);
       for (int i = 0; i < 10; i++) {
-        passive.semaphore("s").tryAcquire().orElseThrow().close();
+        passive.slotSemaphore("s").tryAcquire().orElseThrow().close();
       }
       assertThat(channel.messageCount(letters)).isZero();
       // Who wants the lowest slot looks each time.
       AmqpLocks locks = fixture.open(fixture.builder().slotOrder(SlotOrder.ASCENDING));
       for (int i = 0; i < 10; i++) {
-        locks.semaphore("s").tryAcquire().orElseThrow().close();
+        locks.slotSemaphore("s").tryAcquire().orElseThrow().close();
       }
       await().until(() -> channel.messageCount(letters) >= 30);
     }
   }
 
   private boolean isConsumed(String queue) {
-    return broker.faults().queues().stream()
+    return fixture.broker().faults().queues().stream()
         .anyMatch(each -> each.name().equals(queue) && each.consumers() == 1);
   }
 
   /** Not by a passive declare, which counts as a use. */
   private boolean exists(String queue) {
-    return broker.faults().queues().stream().anyMatch(each -> each.name().equals(queue));
+    return fixture.broker().faults().queues().stream().anyMatch(each -> each.name().equals(queue));
   }
 }

@@ -1,11 +1,11 @@
 package io.amqplocks.benchmarks;
 
-import io.amqplocks.spring.LockCatalog;
-import io.amqplocks.spring.LockOperations;
+import io.amqplocks.spring.LockHandle;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.MutexGuarded;
-import io.amqplocks.spring.guard.GuardAdvisor;
-import io.amqplocks.spring.guard.GuardedMethods;
+import io.amqplocks.spring.internal.catalog.LockCatalog;
+import io.amqplocks.spring.internal.guard.GuardAdvisor;
+import io.amqplocks.spring.internal.guard.GuardedMethods;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.aopalliance.intercept.MethodInterceptor;
@@ -49,7 +49,7 @@ public class AdviceAlone {
   }
 
   private final LockTemplate template = LockTemplate.withoutLocks();
-  private final LockOperations operations = template.mutex("annotated");
+  private final LockHandle handle = template.mutex("annotated");
   private final Work guarded = guarded(template);
   private final Work proxied = proxied();
 
@@ -72,7 +72,7 @@ public class AdviceAlone {
   /** The template alone. */
   @Benchmark
   public Long template() {
-    return operations.execute(() -> 7L);
+    return handle.execute(() -> 7L);
   }
 
   /** A proxy that does nothing. */

@@ -1,7 +1,7 @@
 package io.amqplocks.benchmarks;
 
 import io.amqplocks.AmqpLocks;
-import io.amqplocks.spring.LockOperations;
+import io.amqplocks.spring.LockHandle;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.SemaphoreGuarded;
 import io.amqplocks.spring.autoconfigure.AmqpLocksAutoConfiguration;
@@ -71,7 +71,7 @@ record AnnotatedPath(boolean keyed) implements CorePath {
     application.register(AmqpLocksAutoConfiguration.class, Work.class);
     application.refresh();
     Work work = application.getBean(Work.class);
-    LockOperations semaphore = application.getBean(LockTemplate.class).semaphore(name);
+    LockHandle semaphore = application.getBean(LockTemplate.class).semaphore(name);
     return new Sides(
         Timed.of(() -> checked(keyed ? work.keyed(7) : work.plain(7))),
         Timed.of(() -> checked(semaphore.execute(() -> 7L))));

@@ -43,10 +43,10 @@ record BusyPath(boolean slow) implements CorePath {
     AmqpLocks others = lab.locks();
     lab.semaphore(others, "full", SLOTS);
     for (int i = 0; i < SLOTS; i++) {
-      var unused = others.semaphore("full").tryAcquire().orElseThrow();
+      var unused = others.slotSemaphore("full").tryAcquire().orElseThrow();
     }
     ConnectionFactory factory = slow ? slow(lab) : lab.factory();
-    AmqpLock full = lab.closing(lab.builder(factory).build()).semaphore("full");
+    AmqpLock full = lab.closing(lab.builder(factory).build()).slotSemaphore("full");
     Raw raw = new Raw(SemaphorePath.confirming(lab, factory));
     List<String> probed = SemaphorePath.probed(lab, "full", SLOTS);
     Timed ours =

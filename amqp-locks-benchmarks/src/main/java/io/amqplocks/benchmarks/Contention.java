@@ -4,6 +4,7 @@ import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.Lease;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
@@ -24,11 +25,16 @@ record Contention(long acquires, long longestWait) {
 
   /** Lets threads of this process contend for that long. */
   static Contention of(AmqpLock lock, int threads, Duration time) throws Exception {
-    ExecutorService pool = Executors.newFixedThreadPool(threads);
+    return of(Collections.nCopies(threads, lock), time);
+  }
+
+  /** Lets a thread for each of these contend; to the broker they may be several clients. */
+  static Contention of(List<AmqpLock> locks, Duration time) throws Exception {
+    ExecutorService pool = Executors.newFixedThreadPool(locks.size());
     try {
       long end = System.nanoTime() + time.toNanos();
       List<Callable<Contention>> tasks = new ArrayList<>();
-      for (int i = 0; i < threads; i++) {
+      for (AmqpLock lock : locks) {
         tasks.add(() -> loop(lock, end));
       }
       Contention all = new Contention(0, 0);

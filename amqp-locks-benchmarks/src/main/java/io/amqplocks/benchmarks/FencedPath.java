@@ -4,10 +4,11 @@ import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.AmqpLock;
 
 /**
- * A mutex with a fencing token in each lease. Its floor is all of its own steps. The goal of design.md
- * is for a quorum queue that is the lock itself: see {@link QuorumMutexPath}.
+ * A mutex with a fencing token in each lease. Its floor is all of its own steps. It has no goal:
+ * the goal for fenced mutexes is for a quorum queue that is the lock itself, see {@link
+ * QuorumMutexPath}. The module's README says what a floor and a goal are.
  *
- * @param persistent whether the mutex is
+ * @param persistent whether the mutex is a persistent one
  */
 record FencedPath(boolean persistent) implements CorePath {
 

@@ -4,11 +4,12 @@ import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
 /**
- * A number that design.md §7 wants, and how it is judged.
+ * The number that a row of the table has to reach, and how it is judged. The module's README says
+ * how to read the verdicts.
  *
- * @param text as the table has it
- * @param judged what of a row is compared
- * @param bound with what
+ * @param text the goal as the table shows it
+ * @param judged the number of a row that is compared
+ * @param bound the number that it is compared with
  * @param atMost whether less is better
  */
 record Goal(String text, ToDoubleFunction<Row> judged, double bound, boolean atMost) {
@@ -31,6 +32,11 @@ record Goal(String text, ToDoubleFunction<Row> judged, double bound, boolean atM
   /** Ours is at least so many times the floor. */
   static Goal atLeastTimes(double bound) {
     return new Goal("≥ " + number(bound) + " ×", Row::ratio, bound, false);
+  }
+
+  /** Ours is at least that. */
+  static Goal atLeast(double bound, Unit unit) {
+    return new Goal("≥ " + unit.format(bound), Row::ours, bound, false);
   }
 
   /** Ours is at most that. */

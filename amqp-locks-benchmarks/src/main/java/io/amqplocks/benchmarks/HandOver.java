@@ -34,7 +34,7 @@ record HandOver(boolean persistent) implements CorePath {
 
   @Override
   public String name() {
-    return persistent ? "hand-over, persistent mutex" : "hand-over, mutex";
+    return persistent ? "hand-over, persistent mutex" : "hand-over, exclusive-queue mutex";
   }
 
   @Override
@@ -54,8 +54,10 @@ record HandOver(boolean persistent) implements CorePath {
     if (persistent) {
       lab.persistentMutex(holder, "over");
     }
-    AmqpLock held = persistent ? holder.persistentMutex("over") : holder.mutex("over");
-    AmqpLock wanted = persistent ? waiter.persistentMutex("over") : waiter.mutex("over");
+    AmqpLock held =
+        persistent ? holder.persistentMutex("over") : holder.exclusiveQueueMutex("over");
+    AmqpLock wanted =
+        persistent ? waiter.persistentMutex("over") : waiter.exclusiveQueueMutex("over");
     Bare bare = new Bare(lab, persistent);
     return new Sides(
         () -> handOver(held, wanted, waiter), () -> bare.release(false), () -> bare.release(true));

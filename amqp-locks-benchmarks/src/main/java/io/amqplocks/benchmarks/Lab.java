@@ -6,8 +6,8 @@ import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.TrafficListener;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.AmqpLocksBuilder;
-import io.amqplocks.lock.LockAdmin;
-import io.amqplocks.lock.TokenSemaphoreAdmin;
+import io.amqplocks.admin.LockAdmin;
+import io.amqplocks.admin.TokenSemaphoreAdmin;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -108,13 +108,13 @@ final class Lab implements AutoCloseable {
 
   /** A semaphore, destroyed at the end. */
   void semaphore(AmqpLocks locks, String name, int slots) {
-    locks.admin().semaphore(name).create(slots);
+    locks.admin().slotSemaphore(name).create(slots);
     opened.push(() -> destroy(name));
   }
 
   private void destroy(String name) {
     try (AmqpLocks locks = builder(factory).build()) {
-      var unused = locks.admin().semaphore(name).destroy();
+      locks.admin().slotSemaphore(name).destroy();
     }
   }
 

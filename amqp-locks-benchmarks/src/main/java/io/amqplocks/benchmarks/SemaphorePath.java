@@ -30,11 +30,11 @@ record SemaphorePath(int slots, int held, Goal goal) implements CorePath {
   public Sides open(Lab lab) throws Exception {
     AmqpLocks others = lab.locks();
     lab.semaphore(others, "s", slots);
-    AmqpLock taken = others.semaphore("s");
+    AmqpLock taken = others.slotSemaphore("s");
     for (int i = 0; i < held; i++) {
       var unused = taken.tryAcquire().orElseThrow();
     }
-    AmqpLock semaphore = lab.locks().semaphore("s");
+    AmqpLock semaphore = lab.locks().slotSemaphore("s");
     Raw raw = new Raw(lab.channel());
     String holder = lab.prefix() + "floor.holder";
     return new Sides(

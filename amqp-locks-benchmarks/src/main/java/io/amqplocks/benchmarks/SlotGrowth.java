@@ -28,8 +28,8 @@ record SlotGrowth() implements CorePath {
     AmqpLocks locks = lab.locks();
     lab.semaphore(locks, "one", 1);
     lab.semaphore(locks, "many", MANY);
-    AmqpLock one = locks.semaphore("one");
-    AmqpLock many = locks.semaphore("many");
+    AmqpLock one = locks.slotSemaphore("one");
+    AmqpLock many = locks.slotSemaphore("many");
     return new Sides(
         Timed.of(() -> many.tryAcquire().orElseThrow().close()),
         Timed.of(() -> one.tryAcquire().orElseThrow().close()),

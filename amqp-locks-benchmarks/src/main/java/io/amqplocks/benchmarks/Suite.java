@@ -1,6 +1,6 @@
 package io.amqplocks.benchmarks;
 
-import io.amqplocks.lock.TokenQueueType;
+import io.amqplocks.admin.TokenQueueType;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -13,6 +13,8 @@ final class Suite {
   static List<CorePath> paths() {
     return List.of(
         new MutexPath(),
+        new NewMutexPath(),
+        new ExclusiveQueueMutexPath(),
         new PersistentMutexPath(),
         new SemaphorePath(5, 0, Goal.atMostTimes(1.4)),
         new SemaphorePath(100, 99, Goal.atMostTimes(1.6)),
@@ -22,6 +24,7 @@ final class Suite {
         new FencedPath(false),
         new FencedPath(true),
         new SlotGrowth(),
+        new MutexHandOver(),
         new HandOver(false),
         new HandOver(true),
         new TokenHandOver(TokenQueueType.CLASSIC),
@@ -47,7 +50,11 @@ final class Suite {
     rows.add(new EightThreads());
     rows.add(new TwoProcesses());
     rows.add(new Fairness());
-    rows.add(new Waiters());
+    rows.add(new ManyWaiters());
+    rows.add(new SeparateClients());
+    rows.add(new ManyClients());
+    rows.add(new ManyTokens());
+    rows.add(new KeepAliveRequests());
     rows.add(new ManyLocks());
     return rows;
   }

@@ -6,7 +6,7 @@ import com.rabbitmq.client.DefaultConsumer;
 import com.rabbitmq.client.Envelope;
 import com.rabbitmq.client.GetResponse;
 import io.amqplocks.AmqpLocks;
-import io.amqplocks.lock.TokenQueueType;
+import io.amqplocks.admin.TokenQueueType;
 import java.util.Locale;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;

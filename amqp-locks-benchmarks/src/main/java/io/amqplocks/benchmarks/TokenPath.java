@@ -1,8 +1,8 @@
 package io.amqplocks.benchmarks;
 
 import io.amqplocks.AmqpLocks;
+import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.lock.AmqpLock;
-import io.amqplocks.lock.TokenQueueType;
 import java.util.Locale;
 
 /**

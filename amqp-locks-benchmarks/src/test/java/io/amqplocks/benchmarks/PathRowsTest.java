@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.DOUBLE;
 import static org.awaitility.Awaitility.await;
 
+import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.benchmarks.Goal.Verdict;
-import io.amqplocks.lock.TokenQueueType;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
@@ -21,7 +21,7 @@ class PathRowsTest {
 
   @Test
   void measuresLockAndFloor(Broker broker) throws Exception {
-    List<Row> rows = measure(broker, new MutexPath());
+    List<Row> rows = measure(broker, new ExclusiveQueueMutexPath());
     assertThat(rows).hasSize(2).allSatisfy(row -> assertThat(row.ratio()).isPositive().isFinite());
     assertThat(rows.get(0).verdict()).isNotEqualTo(Verdict.NOT_JUDGED);
     assertThat(rows.get(1).verdict()).isEqualTo(Verdict.NOT_JUDGED);

@@ -3,7 +3,7 @@ package io.amqplocks.lines;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.amqplocks.AmqpLocks;
-import io.amqplocks.spring.LockOperations;
+import io.amqplocks.spring.LockHandle;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
@@ -41,9 +41,9 @@ class SmokeTest {
           .isEqualTo("later");
 
       LockTemplate template = application.bean(LockTemplate.class);
-      LockOperations report =
+      LockHandle report =
           BeanFactoryAnnotationUtils.qualifiedBeanOfType(
-              application.context().getBeanFactory(), LockOperations.class, "report");
+              application.context().getBeanFactory(), LockHandle.class, "report");
       report.execute(() -> assertThat(template.mutex("report").tryAcquire()).isEmpty());
       assertThat(
               template

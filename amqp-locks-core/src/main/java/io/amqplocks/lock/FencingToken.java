@@ -1,28 +1,28 @@
 package io.amqplocks.lock;
 
 /**
- * A number that rises with each acquisition of one slot, so that a resource can refuse a holder that
- * has been overtaken without knowing it. Drawn by {@link AmqpLock#fenced()}.
+ * A number that rises with each acquisition of one slot. A resource uses it to refuse a holder that
+ * has been superseded without knowing it. Leases of {@link AmqpLock#fenced()} have one.
  *
- * <p>The resource keeps the highest token that it has seen <em>for each slot</em>, and takes a write
- * only with a token that is not lower:
+ * <p>The resource stores the highest token that it has seen <em>for each slot</em>. It accepts a
+ * write only with a token that is not lower:
  *
  * <pre>{@code
  * UPDATE report SET body = ?, token = :token WHERE id = ? AND token <= :token
  * }</pre>
  *
- * One row changed means written; none means that a later holder was here first, and this one must
- * stop. With {@code token < :token} each lease gets one write at most. The check must be one atomic
- * step with the write, and be made by the resource: a check beforehand protects nothing. A write of an
- * overtaken holder is still taken if none of a later one came before it; where that could do harm, the
- * new holder writes its token first of all.
+ * <p>If one row changed, the write was accepted. If none did, a later holder has written already,
+ * and this one must stop. With {@code token < :token} each lease gets at most one write. The check
+ * must be one atomic step with the write, and the resource must make it: a check beforehand
+ * protects nothing. A superseded holder's write is still accepted if no later holder has written
+ * before it. Where that could do harm, a new holder writes its token first of all.
  *
- * <p>Of two tokens of one slot of one lock the later one is that of the higher epoch, and in one epoch
- * that of the higher {@code n}. Numbers are left out where a process died half-way. Tokens of different
- * slots or locks say nothing about each other.
+ * <p>Of two tokens of one slot of one lock, the later one has the higher epoch, or the higher
+ * {@code n} in the same epoch. Numbers are skipped where a process died half-way. Tokens of
+ * different slots or locks cannot be compared.
  *
  * @param slot the slot, from 1
- * @param epoch when the counter was made that it was drawn from: minutes since 1970, or a little more
+ * @param epoch when the token's counter was created, in minutes since 1970, or a little more
  * @param n how often that counter had been drawn from before
  */
 public record FencingToken(int slot, long epoch, long n) {
@@ -32,7 +32,10 @@ public record FencingToken(int slot, long epoch, long n) {
   /** The highest epoch: 26 bits, good until 2097. */
   public static final long MAX_EPOCH = (1L << (Long.SIZE - 1 - BITS_OF_N)) - 1;
 
-  /** The highest n, 137,438,953,471: a lock acquired 1,000 times a second has it after four years. */
+  /**
+   * The highest n, 137,438,953,471. A lock acquired 1,000 times a second reaches it after four
+   * years.
+   */
   public static final long MAX_N = (1L << BITS_OF_N) - 1;
 
   /**
@@ -48,22 +51,22 @@ public record FencingToken(int slot, long epoch, long n) {
   }
 
   /**
-   * Epoch and n as one number, {@code epoch * 2^37 + n}, which orders the tokens of one slot; above 0,
-   * so that a resource may begin with 0. Fits a SQL {@code BIGINT}.
+   * Epoch and n as one number, {@code epoch * 2^37 + n}. It orders the tokens of one slot. It is
+   * above 0, so that a resource may begin with 0. It fits into an SQL {@code BIGINT}.
    */
   public long number() {
     return epoch << BITS_OF_N | n;
   }
 
-  /** The epoch that a {@link #number()} is of. */
+  /** The epoch of a {@link #number()}. */
   public static long epochOf(long number) {
     return number >> BITS_OF_N;
   }
 
   /**
-   * Whether this one was drawn after the other.
+   * Whether this token was drawn after the other one.
    *
-   * @throws LockException.Invalid if they are of different slots
+   * @throws LockException.Invalid if they belong to different slots
    */
   public boolean isAfter(FencingToken other) {
     if (slot != other.slot) {

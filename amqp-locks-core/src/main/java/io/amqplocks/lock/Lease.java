@@ -7,46 +7,47 @@ import java.util.concurrent.CompletionStage;
 /**
  * One held slot of a lock, from a successful acquire until it is closed or lost.
  *
- * <p>A lease belongs to no thread: any thread may call any method, and one may close it that did not
- * acquire it. It has no time to live; it lasts while the connection lives that acquired it.
+ * <p>A lease belongs to no thread: any thread may call any method, and may close it. It has no time
+ * to live. It lasts as long as the connection on which it was acquired.
  *
- * <p>It is a lease and not magic: the broker decides who holds, and a holder can learn of a loss only
- * after it happened. Check {@link #state()} before a step that matters, listen by {@link
- * #whenLost()}, and protect a resource that a stale holder could harm by a check of its own.
+ * <p>The broker decides who holds, and a holder can learn of a loss only after it happened. Check
+ * {@link #state()} before a step that matters, listen by {@link #whenLost()}, and let a resource
+ * that a stale holder could harm check a {@link FencingToken}.
  */
 public interface Lease extends AutoCloseable {
 
-  /** The lock that this is a lease of. */
+  /** The lock of this lease. */
   LockId lock();
 
   /**
-   * The slot held, from 1; a mutex has slot 1 only. 0 for a token that was published by a client of
-   * another kind, which has no number.
+   * The slot held, from 1. A mutex has slot 1 only. The slot is 0 for a token that another kind of
+   * client published, because that has no number.
    */
   int slot();
 
   /**
-   * The token that a resource can refuse stale holders by. Stays what it is when the lease ends: it is
-   * for the resource to say whether it is still good.
+   * The token by which a resource can refuse stale holders. It stays the same when the lease ends,
+   * because only the resource can say whether it is still good.
    *
    * @throws LockException.NotFenced if the lease was not acquired by {@link AmqpLock#fenced()}
    */
   FencingToken fencingToken();
 
-  /** The same; empty if the lease was not acquired by {@link AmqpLock#fenced()}. */
+  /** The fencing token; empty if the lease was not acquired by {@link AmqpLock#fenced()}. */
   Optional<FencingToken> fencingTokenIfAny();
 
   /**
-   * How sure the holder may be, without asking the broker: costs nothing, never blocks. If the broker
-   * has answered nothing for three heartbeats, this call makes the lease LOST.
+   * How sure the holder may be of the lease. This call costs nothing, sends nothing to the broker
+   * and never blocks. If the broker has not replied to anything for three heartbeats, this call
+   * makes the lease LOST.
    */
   LeaseState state();
 
   /**
-   * Asks the broker whether this lease still stands, within the call timeout.
+   * Verifies with the broker that this lease still stands, within the call timeout.
    *
-   * @return {@link LeaseState#HELD} if it does; {@link LeaseState#LOST} if not; if the broker did not
-   *     answer, what {@link #state()} says
+   * @return {@link LeaseState#HELD} if it does, {@link LeaseState#LOST} if it does not; {@link
+   *     #state()} if the broker did not reply
    */
   LeaseState verify();
 
@@ -54,21 +55,26 @@ public interface Lease extends AutoCloseable {
   Optional<LossReason> lossReason();
 
   /**
-   * Completes when the lease is lost; never if it is released first. Actions that depend on it run
-   * on a thread of the library, one at a time, or on the caller's if it is lost already: one that
-   * blocks delays all later notices.
+   * Completes when the lease is lost. It never completes if the lease is released first. Dependent
+   * actions run one at a time on a thread of the library, or on the caller's thread if the lease is
+   * lost already. An action that blocks delays all later notifications.
    */
   CompletionStage<LossReason> whenLost();
 
-  /** How long ago the lease was acquired, in monotonic time; stops when it ends. */
+  /**
+   * The time since the lease was acquired, by the monotonic clock. It stops when the lease ends.
+   */
   Duration age();
 
   /**
-   * Gives the lease back. When this returns, the slot is another's of this process who waited for it, or
-   * it is free at the broker; if the broker did not answer within the call timeout, it becomes free as
-   * soon as the broker works off the request, or drops the connection. Tokens are given back without
-   * waiting for the broker: it frees the slot as soon as it reads that, and what this process asks for
-   * next it reads after that. Closing again, or after a loss, does nothing. Never throws.
+   * Releases the lease. When this returns, the slot belongs to the next waiter of this process, or
+   * it is free at the broker. If the broker did not reply within the call timeout, the slot becomes
+   * free as soon as the broker processes the request or drops the connection.
+   *
+   * <p>Tokens are released without waiting for the broker. It frees the slot as soon as it reads
+   * the release, and it reads later requests of this process after that.
+   *
+   * <p>Closing again, or after a loss, does nothing. This method never throws.
    */
   @Override
   void close();

@@ -1,11 +1,12 @@
 package io.amqplocks.lock;
 
+import io.amqplocks.admin.FenceAdmin;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something is broken or was used wrongly. What a caller must branch on in normal use, such as a busy
- * lock, is a value and not an exception; only a bounded {@link AmqpLock#acquire} that ran out of time
- * throws one. Each message names the lock, the cause and, where there is one, the remedy.
+ * Something is broken or was used wrongly. Outcomes of normal use, such as a busy lock, are values
+ * and not exceptions. The only exception to that is an {@link AmqpLock#acquire} that ran out of
+ * time. Each message names the lock, the cause and, where there is one, the remedy.
  */
 public abstract sealed class LockException extends RuntimeException {
 
@@ -15,31 +16,31 @@ public abstract sealed class LockException extends RuntimeException {
     super(message, cause);
   }
 
-  /** No slot came free within the time that the caller would wait. */
+  /** No slot became free within the time that the caller would wait. */
   public static final class AcquireTimeout extends LockException {
     private static final long serialVersionUID = 1L;
 
-    /** With that message. */
+    /** Creates the exception with that message. */
     public AcquireTimeout(String message) {
       super(message, null);
     }
   }
 
-  /** There is no such lock: nobody created or enabled it, or somebody destroyed or disabled it. */
+  /** There is no such lock. Nobody created or enabled it, or somebody destroyed or disabled it. */
   public static final class NotFound extends LockException {
     private static final long serialVersionUID = 1L;
 
-    /** With that message. */
+    /** Creates the exception with that message. */
     public NotFound(String message) {
       super(message, null);
     }
   }
 
-  /** It exists otherwise than wanted: another number of slots, another type of queue. */
+  /** The lock exists, but with another number of slots or another type of queue than requested. */
   public static final class Conflict extends LockException {
     private static final long serialVersionUID = 1L;
 
-    /** With that message. */
+    /** Creates the exception with that message. */
     public Conflict(String message) {
       super(message, null);
     }
@@ -49,93 +50,98 @@ public abstract sealed class LockException extends RuntimeException {
   public static final class Invalid extends LockException {
     private static final long serialVersionUID = 1L;
 
-    /** With that message. */
+    /** Creates the exception with that message. */
     public Invalid(String message) {
       super(message, null);
     }
   }
 
-  /** A lease has no fencing token because it was not acquired by {@link AmqpLock#fenced()}. */
+  /** The lease has no fencing token because it was not acquired by {@link AmqpLock#fenced()}. */
   public static final class NotFenced extends LockException {
     private static final long serialVersionUID = 1L;
 
-    /** With that message. */
+    /** Creates the exception with that message. */
     public NotFenced(String message) {
       super(message, null);
     }
   }
 
   /**
-   * No fencing token can be had: the slot's counter was lost, or the broker cannot keep one. Nothing is
-   * held then. See {@link FenceAdmin}.
+   * No fencing token is available: the slot's counter was lost, or the broker cannot keep one.
+   * Nothing is held then. See {@link FenceAdmin}.
    */
   public static final class FenceUnavailable extends LockException {
     private static final long serialVersionUID = 1L;
 
-    /** With that message. */
+    /** Creates the exception with that message. */
     public FenceUnavailable(String message) {
       super(message, null);
     }
   }
 
-  /** No connection to the broker: it does not run, cannot be reached, or the connection broke. */
+  /**
+   * There is no connection to the broker: it does not run, it cannot be reached, or the connection
+   * broke.
+   */
   public static final class Unreachable extends LockException {
     private static final long serialVersionUID = 1L;
 
-    /** With that message and the client library's exception. */
+    /** Creates the exception with that message and the client library's exception. */
     public Unreachable(String message, @Nullable Throwable cause) {
       super(message, cause);
     }
   }
 
-  /** The broker refuses these credentials, this virtual host, or this user's access to a queue. */
+  /** The broker refuses the credentials, the virtual host, or the user's access to a queue. */
   public static final class Refused extends LockException {
     private static final long serialVersionUID = 1L;
 
-    /** With that message and the client library's exception. */
+    /** Creates the exception with that message and the client library's exception. */
     public Refused(String message, @Nullable Throwable cause) {
       super(message, cause);
     }
   }
 
-  /** The broker did not answer within the call timeout. What the call began is undone when it does. */
+  /**
+   * The broker did not reply within the call timeout. What the call began is undone when it does.
+   */
   public static final class Unanswered extends LockException {
     private static final long serialVersionUID = 1L;
 
-    /** With that message. */
+    /** Creates the exception with that message. */
     public Unanswered(String message) {
       super(message, null);
     }
   }
 
-  /** The broker gave an answer that the protocol does not foresee. */
+  /** The broker sent a reply that the protocol does not foresee. */
   public static final class Unexpected extends LockException {
     private static final long serialVersionUID = 1L;
 
-    /** With that message and the client library's exception. */
+    /** Creates the exception with that message and the client library's exception. */
     public Unexpected(String message, @Nullable Throwable cause) {
       super(message, cause);
     }
   }
 
-  /** The thread was interrupted; its interrupt flag is set. What the call began is undone. */
+  /** The thread was interrupted, and its interrupt flag is set. What the call began is undone. */
   public static final class Interrupted extends LockException {
     private static final long serialVersionUID = 1L;
 
-    /** With that message. */
+    /** Creates the exception with that message. */
     public Interrupted(String message) {
       super(message, null);
     }
   }
 
   /**
-   * A lease was lost before the work under it had ended, so others may have worked at the same time. What
-   * the work did stays done; its own failure, if it had one, is the cause.
+   * The lease was lost before the work under it had ended, so others may have worked at the same
+   * time. What the work did stays done. If the work itself failed, that failure is the cause.
    */
   public static final class Lost extends LockException {
     private static final long serialVersionUID = 1L;
 
-    /** With that message and what the work threw, if it did. */
+    /** Creates the exception with that message and the failure of the work, if it failed. */
     public Lost(String message, @Nullable Throwable cause) {
       super(message, cause);
     }
@@ -145,7 +151,7 @@ public abstract sealed class LockException extends RuntimeException {
   public static final class Closed extends LockException {
     private static final long serialVersionUID = 1L;
 
-    /** With that message. */
+    /** Creates the exception with that message. */
     public Closed(String message) {
       super(message, null);
     }

@@ -1,10 +1,11 @@
 package io.amqplocks.lock;
 
 /**
- * Which lock: a mutex and a semaphore of one name are two locks.
+ * Identifies a lock. Two locks with the same name and different kinds are different locks and do
+ * not exclude each other.
  *
- * @param kind the family
- * @param name the name within the family
+ * @param kind the kind of lock
+ * @param name the name within the kind
  */
 public record LockId(LockKind kind, LockName name) {
 
@@ -13,14 +14,19 @@ public record LockId(LockKind kind, LockName name) {
     return new LockId(LockKind.MUTEX, LockName.of(name));
   }
 
+  /** The exclusive-queue mutex of that name. */
+  public static LockId exclusiveQueueMutex(String name) {
+    return new LockId(LockKind.EXCLUSIVE_QUEUE_MUTEX, LockName.of(name));
+  }
+
   /** The persistent mutex of that name. */
   public static LockId persistentMutex(String name) {
     return new LockId(LockKind.PERSISTENT_MUTEX, LockName.of(name));
   }
 
-  /** The semaphore of that name. */
-  public static LockId semaphore(String name) {
-    return new LockId(LockKind.SEMAPHORE, LockName.of(name));
+  /** The slot semaphore of that name. */
+  public static LockId slotSemaphore(String name) {
+    return new LockId(LockKind.SLOT_SEMAPHORE, LockName.of(name));
   }
 
   /** The token semaphore of that name. */
@@ -33,7 +39,7 @@ public record LockId(LockKind kind, LockName name) {
     return new LockId(LockKind.FENCED_MUTEX, LockName.of(name));
   }
 
-  /** As it stands in messages: {@code semaphore 'images'}. */
+  /** The lock as messages name it: {@code token semaphore 'images'}. */
   @Override
   public String toString() {
     return kind.label() + " '" + name + "'";

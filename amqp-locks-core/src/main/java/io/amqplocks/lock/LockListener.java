@@ -3,19 +3,20 @@ package io.amqplocks.lock;
 import java.time.Duration;
 
 /**
- * Hears what happens to the locks of one {@code AmqpLocks}. Notices come one at a time, in order, on
- * a thread of the library, some time after the fact; an exception is logged and hurts nobody.
+ * Is notified of what happens to the locks of one {@code AmqpLocks}. Notifications come one at a
+ * time, in order, on a thread of the library, some time after the fact. An exception is logged and
+ * has no other effect.
  */
 public interface LockListener {
 
   /** A listener that does nothing. */
   LockListener NO_OP = new LockListener() {};
 
-  /** How an attempt ended that brought no lease. */
+  /** How an attempt ended that did not acquire a lease. */
   enum Outcome {
     /** All slots were held, and the caller did not want to wait. */
     BUSY,
-    /** All slots were held for as long as the caller would wait. */
+    /** All slots were held for as long as the caller waited. */
     TIMEOUT,
     /** The waiting thread was interrupted. */
     INTERRUPTED,
@@ -26,28 +27,28 @@ public interface LockListener {
   /**
    * A lease was acquired.
    *
-   * @param waited from the call until it had the lease
+   * @param waited the time from the call to the lease
    */
   default void acquired(Lease lease, Duration waited) {}
 
   /**
    * A call ended without a lease.
    *
-   * @param waited from the call to its end
+   * @param waited the time from the call to its end
    */
   default void notAcquired(LockId lock, Outcome outcome, Duration waited) {}
 
   /**
-   * A lease was given back by its holder.
+   * A lease was released by its holder.
    *
-   * @param held from acquire to release
+   * @param held the time from acquire to release
    */
   default void released(Lease lease, Duration held) {}
 
   /**
    * A lease was lost.
    *
-   * @param held from acquire to the moment that the loss was known
+   * @param held the time from acquire to the moment at which the loss was known
    */
   default void lost(Lease lease, LossReason reason, Duration held) {}
 
@@ -55,7 +56,7 @@ public interface LockListener {
   default void sessionOpened() {}
 
   /**
-   * The session with the broker ended; all its leases are lost.
+   * The session with the broker ended. All its leases are lost.
    *
    * @param detail what ended it
    */

@@ -6,23 +6,23 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A lock's name: 1 to {@value #MAX_BYTES} bytes once encoded in UTF-8, without control characters.
+ * A lock's name: 1 to {@value #MAX_BYTES} bytes in UTF-8, without control characters.
  *
- * <p>AMQP allows a queue name of 255 bytes; the rest is left to the prefix and to what tells a
- * lock's queues apart.
+ * <p>AMQP allows queue names of 255 bytes. The rest is left for the prefix and for what
+ * distinguishes a lock's queues.
  *
  * @param value the name as the user wrote it
  */
 public record LockName(String value) {
 
-  /** The longest name in bytes of UTF-8. */
+  /** The longest name, in bytes of UTF-8. */
   public static final int MAX_BYTES = 200;
 
   /**
    * Checks the name.
    *
-   * @throws LockException.Invalid if the name is empty, too long, or has a character that cannot be
-   *     part of a queue name
+   * @throws LockException.Invalid if the name is empty or too long, or has a character that cannot
+   *     be part of a queue name
    */
   public LockName {
     int bytes = encodedLength(value);
@@ -41,7 +41,7 @@ public record LockName(String value) {
     }
   }
 
-  /** The name of that text. */
+  /** Creates a name from that text. */
   public static LockName of(String value) {
     return new LockName(value);
   }

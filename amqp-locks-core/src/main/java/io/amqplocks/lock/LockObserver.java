@@ -3,32 +3,33 @@ package io.amqplocks.lock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Follows each call for a lock, and each lease, from its beginning to its end: for tracing, which needs
- * the thread of the call. What only counts things is better off as a {@link LockListener}, which holds
- * nobody up. An exception is logged and hurts nobody; one that blocks holds up whoever calls.
+ * Follows each call for a lock, and each lease, from beginning to end. It is meant for tracing,
+ * which needs the thread of the call. To count events, a {@link LockListener} is better because it
+ * delays nobody. An exception is logged and has no other effect. A method that blocks delays the
+ * caller.
  */
 @FunctionalInterface
 public interface LockObserver {
 
-  /** An observer of nothing. */
+  /** An observer that does nothing. */
   LockObserver NO_OP = lock -> Attempt.NO_OP;
 
   /**
-   * A call for a lock begins, on the caller's thread.
+   * A call for a lock begins. Called on the caller's thread.
    *
-   * @return what follows it
+   * @return what follows the call
    */
   Attempt begin(LockId lock);
 
-  /** Follows one call; exactly one of its methods is called, once. */
+  /** Follows one call. Exactly one of its methods is called, once. */
   interface Attempt {
 
-    /** A call that nobody follows. */
+    /** Does nothing. */
     Attempt NO_OP = new Attempt() {};
 
     /**
-     * It brought a lease, which the caller is about to be given. On the caller's thread, unless the call
-     * was asynchronous.
+     * The call acquired a lease, which the caller is about to receive. Called on the caller's
+     * thread, unless the call was asynchronous.
      *
      * @return what follows the lease
      */
@@ -37,23 +38,24 @@ public interface LockObserver {
     }
 
     /**
-     * It ended without a lease. On the caller's thread, unless the call was asynchronous.
+     * The call ended without a lease. Called on the caller's thread, unless the call was
+     * asynchronous.
      *
-     * @param failure what is thrown; null if nothing is
+     * @param failure the exception that is thrown; null if none is
      */
     default void notAcquired(LockListener.Outcome outcome, @Nullable Throwable failure) {}
   }
 
-  /** Follows one lease; exactly one of its methods is called, once. */
+  /** Follows one lease. Exactly one of its methods is called, once. */
   interface Hold {
 
-    /** A lease that nobody follows. */
+    /** Does nothing. */
     Hold NO_OP = new Hold() {};
 
-    /** Its holder gave it back, on this thread. */
+    /** The holder released the lease, on this thread. */
     default void released() {}
 
-    /** It was lost; on a thread of the library, one at a time. */
+    /** The lease was lost. Called on a thread of the library, one call at a time. */
     default void lost(LossReason reason) {}
   }
 }

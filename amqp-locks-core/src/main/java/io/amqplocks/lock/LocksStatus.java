@@ -4,17 +4,17 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * What an operator wants to know of one {@code AmqpLocks} at a glance.
+ * The state of one {@code AmqpLocks} at a glance, for operators.
  *
- * @param session whether there is a session with the broker; and, once quorum tokens have needed a
- *     session of their own, whether that one is there too
- * @param blocked whether a memory or disk alarm of the broker holds up this client's publishes: held
- *     leases are fine, slots cannot be looked for
- * @param held leases held or uncertain
+ * @param session whether there is a session with the broker, and, once quorum tokens have needed a
+ *     session of their own, whether that one is open too
+ * @param blocked whether a memory or disk alarm of the broker stops this client from publishing;
+ *     held leases are not affected, but free slots cannot be looked for
+ * @param held how many leases are held or uncertain
  * @param uncertain how many of them the broker has not confirmed for too long
- * @param waiting calls waiting for a slot in this process
- * @param lastLoss the newest lost lease and why, since start
- * @param lastLossAt when that was
+ * @param waiting how many calls of this process wait for a slot
+ * @param lastLoss the lease that was lost last since the start, and why
+ * @param lastLossAt when it was lost
  */
 public record LocksStatus(
     Session session,
@@ -25,13 +25,13 @@ public record LocksStatus(
     Optional<String> lastLoss,
     Optional<Instant> lastLossAt) {
 
-  /** The life of the session with the broker. */
+  /** The state of the session with the broker. */
   public enum Session {
     /** Nothing has needed the broker yet. */
     NOT_OPENED,
     /** Connected. */
     OPEN,
-    /** One that was open has ended; the next acquire that needs it opens a new one. */
+    /** A session has ended. The next acquire that needs it opens a new one. */
     ENDED,
     /** This {@code AmqpLocks} was closed. */
     CLOSED

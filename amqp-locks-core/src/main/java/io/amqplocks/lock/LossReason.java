@@ -4,31 +4,33 @@ package io.amqplocks.lock;
  * Why a lease was lost.
  *
  * @param cause what happened, to branch on
- * @param detail the same in words, with what the broker said
+ * @param detail a description, with what the broker said
  */
 public record LossReason(Cause cause, String detail) {
 
-  /** What can take a lease from its holder. */
+  /** What can end a lease against its holder's will. */
   public enum Cause {
-    /** The connection that held the lease ended: network, broker or client. */
+    /**
+     * The connection that held the lease ended, because of the network, the broker or the client.
+     */
     SESSION_ENDED,
     /**
-     * The broker answered nothing for three heartbeats, as after a long pause of this process, so it
-     * may have dropped the connection. The client then drops it as well.
+     * The broker did not reply to anything for three heartbeats, for instance because this process
+     * paused for long. The broker may have dropped the connection, so the client drops it as well.
      */
     EXPIRED,
     /**
-     * The broker took the lease away. Its queue was deleted, by an operator, a policy or the broker,
-     * or by an administrator who disabled the persistent mutex; or its queue crashed; or the broker
-     * believed that the holder was gone, and gave its token to another.
+     * The broker took the lease away. Either its queue was deleted by an operator, a policy, the
+     * broker, or an administrator that disabled the persistent mutex. Or its queue crashed. Or the
+     * broker believed that the holder was gone, and gave its token to another one.
      */
     REVOKED,
-    /** An administrator removed the slot; the holder has let go of it. */
+    /** An administrator removed the slot, and the holder has released it. */
     SLOT_REMOVED,
     /**
      * The token was held without a verification for longer than the broker lets a message be
-     * unacknowledged ({@code consumer_timeout}, 30 minutes by default), and the broker took it back.
-     * RabbitMQ 4.3 does not say that this was the reason; there the cause is {@link #REVOKED}.
+     * unacknowledged ({@code consumer_timeout}, 30 minutes by default), and the broker took it
+     * back. RabbitMQ 4.3 does not give this reason; there the cause is {@link #REVOKED}.
      */
     HELD_TOO_LONG
   }

@@ -1,22 +1,22 @@
 package io.amqplocks.lock;
 
-/** How a lock finds out which queues exist, before it tries to take one. */
+/** How a slot semaphore finds out which queues exist, before it acquires a slot. */
 public enum ProbeKind {
   /**
-   * Publishes to each and waits for the broker's confirms. The cheapest, whatever the number of
-   * queues. An alarm of the broker (memory, disk) stops publishers: as long as it lasts no slot of a
-   * semaphore can be looked for.
+   * Publishes to each queue and waits for the broker's confirms. This is the cheapest way, whatever
+   * the number of queues. A memory or disk alarm of the broker stops publishers, so no free slot
+   * can be found while it lasts.
    */
   CONFIRM,
   /**
-   * Declares each passively. Publishes nothing, so slots can be looked for under an alarm too, and no
-   * policy sees a message. Each queue that is absent, or held by another, costs a channel: dearer by
-   * several times, more so with many slots.
+   * Declares each queue passively. This publishes nothing, so that free slots are found under an
+   * alarm too, and policies see no message. Each queue that is absent, or held by another client,
+   * costs a channel. This makes it several times slower, and more so with many slots.
    */
   PASSIVE,
   /**
-   * Publishes to each in one transaction: for brokers that have no confirms. Stopped by an alarm as
-   * CONFIRM is; and one queue that takes no messages leaves all of its batch uncertain.
+   * Publishes to each queue in one transaction, for brokers without confirms. An alarm stops it as
+   * it stops CONFIRM. One queue that refuses messages makes its whole batch unknown.
    */
   TRANSACTION
 }

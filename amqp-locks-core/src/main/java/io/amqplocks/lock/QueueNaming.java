@@ -1,8 +1,8 @@
 package io.amqplocks.lock;
 
 /**
- * How the queues of mutexes and semaphores are called at the broker. Clients that shall share locks must
- * agree on it. Names must differ for different locks, kinds and slots; a name that is longer than 255
+ * Names the queues of mutexes and slot semaphores at the broker. Clients that share locks must
+ * agree on it. Names must differ between locks, kinds and slots. A name that is longer than 255
  * bytes in UTF-8, or begins with {@code amq.}, is refused when the lock is used.
  */
 public interface QueueNaming {
@@ -10,19 +10,28 @@ public interface QueueNaming {
   /** The exclusive queue that stands for a mutex. */
   String mutex(LockName mutex);
 
-  /** A[slot] of seed 001: the slot, from 1, exists while this queue does. */
+  /**
+   * A[slot] of the semaphore guideline: the slot exists while this queue does.
+   *
+   * @param slot the slot, from 1
+   */
   String slot(LockName semaphore, int slot);
 
-  /** B[slot] of seed 001: the slot is held by the owner of this exclusive queue. */
+  /**
+   * B[slot] of the semaphore guideline: the slot is held by the owner of this exclusive queue.
+   *
+   * @param slot the slot, from 1
+   */
   String holder(LockName semaphore, int slot);
 
   /** The administration mutex of a semaphore. */
   String admin(LockName semaphore);
 
   /**
-   * The names of {@code amqp-locks-python}: slots {@code N-A-L}, holders {@code N-B-L}, administration
-   * and mutex {@code N}. A process of its kind and one of ours then share the slots of one semaphore
-   * and respect each other. A mutex and a semaphore must not have the same name there.
+   * The names of {@code amqp-locks-python}: slots {@code N-A-L}, holders {@code N-B-L},
+   * administration and mutex {@code N}. Its processes and ours then share the slots of one
+   * semaphore and respect each other. With these names, a mutex and a semaphore must not have the
+   * same name.
    */
   static QueueNaming amqpLocksPython() {
     return new QueueNaming() {

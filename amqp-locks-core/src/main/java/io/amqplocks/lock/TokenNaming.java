@@ -1,24 +1,27 @@
 package io.amqplocks.lock;
 
+import io.amqplocks.admin.TokenSemaphoreAdmin;
+
 /**
- * Names the queue that keeps a token semaphore's tokens, for sharing it with clients that are not of
- * this library. Such a semaphore follows the plain protocol of seed 000: one durable queue declared
- * without arguments, any message in it is a token, and whoever may publish to it may raise the limit.
- * It is on a classic queue, has no fencing tokens, and its tokens have no slot numbers but those that we
- * published.
+ * Names the queue of a token semaphore, to share it with other clients than this library. Such a
+ * semaphore follows the plain protocol of the blog post: it is one durable queue that was declared
+ * without arguments, and any message in it is a token. Anybody who may publish to it may raise the
+ * limit. The queue is a classic one, so there are no fencing tokens. Only tokens that this library
+ * published have slot numbers.
  *
- * <p>The queue has one name for ever. So whoever took a token from it by {@code basic.get} and finds a
- * queue of that name when it verifies takes the token for its own: after {@link
- * TokenSemaphoreAdmin#destroy} wait for half a heartbeat, or for as long as anybody may hold, before it is
- * created again, or old holders and new ones are more than the slots.
+ * <p>The queue keeps its name forever. A holder that acquired a token by {@code basic.get}, and
+ * finds a queue of that name when it verifies, considers itself the holder of a token of it. After
+ * {@link TokenSemaphoreAdmin#destroy}, therefore wait for half a heartbeat, or for as long as
+ * anybody may hold, before you create it again. Otherwise there may be more old and new holders
+ * than slots.
  */
 @FunctionalInterface
 public interface TokenNaming {
 
-  /** The queue of tokens. */
+  /** The queue of the semaphore's tokens. */
   String tokens(LockName semaphore);
 
-  /** As the RabbitMQ blog and rabbit-semaphore have it: {@code NAME.semaphore}. */
+  /** The name that the blog post and rabbit-semaphore use: {@code NAME.semaphore}. */
   static TokenNaming blog() {
     return semaphore -> semaphore + ".semaphore";
   }

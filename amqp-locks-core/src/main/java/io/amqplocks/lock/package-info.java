@@ -1,4 +1,7 @@
-/** The vocabulary of a lock's user: names, leases, states, listeners, errors. No broker types. */
+/**
+ * The vocabulary of a lock's user: names, leases, states, listeners and errors. It has no broker
+ * types.
+ */
 @NullMarked
 package io.amqplocks.lock;
 

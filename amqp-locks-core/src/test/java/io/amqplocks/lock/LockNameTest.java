@@ -45,8 +45,8 @@ class LockNameTest {
 
   @Test
   void anIdSaysWhichLock() {
-    assertThat(LockId.semaphore("images")).hasToString("semaphore 'images'");
+    assertThat(LockId.slotSemaphore("images")).hasToString("slot semaphore 'images'");
     assertThat(LockId.mutex("images")).hasToString("mutex 'images'");
-    assertThat(LockId.mutex("images")).isNotEqualTo(LockId.semaphore("images"));
+    assertThat(LockId.mutex("images")).isNotEqualTo(LockId.slotSemaphore("images"));
   }
 }

@@ -1,11 +1,11 @@
 package io.amqplocks.support;
 
 import com.rabbitmq.client.Address;
-import io.amqplocks.internal.lease.LeaseBook;
-import io.amqplocks.internal.lease.Notices;
-import io.amqplocks.internal.lease.Waiters;
-import io.amqplocks.internal.session.Call;
-import io.amqplocks.internal.session.Connector;
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.Connector;
+import io.amqplocks.internal.lease.EventDispatcher;
+import io.amqplocks.internal.lease.LeaseRegistry;
+import io.amqplocks.internal.lease.ReleaseListener;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.session.Sessions;
 import io.amqplocks.lock.LockId;
@@ -24,13 +24,13 @@ public final class ClockedClient implements AutoCloseable {
 
   private final AtomicLong clock = new AtomicLong(Long.MAX_VALUE - 5);
   private final ExecutorService background = Executors.newCachedThreadPool();
-  private final Notices notices;
+  private final EventDispatcher notices;
   private final Sessions sessions;
-  private final LeaseBook book;
+  private final LeaseRegistry registry;
 
   /** One that nobody waits in and nobody listens to. */
   public ClockedClient(Broker broker, Duration heartbeat) {
-    this(broker, heartbeat, Waiters.NONE, LockListener.NO_OP);
+    this(broker, heartbeat, ReleaseListener.NONE, LockListener.NO_OP);
   }
 
   /**
@@ -38,20 +38,35 @@ public final class ClockedClient implements AutoCloseable {
    *
    * @param waiters who waits for its slots
    */
-  public ClockedClient(Broker broker, Duration heartbeat, Waiters waiters, LockListener listener) {
+  public ClockedClient(
+      Broker broker, Duration heartbeat, ReleaseListener waiters, LockListener listener) {
+    this(broker, "clocked", heartbeat, waiters, listener);
+  }
+
+  /** One whose connections have a name of their own. */
+  public ClockedClient(Broker broker, String name, Duration heartbeat) {
+    this(broker, name, heartbeat, ReleaseListener.NONE, LockListener.NO_OP);
+  }
+
+  private ClockedClient(
+      Broker broker,
+      String name,
+      Duration heartbeat,
+      ReleaseListener waiters,
+      LockListener listener) {
     Connector connector =
         new Connector(
             broker.connectionFactory(),
             List.of(new Address(broker.host(), broker.port())),
-            "clocked",
+            name,
             heartbeat,
             BOUND,
             Thread::new);
-    notices = new Notices(List.of(listener), LockListener.NO_OP, Thread::new);
+    notices = new EventDispatcher(List.of(listener), LockListener.NO_OP, Thread::new);
     sessions =
         new Sessions(
             connector, "holder", background, Thread::new, BOUND, clock::get, session -> {});
-    book = new LeaseBook(BOUND, clock::get, notices, background, waiters);
+    registry = new LeaseRegistry(BOUND, clock::get, notices, background, waiters);
   }
 
   public void pass(Duration time) {
@@ -70,11 +85,11 @@ public final class ClockedClient implements AutoCloseable {
     return sessions.current(call(LockId.mutex("any")));
   }
 
-  public LeaseBook book() {
-    return book;
+  public LeaseRegistry registry() {
+    return registry;
   }
 
-  public Notices notices() {
+  public EventDispatcher notices() {
     return notices;
   }
 

@@ -5,25 +5,36 @@ import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.AmqpLocksBuilder;
-import io.amqplocks.internal.topology.QueueNames;
+import io.amqplocks.internal.broker.QueueNames;
 import io.amqplocks.lock.LockName;
 import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerQueue;
 import java.io.IOException;
+import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.BeforeEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * Locks for one test, under a prefix of its own, and what the test made at the broker taken away at
- * the end.
+ * Locks for one test, under a prefix of its own.
+ *
+ * <p>In a {@code @BrokerTest} it is a field, {@code @RegisterExtension private final Fixture fixture =
+ * new Fixture();}: it has the broker of the run from before the first {@code @BeforeEach} on, and after
+ * the last {@code @AfterEach} it closes the locks and deletes every queue under the prefix. A test that
+ * starts brokers itself makes one with a broker, says which queues will be there, and closes it.
  */
-public final class Fixture implements AutoCloseable {
+public final class Fixture implements BeforeEachCallback, AfterEachCallback, AutoCloseable {
 
   /**
    * Far above what a stalled machine needs for anything. A test that waits until a call is given up or a
@@ -35,14 +46,47 @@ public final class Fixture implements AutoCloseable {
     Awaitility.setDefaultTimeout(Duration.ofSeconds(30));
   }
 
-  private final Broker broker;
+  private @Nullable Broker broker;
   private final String prefix = "test-" + UUID.randomUUID().toString().substring(0, 8) + ".";
   private final Deque<AmqpLocks> opened = new ArrayDeque<>();
   private final Map<String, Integer> semaphores = new HashMap<>();
   private final Set<String> queues = new HashSet<>();
 
+  public Fixture() {}
+
   public Fixture(Broker broker) {
     this.broker = broker;
+  }
+
+  @Override
+  public void beforeEach(ExtensionContext context) throws Exception {
+    Method asked = Fixture.class.getDeclaredMethod("given", Broker.class);
+    broker = (Broker) context.getExecutableInvoker().invoke(asked);
+  }
+
+  /** Called by JUnit, which fills in the broker as it does for tests. */
+  @SuppressWarnings("UnusedMethod")
+  private static Broker given(Broker broker) {
+    return broker;
+  }
+
+  @Override
+  public void afterEach(ExtensionContext context) throws Exception {
+    close();
+    try (Connection connection = stranger()) {
+      Channel channel = connection.createChannel();
+      for (BrokerQueue queue : broker().faults().queues()) {
+        // An exclusive one goes with its connection, and is not ours to delete before.
+        if (queue.name().startsWith(prefix) && !queue.exclusive()) {
+          channel.queueDelete(queue.name());
+        }
+      }
+    }
+  }
+
+  /** The broker of this test. */
+  public Broker broker() {
+    return Objects.requireNonNull(broker, "the test has not begun");
   }
 
   public String prefix() {
@@ -54,7 +98,7 @@ public final class Fixture implements AutoCloseable {
   }
 
   public AmqpLocksBuilder builder() {
-    return builder(broker.connectionFactory());
+    return builder(broker().connectionFactory());
   }
 
   public AmqpLocksBuilder builder(ConnectionFactory factory) {
@@ -73,7 +117,7 @@ public final class Fixture implements AutoCloseable {
 
   /** For tests of what holders are told. */
   public AmqpLocksBuilder seldomVerifying() {
-    return seldomVerifying(broker.connectionFactory());
+    return seldomVerifying(broker().connectionFactory());
   }
 
   /** The same, by a way of their own to the broker. */
@@ -95,7 +139,7 @@ public final class Fixture implements AutoCloseable {
   /** Creates a semaphore, to be deleted at the end. */
   public void create(AmqpLocks locks, String name, int slots) {
     willExist(name, slots);
-    locks.admin().semaphore(name).create(slots);
+    locks.admin().slotSemaphore(name).create(slots);
   }
 
   /** Enables a persistent mutex, to be disabled at the end. */
@@ -116,12 +160,12 @@ public final class Fixture implements AutoCloseable {
 
   /** A connection that is none of the library's. */
   public Connection stranger() throws Exception {
-    return broker.connectionFactory().newConnection("stranger");
+    return broker().connectionFactory().newConnection("stranger");
   }
 
   /** Whether a queue is there, asked by a stranger: an exclusive one counts as there. */
   public boolean exists(String queue) throws Exception {
-    try (Connection connection = broker.connectionFactory().newConnection("stranger")) {
+    try (Connection connection = broker().connectionFactory().newConnection("stranger")) {
       Channel channel = connection.createChannel();
       try {
         channel.queueDeclarePassive(queue);
@@ -134,7 +178,7 @@ public final class Fixture implements AutoCloseable {
 
   /** Deletes a queue as a client would. */
   public void delete(String queue) throws Exception {
-    try (Connection connection = broker.connectionFactory().newConnection("stranger")) {
+    try (Connection connection = broker().connectionFactory().newConnection("stranger")) {
       connection.createChannel().queueDelete(queue);
     }
   }
@@ -145,7 +189,7 @@ public final class Fixture implements AutoCloseable {
     if (semaphores.isEmpty() && queues.isEmpty()) {
       return;
     }
-    try (Connection connection = broker.connectionFactory().newConnection("stranger")) {
+    try (Connection connection = broker().connectionFactory().newConnection("stranger")) {
       Channel channel = connection.createChannel();
       for (String queue : queues) {
         channel.queueDelete(queue);

@@ -14,8 +14,9 @@ public final class LockArgument {
     String kind = argument.substring(0, argument.length() - name.length() - 1);
     return switch (kind) {
       case "mutex" -> locks.mutex(name);
+      case "exclusive" -> locks.exclusiveQueueMutex(name);
       case "persistent" -> locks.persistentMutex(name);
-      case "semaphore" -> locks.semaphore(name);
+      case "semaphore" -> locks.slotSemaphore(name);
       case "tokens" -> locks.tokenSemaphore(name);
       case "fenced" -> locks.fencedMutex(name);
       default -> throw new IllegalArgumentException(argument);

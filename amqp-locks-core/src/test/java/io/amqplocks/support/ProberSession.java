@@ -2,12 +2,12 @@ package io.amqplocks.support;
 
 import com.rabbitmq.client.Address;
 import com.rabbitmq.client.ConnectionFactory;
-import io.amqplocks.internal.session.Call;
-import io.amqplocks.internal.session.Connector;
-import io.amqplocks.internal.session.PublishingConnection;
+import io.amqplocks.internal.broker.AuxiliaryConnection;
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.Connector;
+import io.amqplocks.internal.broker.Ticker;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.session.Sessions;
-import io.amqplocks.internal.session.Ticker;
 import io.amqplocks.lock.LockId;
 import java.time.Duration;
 import java.util.List;
@@ -45,14 +45,14 @@ public final class ProberSession implements AutoCloseable {
   }
 
   public Call call(Duration bound) {
-    return Call.on(LockId.semaphore("s"), bound, Ticker.SYSTEM);
+    return Call.on(LockId.slotSemaphore("s"), bound, Ticker.SYSTEM);
   }
 
   public Session session() {
     return sessions.current(call());
   }
 
-  public PublishingConnection prober() {
+  public AuxiliaryConnection prober() {
     return session().prober();
   }
 

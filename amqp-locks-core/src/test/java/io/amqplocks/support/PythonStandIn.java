@@ -88,7 +88,7 @@ public final class PythonStandIn implements AutoCloseable {
   private boolean exists(String queue) throws Exception {
     returned.set(false);
     prober.basicPublish("", queue, true, MessageProperties.MINIMAL_BASIC, new byte[0]);
-    prober.waitForConfirmsOrDie(5000);
+    prober.waitForConfirmsOrDie(30_000);
     return !returned.get();
   }
 

@@ -2,9 +2,9 @@ package io.amqplocks.support;
 
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
-import io.amqplocks.lock.DeleteOrder;
+import io.amqplocks.admin.DeleteOrder;
+import io.amqplocks.admin.SlotSemaphoreAdmin;
 import io.amqplocks.lock.LockException;
-import io.amqplocks.lock.SemaphoreAdmin;
 import java.util.Random;
 
 /**
@@ -21,7 +21,7 @@ public final class ResizerMain {
     factory.setUri(args[0]);
     Random random = new Random();
     try (AmqpLocks locks = AmqpLocks.builder(factory).queuePrefix(args[1]).build()) {
-      SemaphoreAdmin admin = locks.admin().semaphore(args[2]);
+      SlotSemaphoreAdmin admin = locks.admin().slotSemaphore(args[2]);
       while (true) {
         DeleteOrder order = random.nextBoolean() ? DeleteOrder.ASCENDING : DeleteOrder.DESCENDING;
         try {

@@ -3,16 +3,19 @@ package io.amqplocks.support;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.GetResponse;
-import io.amqplocks.internal.topology.QueueNames;
+import io.amqplocks.admin.SlotChange;
+import io.amqplocks.admin.TokenAudit;
+import io.amqplocks.admin.TokenSemaphoreAdmin;
+import io.amqplocks.admin.TokenStatus;
+import io.amqplocks.internal.broker.QueueNames;
 import io.amqplocks.lock.LockId;
-import io.amqplocks.lock.TokenAudit;
-import io.amqplocks.lock.TokenSemaphoreAdmin;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerQueue;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.assertj.core.api.Assertions;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +23,18 @@ import org.jspecify.annotations.Nullable;
 public final class Tokens {
 
   private Tokens() {}
+
+  /** Changes the number of slots, and says how the semaphore stands then. */
+  public static TokenStatus resized(TokenSemaphoreAdmin admin, int slots) {
+    SlotChange unused = admin.resize(slots);
+    return admin.status();
+  }
+
+  /** Changes the number of slots; what an administrator gives back, a queue has a moment later. */
+  public static void resizes(TokenSemaphoreAdmin admin, int slots, TokenStatus then) {
+    SlotChange unused = admin.resize(slots);
+    Awaitility.await().untilAsserted(() -> Assertions.assertThat(admin.status()).isEqualTo(then));
+  }
 
   /** The queues of token semaphores and fenced mutexes under that prefix. */
   public static List<String> queues(Broker broker, String prefix) {
@@ -49,16 +64,6 @@ public final class Tokens {
     String queue = names.tokens(lock, generation(broker, names, lock));
     try (Connection connection = broker.connectionFactory().newConnection("stranger")) {
       return connection.createChannel().queueDeclarePassive(queue).getConsumerCount();
-    }
-  }
-
-  /** Deletes them. */
-  public static void clear(Broker broker, String prefix) throws Exception {
-    try (Connection connection = broker.connectionFactory().newConnection("stranger")) {
-      Channel channel = connection.createChannel();
-      for (String queue : queues(broker, prefix)) {
-        channel.queueDelete(queue);
-      }
     }
   }
 

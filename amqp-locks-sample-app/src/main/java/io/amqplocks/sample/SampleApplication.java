@@ -4,7 +4,9 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
 
-/** Runs the roles that the active profiles name: {@code worker}, {@code receiver}, {@code reporter}. */
+/**
+ * Runs the roles that the active profiles name: {@code worker}, {@code receiver}, {@code reporter}.
+ */
 @SpringBootApplication
 @ConfigurationPropertiesScan
 public class SampleApplication {

@@ -1,4 +1,7 @@
-/** One application, three roles: workers that upload images, the receiver that takes them, and who reports. */
+/**
+ * One application, three roles: workers that upload images, the receiver that takes them, and the
+ * reporter.
+ */
 @NullMarked
 package io.amqplocks.sample;
 

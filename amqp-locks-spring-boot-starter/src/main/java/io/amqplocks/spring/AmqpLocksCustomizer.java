@@ -2,10 +2,13 @@ package io.amqplocks.spring;
 
 import io.amqplocks.AmqpLocksBuilder;
 
-/** A bean that has the last word on how the application's locks are built. */
+/**
+ * Customizes the application's locks after properties have been applied. Define a bean of this
+ * type.
+ */
 @FunctionalInterface
 public interface AmqpLocksCustomizer {
 
-  /** Changes what the properties made of the builder. */
+  /** Customizes the builder. */
   void customize(AmqpLocksBuilder builder);
 }

@@ -4,8 +4,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a {@code tryExecute} ended: the work ran and gave this result, which may be null, or the lock
- * was busy and the work did not run.
+ * The outcome of {@code tryExecute}: either the work ran and had this result, which may be null, or
+ * the lock was busy and the work did not run.
  *
  * @param <T> the result of the work
  */
@@ -35,7 +35,7 @@ public final class Attempt<T extends @Nullable Object> {
     return executed;
   }
 
-  /** The result of the work, or what the supplier gives if the lock was busy. */
+  /** The result of the work, or the supplier's value if the lock was busy. */
   public T orElseGet(Supplier<? extends T> whenBusy) {
     return executed ? value() : whenBusy.get();
   }
@@ -45,7 +45,7 @@ public final class Attempt<T extends @Nullable Object> {
     return executed ? value() : whenBusy;
   }
 
-  /** The result of the work, or that exception if the lock was busy. */
+  /** The result of the work. Throws that exception if the lock was busy. */
   public <X extends Throwable> T orElseThrow(Supplier<X> whenBusy) throws X {
     if (!executed) {
       throw whenBusy.get();

@@ -3,10 +3,10 @@ package io.amqplocks.spring;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Work under a lock that has a result.
+ * Work that is done under a lock and has a result.
  *
  * @param <T> the result
- * @param <E> what it may throw; inferred as an unchecked exception where it throws no other
+ * @param <E> the checked exception that it throws; inferred as an unchecked one if it throws none
  */
 @FunctionalInterface
 public interface GuardedCall<T extends @Nullable Object, E extends Throwable> {

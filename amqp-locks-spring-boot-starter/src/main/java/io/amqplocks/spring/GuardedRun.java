@@ -1,9 +1,9 @@
 package io.amqplocks.spring;
 
 /**
- * Work under a lock that has no result.
+ * Work that is done under a lock and has no result.
  *
- * @param <E> what it may throw; inferred as an unchecked exception where it throws no other
+ * @param <E> the checked exception that it throws; inferred as an unchecked one if it throws none
  */
 @FunctionalInterface
 public interface GuardedRun<E extends Throwable> {

@@ -4,11 +4,10 @@ import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LossReason;
 
 /**
- * A lease of this application was lost: whoever works under it must stop. Published to the
- * application's listeners for every lost lease, on a thread of the library; a listener that blocks
- * delays all later notices.
+ * A lease of this application was lost, so work under it must stop. This event is published for
+ * every lost lease, on a thread of the library. A listener that blocks delays all later events.
  *
- * @param lease what was lost; {@link Lease#lock()} tells of which lock
+ * @param lease the lost lease; {@link Lease#lock()} is its lock
  * @param reason why
  */
 public record LeaseLostEvent(Lease lease, LossReason reason) {}

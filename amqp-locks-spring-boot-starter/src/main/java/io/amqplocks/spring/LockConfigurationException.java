@@ -3,8 +3,9 @@ package io.amqplocks.spring;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What properties, annotations or beans say of the locks is wrong, or does not fit the broker: found
- * at startup, where Spring Boot's failure analysis shows both of its parts.
+ * The configuration of the locks by properties, annotations or beans is wrong, or does not fit the
+ * broker. It is thrown at startup, where Spring Boot's failure analysis shows both the description
+ * and the action.
  */
 public final class LockConfigurationException extends IllegalStateException {
 
@@ -14,7 +15,7 @@ public final class LockConfigurationException extends IllegalStateException {
   private final String action;
 
   /**
-   * With those whole sentences.
+   * An exception with these whole sentences.
    *
    * @param description what is wrong
    * @param action what to do about it
@@ -25,7 +26,7 @@ public final class LockConfigurationException extends IllegalStateException {
     this.action = action;
   }
 
-  /** As above, if nothing caused it. */
+  /** An exception with these whole sentences, and without a cause. */
   public LockConfigurationException(String description, String action) {
     this(description, action, null);
   }

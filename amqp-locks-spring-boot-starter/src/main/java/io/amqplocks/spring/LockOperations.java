@@ -1,216 +1,81 @@
 package io.amqplocks.spring;
 
-import io.amqplocks.lock.AmqpLock;
-import io.amqplocks.lock.Lease;
-import io.amqplocks.lock.LockException;
-import java.time.Duration;
-import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
+import io.amqplocks.lock.LockId;
 
 /**
- * What can be done with one lock. Immutable; a lock is held from when a call has acquired it until
- * its work has returned or thrown.
+ * Finds the locks of an application by their names. {@link LockTemplate} implements it; inject this
+ * interface where a test is to replace it.
  *
- * <p>Besides what the work itself throws, each call throws {@link io.amqplocks.lock.LockException}
- * as {@link AmqpLock} says; then the work did not run. A lease that is lost meanwhile does not stop
- * the work: see {@link LeaseLostEvent}, or acquire a {@link Lease} and ask it.
+ * <p>To look up a lock asks the broker nothing and acquires nothing: see {@link LockHandle}. Safe
+ * for use by any number of threads.
  */
-public final class LockOperations {
-
-  private final AmqpLock lock;
-  private final SemaphoreSetup setup;
-  private final Duration wait;
-
-  LockOperations(AmqpLock lock, SemaphoreSetup setup, Duration wait) {
-    this.lock = lock;
-    this.setup = setup;
-    this.wait = wait;
-  }
-
-  /** The same lock with another bound on waiting than the configured one. */
-  public LockOperations waiting(Duration atMost) {
-    return new LockOperations(lock, setup, atMost);
-  }
+public interface LockOperations {
 
   /**
-   * The same lock with a fencing token in each lease: see {@link AmqpLock#fenced()}.
-   */
-  public LockOperations fenced() {
-    return new LockOperations(lock.fenced(), setup, wait);
-  }
-
-  /**
-   * The same lock for calls that are served before all that wait with a lower priority, in any
-   * process. Without, the priority is 0.
+   * The semaphore of that name. Properties or annotations choose its algorithm, or else {@code
+   * amqp-locks.semaphore-algorithm} does: tokens unless set otherwise. It must exist, or its slots
+   * must be configured or annotated.
    *
-   * @throws io.amqplocks.lock.LockException.Invalid if the lock's algorithm has no priorities; that
-   *     of tokens has
+   * @throws io.amqplocks.lock.LockException.Invalid if the name is not allowed
    */
-  public LockOperations withPriority(int priority) {
-    return new LockOperations(lock.withPriority(priority), setup, wait);
+  LockHandle semaphore(String name);
+
+  /**
+   * The semaphore of one key of that name: the one that an annotation with this {@code name} and
+   * {@code key} uses. It has the settings of the name, and stays at the broker: see {@link
+   * SemaphoreGuarded#key}.
+   *
+   * @throws io.amqplocks.lock.LockException.Invalid if the name is not allowed, or the key is blank
+   */
+  LockHandle semaphore(String name, String key);
+
+  /**
+   * The mutex of that name. Properties or annotations choose its algorithm; by default it is
+   * the single active consumer of a queue.
+   *
+   * @throws io.amqplocks.lock.LockException.Invalid if the name is not allowed
+   */
+  LockHandle mutex(String name);
+
+  /**
+   * The mutex of one key of that name: the one that an annotation with this {@code name} and {@code
+   * key} uses. It has the settings of the name.
+   *
+   * @throws io.amqplocks.lock.LockException.Invalid if the name is not allowed, or the key is blank
+   */
+  LockHandle mutex(String name, String key);
+
+  /**
+   * The lock of exactly that kind and name, whatever algorithm properties or annotations choose.
+   */
+  LockHandle lock(LockId id);
+
+  /**
+   * The persistent mutex of that name. An administrator must have enabled it.
+   *
+   * @throws io.amqplocks.lock.LockException.Invalid if the name is not allowed
+   */
+  default LockHandle persistentMutex(String name) {
+    return lock(LockId.persistentMutex(name));
   }
 
   /**
-   * Waits for the lock, does the work and gives the lock back.
+   * The token semaphore of that name, whatever algorithm {@link #semaphore(String)} has for it. It
+   * must exist, or be the one that is configured.
    *
-   * @throws io.amqplocks.lock.LockException.AcquireTimeout if the lock was busy for too long
-   * @throws io.amqplocks.lock.LockException.Interrupted if the thread was interrupted while waiting
+   * @throws io.amqplocks.lock.LockException.Invalid if the name is not allowed
    */
-  public <T extends @Nullable Object, E extends Throwable> T execute(GuardedCall<T, E> work)
-      throws E {
-    Lease lease = acquire();
-    try {
-      return work.call();
-    } finally {
-      lease.close();
-    }
-  }
-
-  /** As {@link #execute(GuardedCall)}, for work without a result. */
-  public <E extends Throwable> void execute(GuardedRun<E> work) throws E {
-    Lease lease = acquire();
-    try {
-      work.run();
-    } finally {
-      lease.close();
-    }
-  }
-
-  /** Does the work if the lock is free; does not wait for a holder. */
-  public <T extends @Nullable Object, E extends Throwable> Attempt<T> tryExecute(
-      GuardedCall<T, E> work) throws E {
-    Optional<Lease> lease = tryAcquire();
-    if (lease.isEmpty()) {
-      return Attempt.busy();
-    }
-    try {
-      return Attempt.executed(work.call());
-    } finally {
-      lease.get().close();
-    }
+  default LockHandle tokenSemaphore(String name) {
+    return lock(LockId.tokenSemaphore(name));
   }
 
   /**
-   * As {@link #tryExecute(GuardedCall)}, for work without a result.
+   * The fenced mutex of that name, whatever algorithm {@link #mutex(String)} has for it. It needs
+   * no creating.
    *
-   * @return whether the work ran; false if the lock was busy
+   * @throws io.amqplocks.lock.LockException.Invalid if the name is not allowed
    */
-  public <E extends Throwable> boolean tryExecute(GuardedRun<E> work) throws E {
-    Optional<Lease> lease = tryAcquire();
-    if (lease.isEmpty()) {
-      return false;
-    }
-    try {
-      work.run();
-      return true;
-    } finally {
-      lease.get().close();
-    }
-  }
-
-  /**
-   * Does work that goes on after it was begun, without a thread that waits for the lock. When the lock
-   * is had, the work is begun on a thread of the library; the lock is held until the work's stage
-   * completes. Then it is given back, and after that the returned future completes as the stage did,
-   * with what {@link #acquire()} throws if the lock was not had, or with what beginning threw.
-   *
-   * <p>The work runs in the context of the caller's class loader; what else the caller's thread keeps in
-   * thread-locals, as a security context, a transaction or logging's MDC, is not there.
-   *
-   * <p>A caller that completes the returned future itself, as by cancelling it or by {@code orTimeout},
-   * ends the waiting. Work that has begun keeps the lock until its stage has completed, for to cancel
-   * a {@code CompletableFuture} does not end what works on it. A stage of a class with a {@code cancel}
-   * of its own, as that of {@code Mono.toFuture()} or of the JDK's HTTP client, is cancelled, and trusted
-   * to end its work so. A stage that never completes keeps the lock for ever: give it a timeout of
-   * its own.
-   */
-  public <T extends @Nullable Object> CompletableFuture<T> executeAsync(
-      Supplier<? extends CompletionStage<T>> work) {
-    return AsyncExecution.under(acquireAsync(), work);
-  }
-
-  /**
-   * Waits for the lock and leaves it to the caller to close the lease, from whatever thread.
-   *
-   * @throws io.amqplocks.lock.LockException.AcquireTimeout if the lock was busy for too long
-   * @throws io.amqplocks.lock.LockException.Interrupted if the thread was interrupted while waiting
-   */
-  public Lease acquire() {
-    setup.ensure(lock.id());
-    try {
-      return acquireOrMake();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new LockException.Interrupted("Interrupted while waiting for " + lock.id());
-    }
-  }
-
-  private Lease acquireOrMake() throws InterruptedException {
-    long begin = System.nanoTime();
-    try {
-      return lock.acquire(wait);
-    } catch (LockException.NotFound e) {
-      Duration left = leftSince(begin);
-      if (!setup.forget(lock.id())) {
-        throw e;
-      }
-      setup.ensure(lock.id());
-      return lock.acquire(left);
-    }
-  }
-
-  /** Of the time to wait. To create a semaphore takes its own, as at its first use. */
-  private Duration leftSince(long begin) {
-    Duration left = wait.minusNanos(System.nanoTime() - begin);
-    return left.isNegative() ? Duration.ZERO : left;
-  }
-
-  /**
-   * The same without a thread that waits, as {@link AmqpLock#acquireAsync} says: whoever completes
-   * the future does it on a thread of the library, and cancelling it ends the waiting. Throws
-   * nothing itself.
-   */
-  public CompletableFuture<Lease> acquireAsync() {
-    try {
-      return setup.ensures(lock.id())
-          ? FirstUse.acquire(() -> setup.ensure(lock.id()), () -> lock.acquireAsync(wait))
-          : acquireOrMakeAsync();
-    } catch (RuntimeException e) {
-      return CompletableFuture.failedFuture(e);
-    }
-  }
-
-  private CompletableFuture<Lease> acquireOrMakeAsync() {
-    if (!setup.isOfKey(lock.id())) {
-      return lock.acquireAsync(wait);
-    }
-    long begin = System.nanoTime();
-    AtomicReference<Duration> left = new AtomicReference<>(Duration.ZERO);
-    return FirstUse.again(
-        lock.acquireAsync(wait),
-        failure -> {
-          left.set(leftSince(begin));
-          return failure instanceof LockException.NotFound && setup.forget(lock.id());
-        },
-        () -> setup.ensure(lock.id()),
-        () -> lock.acquireAsync(left.get()));
-  }
-
-  /** The lock if it is free, for the caller to close. */
-  public Optional<Lease> tryAcquire() {
-    setup.ensure(lock.id());
-    try {
-      return lock.tryAcquire();
-    } catch (LockException.NotFound e) {
-      if (!setup.forget(lock.id())) {
-        throw e;
-      }
-      setup.ensure(lock.id());
-      return lock.tryAcquire();
-    }
+  default LockHandle fencedMutex(String name) {
+    return lock(LockId.fencedMutex(name));
   }
 }

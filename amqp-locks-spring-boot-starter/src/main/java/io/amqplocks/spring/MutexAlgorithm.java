@@ -8,17 +8,25 @@ import org.jspecify.annotations.Nullable;
  * algorithms that have the same name do not exclude each other.
  */
 public enum MutexAlgorithm {
-  /** What another place says of the same mutex, or else {@link #EXCLUSIVE_QUEUE}. */
+  /** As another place says for the same mutex, or else {@link #SINGLE_ACTIVE_CONSUMER}. */
   DEFAULT(null),
   /**
-   * An exclusive queue that exists while the mutex is held, and leaves nothing at the broker: there
-   * may be as many names as orders or customers.
+   * The single active consumer of a queue. Waiting calls of all processes are served in the order
+   * of their arrival. The queue disappears when the mutex has not been used for a minute, so there
+   * can be as many names as orders or customers.
    */
-  EXCLUSIVE_QUEUE(LockKind.MUTEX),
+  SINGLE_ACTIVE_CONSUMER(LockKind.MUTEX),
   /**
-   * One token on a quorum queue: faster, waiting calls are served by priority, and each lease has a
-   * fencing token. Leaves some queues at the broker for good for each name, so it is for names that
-   * are few.
+   * An exclusive queue that exists while the mutex is held, for processes that share the mutex with
+   * other clients of the guidelines. It is slower, and on a cluster of RabbitMQ 3.x it has two
+   * holders after a break between the nodes. A process that uses {@link #SINGLE_ACTIVE_CONSUMER} for
+   * the same name gets an error.
+   */
+  EXCLUSIVE_QUEUE(LockKind.EXCLUSIVE_QUEUE_MUTEX),
+  /**
+   * One token on a quorum queue. It is faster, serves waiting calls by priority, and gives each
+   * lease a fencing token. Each name leaves some queues at the broker for good, so names must be
+   * few.
    */
   TOKENS(LockKind.FENCED_MUTEX);
 
@@ -28,8 +36,8 @@ public enum MutexAlgorithm {
     this.kind = kind;
   }
 
-  /** The kind of lock that it makes; null if it is another's to say. */
-  @Nullable LockKind kind() {
+  /** The kind of lock that has this algorithm; null for {@link #DEFAULT}. */
+  public @Nullable LockKind kind() {
     return kind;
   }
 }

@@ -1,13 +1,14 @@
 package io.amqplocks.spring;
 
 /**
- * What a call of a guarded method does when the lock is held by others.
+ * What a call of a guarded method does when others hold the lock.
  *
- * <p>This is about busy locks only. A broker that cannot be reached or that refuses is thrown as a
- * {@link io.amqplocks.lock.LockException} in each case, lest an outage pass for a busy lock.
+ * <p>This is about busy locks only. If the broker cannot be reached or refuses, the call throws a
+ * {@link io.amqplocks.lock.LockException} in each case, so that an outage does not pass for a busy
+ * lock.
  *
  * <table>
- * <caption>How long each waits, and then</caption>
+ * <caption>How long a call waits, and what it does then</caption>
  * <tr><th></th><th>waits</th><th>then</th></tr>
  * <tr><td>{@link #WAIT}</td><td>{@code maxWait}, or as configured</td><td>throws</td></tr>
  * <tr><td>{@link #THROW}</td><td>not at all</td><td>throws</td></tr>
@@ -18,27 +19,27 @@ package io.amqplocks.spring;
  */
 public enum OnBusy {
   /**
-   * Waits for as long as {@code maxWait} says, or else the lock's property {@code wait}, or else
-   * {@code amqp-locks.default-wait}. Then throws {@link
+   * Waits for {@code maxWait}, or else for the lock's property {@code wait}, or else for {@code
+   * amqp-locks.default-wait}. Then throws {@link
    * io.amqplocks.lock.LockException.AcquireTimeout}.
    */
   WAIT,
   /**
-   * Throws {@link io.amqplocks.lock.LockException.AcquireTimeout} at once. A {@code maxWait} beside
-   * it is an error at startup.
+   * Throws {@link io.amqplocks.lock.LockException.AcquireTimeout} at once. It is an error at
+   * startup if the annotation has a {@code maxWait} too.
    */
   THROW,
   /**
-   * The method does not run and the call returns nothing: null, an empty {@code Optional}, a
-   * completed {@code CompletionStage} of one of these, an empty {@code Mono} or {@code Flux}. A
-   * method that returns a primitive has no such value, which is an error at startup. Waits before
-   * that only if the annotation has a {@code maxWait}, whatever properties say.
+   * Skips the method, and returns an empty result: null, an empty {@code Optional}, a completed
+   * {@code CompletionStage} of one of these, or an empty {@code Mono} or {@code Flux}. It is an
+   * error at startup if the method returns a primitive, which has no such value. The call waits
+   * first only if the annotation has a {@code maxWait}, whatever properties say.
    */
   SKIP,
   /**
-   * The method does not run; {@code fallbackMethod} does, with the same arguments and without any of
-   * the locks. Waits before that only if the annotation has a {@code maxWait}, whatever properties
-   * say.
+   * Calls {@code fallbackMethod} instead of the method, with the same arguments and without any of
+   * the locks. The call waits first only if the annotation has a {@code maxWait}, whatever
+   * properties say.
    */
   FALLBACK
 }

@@ -1,18 +1,21 @@
 package io.amqplocks.spring;
 
 /**
- * What to do when a semaphore exists at the broker with another number of slots than an application
- * is configured with.
+ * What to do when a semaphore exists at the broker with another number of slots than the
+ * application configures.
  */
 public enum OnMismatch {
-  /** The broker's number counts, as an administrator has set it; a warning says so. */
+  /** The broker's number counts, since an administrator may have set it. A warning is logged. */
   ADOPT,
   /**
-   * The semaphore gets the configured number; those who hold a slot that goes keep it until they give
-   * it back (tokens) or until its next verification (slots). While processes with different numbers
+   * The semaphore gets the configured number. Holders of removed slots keep them until they release
+   * them (tokens) or until their next verification (slots). While processes with different numbers
    * start, as in a rolling update, the one that starts last wins.
    */
   RESIZE,
-  /** The application does not start; or if the broker could be reached only later, acquiring fails. */
+  /**
+   * The application does not start. If the broker could not be reached at the start, acquiring
+   * fails later.
+   */
   FAIL
 }

@@ -4,22 +4,25 @@ import io.amqplocks.lock.LockKind;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the broker keeps a semaphore. All processes that share one must choose the same: a semaphore
- * of slots and one of tokens that have the same name are two semaphores, each with its own limit.
+ * How the broker keeps a semaphore. All processes that share one must choose the same: a slot
+ * semaphore and a token semaphore of the same name are two semaphores, each with a limit of its
+ * own.
  */
 public enum SemaphoreAlgorithm {
-  /** What another place says of the same semaphore, or else {@code amqp-locks.semaphore-algorithm}. */
+  /**
+   * As another place says for the same semaphore, or else {@code amqp-locks.semaphore-algorithm}.
+   */
   DEFAULT(null),
   /**
-   * A durable queue for each slot, and an exclusive queue for each holder. Holders can be named and
-   * revoked one by one, and hold for as long as they like on every release of RabbitMQ. Shared with
-   * clients of the same scheme in other languages.
+   * A durable queue for each slot, and an exclusive queue for each holder. Holders can be listed
+   * and revoked one by one, and can hold their slots for any time on every release of RabbitMQ.
+   * Clients of the same scheme in other languages can share such a semaphore.
    */
-  SLOTS(LockKind.SEMAPHORE),
+  SLOTS(LockKind.SLOT_SEMAPHORE),
   /**
-   * One queue with a token for each slot. Several times faster than slots; waiting calls are served
-   * by priority, without asking again and again; on a quorum queue it survives the loss of a node,
-   * and each lease can have a fencing token.
+   * One queue with a token for each slot. It is several times faster than slots, and serves waiting
+   * calls by priority and without polling. On a quorum queue it survives the loss of a node. Each
+   * lease can have a fencing token.
    */
   TOKENS(LockKind.TOKEN_SEMAPHORE);
 
@@ -29,8 +32,8 @@ public enum SemaphoreAlgorithm {
     this.kind = kind;
   }
 
-  /** The kind of lock that it makes; null if it is another's to say. */
-  @Nullable LockKind kind() {
+  /** The kind of lock that has this algorithm; null for {@link #DEFAULT}. */
+  public @Nullable LockKind kind() {
     return kind;
   }
 }

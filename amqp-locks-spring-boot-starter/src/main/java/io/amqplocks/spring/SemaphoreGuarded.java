@@ -9,8 +9,8 @@ import java.lang.annotation.Target;
 
 /**
  * Runs the method only while it holds a slot of a semaphore that all processes share: at most as
- * many calls at once as there are slots, in the whole system. The slot is given back when the work
- * ends, however it ends.
+ * many calls run at once as there are slots, in the whole system. The slot is released when the
+ * work ends, however it ends.
  *
  * <pre>{@code
  * @SemaphoreGuarded(name = "images", slots = 5)                            // waits
@@ -23,65 +23,72 @@ import java.lang.annotation.Target;
  * Mono<Receipt> place(Order order)
  * }</pre>
  *
- * <h2>Where it may stand</h2>
+ * <h2>Placement</h2>
  *
- * On a method, on a class (then it is for all public methods, inherited ones too), on an interface or
- * a method of one, and on another annotation, whose attributes may be {@code @AliasFor} these. It may
- * be repeated. The nearest one counts: a method's own replaces those of this type on its class.
+ * The annotation can be put on a method; on a class, where it applies to all public methods,
+ * inherited ones included; on an interface or one of its methods; and on another annotation, whose
+ * attributes can be {@code @AliasFor} these. It is repeatable. The nearest one counts: annotations
+ * of this type on a method replace those on its class.
  *
- * <p>A method with several locks acquires them in a fixed order, in which all processes agree: mutexes
- * before semaphores, then by name and key. So two methods that name the same locks in another order
- * do not wait for each other for ever. Two keys of one call that are equal are one lock; so annotations
- * of one name on a method must agree in what they do when it is busy or lost, and in how long they wait.
+ * <p>A method with several locks acquires them in a fixed order on which all processes agree:
+ * mutexes before semaphores, then by name and key. So two methods that name the same locks in
+ * different orders do not deadlock. Two equal keys in one call are one lock. Therefore the
+ * annotations of one name on a method must agree on what to do when the lock is busy or lost, and
+ * on how long to wait.
  *
- * <p>It works on calls through the Spring proxy, so not on a call from within the same object. A
- * private, static or final method is an error at startup. Locks are not reentrant: a guarded method
- * that calls another one of the same lock takes a second slot.
+ * <p>The annotation works on calls through the Spring proxy, so not on calls from within the same
+ * object. A private, static or final method is an error at startup. Locks are not reentrant: a
+ * guarded method that calls another one of the same lock takes a second slot.
  *
- * <h2>Until when it is held</h2>
+ * <h2>How long the lock is held</h2>
  *
  * <ul>
- *   <li>A plain method: until it has returned or thrown.
- *   <li>{@code CompletableFuture} or {@code CompletionStage}: the call returns at once and no thread
- *       waits. The method runs when the lock is had, on a thread of the library; the lock is held
- *       until its stage completes. A caller that completes the returned future itself, as by cancelling
- *       it or by {@code orTimeout}, ends the waiting. A method that has begun keeps the lock until its
- *       stage has completed, for to cancel a {@code CompletableFuture} does not end what works on it. A
- *       stage of a class with a {@code cancel} of its own, as that of {@code Mono.toFuture()} or of the
- *       JDK's HTTP client, is cancelled, and trusted to end its work so. A stage that never completes
- *       keeps the lock for ever: give it a timeout of its own.
- *   <li>{@code Mono} or {@code Flux}: nothing happens before somebody subscribes. Each subscription
- *       acquires a lease of its own, without blocking, and then calls the method; it is held until
- *       what the method returned completes, fails or is cancelled, which is trusted to end its work.
- *       The subscriber hears of the end when the lock is free again.
+ *   <li>A plain method holds it until it has returned or thrown.
+ *   <li>A method that returns a {@code CompletableFuture} or a {@code CompletionStage}: the call
+ *       returns at once, and no thread waits. When the lock is acquired, the method runs on a
+ *       thread of the library. The lock is held until the method's stage completes. A caller that
+ *       completes the returned future itself, for example by cancelling it or by {@code orTimeout},
+ *       ends the waiting. If the method has begun by then, it keeps the lock until its stage has
+ *       completed, because cancelling a {@code CompletableFuture} does not stop the work that
+ *       completes it. A stage whose class has a {@code cancel} method of its own is cancelled, and
+ *       trusted to stop its work; the futures of {@code Mono.toFuture()} and of the JDK's HTTP
+ *       client are such stages. A stage that never completes keeps the lock for ever, so give it a
+ *       timeout of its own.
+ *   <li>A method that returns a {@code Mono} or a {@code Flux}: nothing happens before somebody
+ *       subscribes. Each subscription acquires a lease of its own, without blocking, and then calls
+ *       the method. The lease is held until the returned publisher completes, fails or is
+ *       cancelled; cancelling it is trusted to stop its work. The subscriber sees the end once the
+ *       lock has been released.
  *   <li>{@code Future}, {@code Callable}, {@code Stream}, other reactive types, Spring MVC's
- *       asynchronous results and Kotlin's {@code suspend} are refused, at startup if the declaration
- *       says so, else when one is returned: their work would go on without the lock.
+ *       asynchronous results and Kotlin's {@code suspend} functions are refused, because their work
+ *       would go on without the lock. They are refused at startup if the declaration shows the
+ *       type, and otherwise when the method returns one.
  * </ul>
  *
- * <p>A method that returns a {@code CompletableFuture}, {@code Mono} or {@code Flux} runs in the context
- * of the caller's class loader, but mostly on another thread: what else the caller keeps in thread-locals, as a
- * security context, a transaction or logging's MDC, is not there. Hand it over as an argument, or by
- * Reactor's context.
+ * <p>A method that returns a {@code CompletableFuture}, {@code Mono} or {@code Flux} runs with the
+ * caller's context class loader, but mostly on another thread. Other thread-locals of the caller,
+ * such as a security context, a transaction or the MDC, are not there. Pass such things as
+ * arguments or in Reactor's context.
  *
- * <h2>Among other annotations</h2>
+ * <h2>Other annotations</h2>
  *
- * The lock is outside {@code @Transactional}, so it is given back after the commit. It is inside
- * {@code @Async}: the thread of the executor takes it, waits for it, and holds it around the work. It
- * is inside {@code @Retryable}: each attempt takes it anew, and nobody holds it during the pauses; an
- * attempt that found it busy has failed like any other. {@code @Scheduled} calls the proxy like
- * everybody. The property {@code amqp-locks.annotations.order} moves it among the advice that has
- * an order, such as transactions.
+ * The lock is outside {@code @Transactional}, so it is released after the commit. It is inside
+ * {@code @Async}: the executor's thread waits for the lock, and holds it during the work. It is
+ * inside {@code @Retryable}: each attempt acquires the lock anew, it is not held during the pauses,
+ * and an attempt that found it busy has failed like any other. {@code @Scheduled} calls the proxy,
+ * as all callers do. The property {@code amqp-locks.annotations.order} moves the lock among the
+ * advice that has an order, such as transactions.
  *
  * <h2>What a call throws</h2>
  *
- * What the method throws; {@link io.amqplocks.lock.LockException.AcquireTimeout} if the lock was busy
- * for too long, unless {@link #onBusy} says otherwise; {@link
- * io.amqplocks.lock.LockException.Interrupted} if the thread was interrupted while it waited; {@link
- * io.amqplocks.lock.LockException} for a broker that is broken. In all these cases the method did not
- * run. {@link io.amqplocks.lock.LockException.Lost} as {@link #onLost} says; and, whatever that says,
- * if one of several locks was lost while another one was waited for: then the method did not run either.
- * Futures and publishers fail with the same; the call that returns them throws nothing.
+ * A call throws what the method throws. In the following cases the method did not run: {@link
+ * io.amqplocks.lock.LockException.AcquireTimeout} if the lock was busy for too long, unless {@link
+ * #onBusy} says otherwise; {@link io.amqplocks.lock.LockException.Interrupted} if the thread was
+ * interrupted while it waited; another {@link io.amqplocks.lock.LockException} if the broker is
+ * broken. {@link io.amqplocks.lock.LockException.Lost} is thrown as {@link #onLost} says. It is
+ * also thrown, whatever {@link #onLost} says, if one of several locks was lost during the wait for
+ * another one; then the method did not run either. Futures and publishers fail with the same
+ * exceptions, and the call that returns them throws nothing.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
@@ -90,50 +97,53 @@ import java.lang.annotation.Target;
 public @interface SemaphoreGuarded {
 
   /**
-   * The semaphore's name, the same in all processes; placeholders are resolved. In the names of
-   * properties, one with other characters than lower-case letters, digits and {@code -} stands in
-   * brackets, as in {@code amqp-locks.semaphores[my_images].slots}: without them, Spring Boot would
-   * leave these characters out.
+   * The semaphore's name, the same in all processes. Placeholders are resolved. In the names of
+   * properties, put a name with characters other than lower-case letters, digits and {@code -} in
+   * brackets, as in {@code amqp-locks.semaphores[my_images].slots}. Without the brackets, Spring
+   * Boot drops these characters.
    */
   String name();
 
   /**
-   * A SpEL expression that picks one of many semaphores of this name, as {@code #order.customer}. It
-   * may use parameters ({@code #order}, {@code #p0}, {@code #a0}), beans ({@code @tenants.current()})
-   * and {@code #root} with {@code method}, {@code args}, {@code target} and {@code targetClass}; if
-   * it names a parameter that is not there, startup fails. Empty, the default, is one semaphore for
-   * all.
+   * A SpEL expression that picks one of many semaphores of this name, for example {@code
+   * #order.customer}. It can use parameters ({@code #order}, {@code #p0}, {@code #a0}), beans
+   * ({@code @tenants.current()}) and {@code #root} with {@code method}, {@code args}, {@code
+   * target} and {@code targetClass}. Startup fails if it names a parameter that does not exist. The
+   * default, an empty expression, means one semaphore for all calls.
    *
-   * <p>The name stays what properties and metrics go by, and each key has a semaphore of its own with
-   * that name's slots, called {@code name:key}: {@code LockTemplate.semaphore("customer", "42")} is
-   * the same one. (A key that is long or has control characters is replaced by its hash.) So a
-   * {@code name} with a key has no colon. A key that is null, blank, or of a type without a {@code
-   * toString()} of its own is a {@link io.amqplocks.lock.LockException.Invalid}. Lists, arrays and sorted
-   * sets may be keys, by their elements in order; other sets and maps may not, since equal ones need not
-   * have the same order.
+   * <p>Properties and metrics go by the name. Each key has a semaphore of its own, called {@code
+   * name:key}, with the slots of the name; {@code LockTemplate.semaphore("customer", "42")} is the
+   * same one. A key that is long or has control characters is replaced by its hash. A {@code name}
+   * that has keys must not have a colon. A key that is null, blank, or of a type without a {@code
+   * toString()} of its own is a {@link io.amqplocks.lock.LockException.Invalid}. Lists, arrays and
+   * sorted sets can be keys, by their elements in order. Other sets and maps cannot, since equal
+   * ones need not have the same order.
    *
-   * <p><strong>Each key costs the broker some durable queues, and they stay.</strong> The semaphore of a
-   * key is created when the key is first used, and nothing removes it by itself. So keys must be few:
-   * tenants and not orders. Make many keys few by a remainder, as in {@code
-   * T(Math).floorMod(#order.id.hashCode(), 64)}; use a {@link MutexGuarded}, which leaves nothing behind, if
-   * one at a time is enough; or let an administrator destroy idle ones, which are made again at next use.
+   * <p><strong>Each key costs the broker some durable queues, and they stay.</strong> The semaphore
+   * of a key is created at the first use of the key, and nothing removes it automatically. So keys
+   * must be few: tenants, not orders. There are three ways to have fewer. Reduce many keys to a
+   * few, as in {@code T(Math).floorMod(#order.id.hashCode(), 64)}. If one call at a time is enough,
+   * use {@link MutexGuarded}, which leaves nothing behind. Or let an administrator destroy idle
+   * semaphores, which are created again at their next use.
    */
   String key() default "";
 
   /**
-   * How many slots the semaphore is created with, if it does not exist yet. If it does, its own
-   * number counts. The property {@code amqp-locks.semaphores.<name>.slots} overrides this one; 0,
-   * the default, leaves it to that property, or to whoever creates the semaphore. Annotations that
-   * give one semaphore different numbers are an error at startup; so is a semaphore without a key that
-   * nobody gives slots to, and that the broker does not know either.
+   * The number of slots that the semaphore is created with, if it does not exist yet. If it exists,
+   * its own number counts. The property {@code amqp-locks.semaphores.<name>.slots} overrides this
+   * number. The default, 0, leaves it to that property or to whoever creates the semaphore. It is
+   * an error at startup if annotations give one semaphore different numbers. It is one too if
+   * nothing gives a number to a semaphore without a key, and the broker does not know the
+   * semaphore.
    */
   int slots() default 0;
 
   /**
-   * How long to wait for a slot, for each lock of a method anew, as in {@code 30s}, {@code 500ms} or {@code PT1M}; {@code 0s} does
-   * not wait. Placeholders are resolved. Empty, the default, means what {@code
-   * amqp-locks.semaphores.<name>.wait} or else {@code amqp-locks.default-wait} says; not to wait at
-   * all if {@link #onBusy} is SKIP or FALLBACK.
+   * How long to wait for a slot, for example {@code 30s}, {@code 500ms} or {@code PT1M}; {@code 0s}
+   * does not wait. The wait starts anew for each lock of a method. Placeholders are resolved. If
+   * this is empty, which is the default, {@code amqp-locks.semaphores.<name>.wait} counts, or else
+   * {@code amqp-locks.default-wait}; with SKIP or FALLBACK as {@link #onBusy}, the call does not
+   * wait.
    */
   String maxWait() default "";
 
@@ -141,11 +151,11 @@ public @interface SemaphoreGuarded {
   OnBusy onBusy() default OnBusy.WAIT;
 
   /**
-   * For {@link OnBusy#FALLBACK}, the name of the method to call instead: of the same class, with the
-   * same parameters, and after them, if it likes, one for the {@link
-   * io.amqplocks.lock.LockException.AcquireTimeout}; with a result that the guarded method could return.
-   * It may be private or static. It is called on the object itself, without locks and without
-   * what its own annotations ask for. Checked at startup.
+   * For {@link OnBusy#FALLBACK}, the name of the method to call instead. It is of the same class,
+   * and has the same parameters and optionally a last one for the {@link
+   * io.amqplocks.lock.LockException.AcquireTimeout}. Its result must be one that the guarded method
+   * could return. It can be private or static. It is called on the object itself, without the locks
+   * and without the effect of its own annotations. All this is checked at startup.
    */
   String fallbackMethod() default "";
 
@@ -153,33 +163,35 @@ public @interface SemaphoreGuarded {
   OnLost onLost() default OnLost.NOTIFY;
 
   /**
-   * Whether each lease has a {@link io.amqplocks.lock.FencingToken}. A parameter of that type implies
-   * it: the caller passes null, and the method gets the token. Tokens of a semaphore have an order for
-   * each slot only. A parameter of type {@link io.amqplocks.lock.Lease} gets the lease; do not close it.
-   * Both are for methods with one lock; of several, the one that says {@code fenced = true} is meant.
+   * Whether each lease has a {@link io.amqplocks.lock.FencingToken}. A parameter of that type
+   * implies it: the caller passes null, and the method gets the token. The tokens of a semaphore
+   * are ordered within each slot only. A parameter of type {@link io.amqplocks.lock.Lease} gets the
+   * lease; do not close it. If a method has several locks, such parameters refer to the one that
+   * says {@code fenced = true}.
    */
   boolean fenced() default false;
 
   /**
-   * Of the calls that wait in all processes, those with the highest priority get a slot first;
-   * within a priority, processes take turns. For tokens only.
+   * The priority of waiting calls in all processes: those with the highest priority get a slot
+   * first. Processes take turns within a priority. Only {@link SemaphoreAlgorithm#TOKENS} has
+   * priorities.
    */
   int priority() default 0;
 
   /**
-   * How the broker keeps the semaphore, the same in all processes. The default is what {@code
-   * amqp-locks.semaphores.<name>.algorithm} or another annotation of that name says, or else {@code
-   * amqp-locks.semaphore-algorithm}: tokens, unless that is set. Places that say different things of
-   * one semaphore are an error at startup, a property among them.
+   * How the broker keeps the semaphore, the same in all processes. By default, {@code
+   * amqp-locks.semaphores.<name>.algorithm} or another annotation of that name decides, or else
+   * {@code amqp-locks.semaphore-algorithm}, which is tokens unless it is set. It is an error at
+   * startup if two places, properties included, give one semaphore different algorithms.
    */
   SemaphoreAlgorithm algorithm() default SemaphoreAlgorithm.DEFAULT;
 
-  /** Several semaphores; the compiler makes it of repeated annotations. */
+  /** Contains repeated annotations. */
   @Documented
   @Retention(RetentionPolicy.RUNTIME)
   @Target({ElementType.METHOD, ElementType.TYPE})
   @interface List {
-    /** Each of them. */
+    /** The annotations. */
     SemaphoreGuarded[] value();
   }
 }

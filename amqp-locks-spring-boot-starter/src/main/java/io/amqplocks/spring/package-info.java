@@ -1,6 +1,8 @@
 /**
- * What a Spring application uses: the annotations, {@link io.amqplocks.spring.LockTemplate} and the
- * event that tells of a lost lease.
+ * Everything that a Spring application imports: {@link io.amqplocks.spring.SemaphoreGuarded} and
+ * {@link io.amqplocks.spring.MutexGuarded}, {@link io.amqplocks.spring.LockTemplate} and injectable
+ * {@link io.amqplocks.spring.LockHandle}s, the event of a lost lease, and what customizes the
+ * locks.
  */
 @NullMarked
 package io.amqplocks.spring;

@@ -44,7 +44,7 @@ class LockTemplateTest {
         .run(
             context -> {
               AmqpLocks locks = context.getBean(AmqpLocks.class);
-              LockOperations mutex = context.getBean(LockTemplate.class).mutex(name);
+              LockHandle mutex = context.getBean(LockTemplate.class).mutex(name);
               assertThat(mutex.execute(() -> locks.status().held())).isEqualTo(1);
               AtomicInteger held = new AtomicInteger();
               mutex.execute(() -> held.set(locks.status().held()));
@@ -96,7 +96,7 @@ class LockTemplateTest {
   void timesOut() {
     with(
         locks -> {
-          LockOperations impatient = locks.mutex(name).waiting(Duration.ofMillis(100));
+          LockHandle impatient = locks.mutex(name).waiting(Duration.ofMillis(100));
           try (Lease other = locks.mutex(name).acquire()) {
             assertThat(other.slot()).isEqualTo(1);
             assertThatExceptionOfType(LockException.AcquireTimeout.class)

@@ -2,7 +2,7 @@ package io.amqplocks.spring;
 
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
-import io.amqplocks.lock.LockAdmin;
+import io.amqplocks.admin.LockAdmin;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerQueue;
 import java.time.Duration;
@@ -39,6 +39,12 @@ public final class LocksOnBroker implements AutoCloseable {
   /** The queue of the mutex of the test's name. */
   public String mutexQueue() {
     return prefix + "mutex." + name;
+  }
+
+  /** Whether somebody holds the mutex of the test's name, of any key, or waits for it. */
+  public boolean isMutexHeld() {
+    return broker.faults().queues().stream()
+        .anyMatch(queue -> queue.name().startsWith(mutexQueue()) && queue.consumers() > 0);
   }
 
   /** The names of the queues under the prefix of the test's own. */
@@ -92,13 +98,13 @@ public final class LocksOnBroker implements AutoCloseable {
 
   /** How many slots the semaphore of slots of the test's name has. */
   public int slots() {
-    return administer(admin -> admin.semaphore(name).count());
+    return administer(admin -> admin.slotSemaphore(name).count());
   }
 
   /** How many slots are in use of all semaphores of the test's name. */
   public int inUse() {
     return administer(
-        admin -> admin.tokenSemaphore(name).inUse() + admin.semaphore(name).holders().size());
+        admin -> admin.tokenSemaphore(name).inUse() + admin.slotSemaphore(name).holders().size());
   }
 
   @Override

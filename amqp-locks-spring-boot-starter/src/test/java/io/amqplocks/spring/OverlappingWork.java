@@ -24,7 +24,9 @@ public final class OverlappingWork {
     return now;
   }
 
-  /** Does it until {@link #tell}; returns the greater of how many did it at its begin and its end. */
+  /**
+   * Does it until {@link #tell}; returns the greater of how many did it at its begin and its end.
+   */
   public int untilToldSo() {
     int first = running.incrementAndGet();
     try {

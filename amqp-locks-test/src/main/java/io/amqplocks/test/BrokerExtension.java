@@ -14,6 +14,7 @@ import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolutionException;
 import org.junit.jupiter.api.extension.ParameterResolver;
 import org.junit.platform.commons.support.AnnotationSupport;
+import org.opentest4j.TestAbortedException;
 
 /** Makes one run of a {@link BrokerTest} class for each line, and fills in the only run's broker. */
 final class BrokerExtension
@@ -21,6 +22,12 @@ final class BrokerExtension
 
   @Override
   public boolean supportsClassTemplate(ExtensionContext context) {
+    return true;
+  }
+
+  /** None of the lines wanted may be one that the class is for. */
+  @Override
+  public boolean mayReturnZeroClassTemplateInvocationContexts(ExtensionContext context) {
     return true;
   }
 
@@ -37,7 +44,7 @@ final class BrokerExtension
   public void beforeAll(ExtensionContext context) {
     if (!everyLine(context)) {
       SharedBrokers brokers = SharedBrokers.of(context);
-      brokers.require(lines(context, brokers).get(0));
+      lines(context, brokers).forEach(brokers::require);
     }
   }
 
@@ -71,16 +78,30 @@ final class BrokerExtension
               + lines
               + " and have no Broker: take it in @BeforeEach or the constructor");
     }
+    if (lines.isEmpty()) {
+      throw new TestAbortedException("None of the lines wanted is one that the class is for");
+    }
     return lines.get(0);
   }
 
-  /** What the class runs on; never empty, because a run without a broker says why there is none. */
+  /** What the class runs on; where no line is wanted, a run without a broker says why there is none. */
   private static List<String> lines(ExtensionContext context, SharedBrokers brokers) {
     List<String> wanted = brokers.offers().wanted();
     if (wanted.isEmpty()) {
       return List.of("");
     }
-    return everyLine(context) ? wanted : wanted.subList(0, 1);
+    List<String> fitting = wanted.stream().filter(line -> isFor(context, line)).toList();
+    return everyLine(context) || fitting.isEmpty() ? fitting : fitting.subList(0, 1);
+  }
+
+  private static boolean isFor(ExtensionContext context, String line) {
+    BrokerVersion version = BrokerVersion.parse(line);
+    return !asksFor(context, test -> !test.from().isEmpty() && isBefore(version, test.from()))
+        && !asksFor(context, test -> !test.before().isEmpty() && !isBefore(version, test.before()));
+  }
+
+  private static boolean isBefore(BrokerVersion version, String line) {
+    return version.compareTo(BrokerVersion.parse(line)) < 0;
   }
 
   private static boolean everyLine(ExtensionContext context) {

@@ -49,6 +49,15 @@ public @interface BrokerTest {
   boolean everyLine() default false;
 
   /**
+   * The first line that the class is for, such as {@code 4.0}; empty if there is none. On lines that it is
+   * not for, it does not run, and nothing is reported as skipped.
+   */
+  String from() default "";
+
+  /** The first line that the class is not for any more, such as {@code 4.3}; empty if there is none. */
+  String before() default "";
+
+  /**
    * Whether each run of the class has a broker to itself while it lasts: for a class that hurts its
    * broker, changes it as a whole, or counts all there is in it. Such a broker goes on to the next
    * class that asks for one: queues that a class leaves behind may still be there.

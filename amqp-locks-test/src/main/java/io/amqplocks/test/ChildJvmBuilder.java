@@ -38,7 +38,7 @@ public final class ChildJvmBuilder {
     return this;
   }
 
-  /** Adds options for the Java machine, for instance {@code -Xmx64m}. */
+  /** Adds options for the Java machine, for instance {@code -Xmx64m}, to those for a short life. */
   public ChildJvmBuilder jvmArgs(String... more) {
     jvmArgs.addAll(List.of(more));
     return this;
@@ -52,6 +52,8 @@ public final class ChildJvmBuilder {
   public ChildJvm start() {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    // It lives for seconds, on few cores: compiling better costs more than it gains.
+    command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
     command.addAll(jvmArgs);
     command.add(ChildJvmMain.class.getName());
     command.add(Long.toString(ProcessHandle.current().pid()));

@@ -4,6 +4,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.ExtensionContext;
@@ -37,7 +38,7 @@ final class SharedBrokers implements AutoCloseable {
             SharedBrokers.class);
   }
 
-  private SharedBrokers(BrokerOffers offers) {
+  SharedBrokers(BrokerOffers offers) {
     this.offers = offers;
   }
 
@@ -114,7 +115,15 @@ final class SharedBrokers implements AutoCloseable {
     LentBroker lendOwn() {
       OwnedBroker spare = idle.poll();
       OwnedBroker broker = spare == null ? start() : spare;
-      return new LentBroker(broker, () -> takeBack(broker));
+      // Given back twice, it would be lent to two.
+      AtomicBoolean lent = new AtomicBoolean(true);
+      return new LentBroker(
+          broker,
+          () -> {
+            if (lent.getAndSet(false)) {
+              takeBack(broker);
+            }
+          });
     }
 
     private void takeBack(OwnedBroker broker) {

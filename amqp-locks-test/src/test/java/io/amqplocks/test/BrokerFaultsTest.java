@@ -25,6 +25,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @BrokerTest(everyLine = true, ownBroker = true)
 class BrokerFaultsTest {
 
+  private static final Duration LONG = Duration.ofMinutes(1);
+
   private static final String NAME = "the one under test";
 
   private final Broker broker;
@@ -59,7 +61,7 @@ class BrokerFaultsTest {
     channel.confirmSelect();
     channel.queueDeclare(queue, true, false, false, null);
     channel.basicPublish("", queue, MessageProperties.PERSISTENT_BASIC, new byte[1]);
-    channel.waitForConfirmsOrDie(5000);
+    channel.waitForConfirmsOrDie(30_000);
   }
 
   @Test
@@ -123,7 +125,7 @@ class BrokerFaultsTest {
     channel.confirmSelect();
     channel.queueDeclare(queue, true, false, false, Map.of("x-queue-type", type));
     channel.basicPublish("", queue, MessageProperties.PERSISTENT_BASIC, new byte[1]);
-    channel.waitForConfirmsOrDie(5000);
+    channel.waitForConfirmsOrDie(30_000);
     assertThat(channel.basicGet(queue, false)).isNotNull();
 
     faults.crashQueue(queue);
@@ -132,9 +134,12 @@ class BrokerFaultsTest {
       Channel others = other.createChannel();
       if (type.equals("classic")) {
         // It forgot who had the message, so another gets it.
-        await().until(() -> others.basicGet(queue, false) != null);
+        await().atMost(LONG).until(() -> others.basicGet(queue, false) != null);
       } else {
-        await().ignoreExceptions().until(() -> others.queueDeclarePassive(queue) != null);
+        await()
+            .atMost(LONG)
+            .ignoreExceptions()
+            .until(() -> others.queueDeclarePassive(queue) != null);
         assertThat(others.basicGet(queue, false)).isNull();
       }
       others.queueDelete(queue);
@@ -155,7 +160,7 @@ class BrokerFaultsTest {
           .hasMessageContaining("reply-code=320")
           .hasMessageContaining("maintenance");
       assertThat(other.isOpen()).isTrue();
-      await().until(() -> !faults.connections().contains(NAME));
+      await().atMost(LONG).until(() -> !faults.connections().contains(NAME));
     }
     assertThatThrownBy(() -> faults.closeConnections("nobody", "x"))
         .hasMessageContaining("no connection named nobody");
@@ -211,7 +216,9 @@ class BrokerFaultsTest {
               assertThat(queue.exclusive()).isFalse();
               assertThat(queue.owner()).isEmpty();
             });
-    await().until(() -> faults.queues().contains(new BrokerQueue("free", false, 0, 1, "")));
+    await()
+        .atMost(LONG)
+        .until(() -> faults.queues().contains(new BrokerQueue("free", false, 0, 1, "")));
     channel.queueDelete("free");
   }
 
@@ -219,12 +226,12 @@ class BrokerFaultsTest {
   void policyHoldsUntilCleared() throws Exception {
     channel.queueDeclare("short-lived", false, true, false, null);
     faults.setPolicy("drop", "^short-lived$", "queues", "{\"message-ttl\":0}");
-    await().until(() -> vanishes("short-lived"));
+    await().atMost(LONG).until(() -> vanishes("short-lived"));
 
     faults.clearPolicy("drop");
     faults.clearPolicy("drop");
 
-    await().until(() -> !vanishes("short-lived"));
+    await().atMost(LONG).until(() -> !vanishes("short-lived"));
     assertThatThrownBy(() -> faults.setPolicy("bad", ".*", "queues", "{\"no-such-key\":1}"))
         .hasMessageContaining("no-such-key");
   }
@@ -264,7 +271,7 @@ class BrokerFaultsTest {
     faults.deleteUser("reader");
     faults.deleteUser("reader");
 
-    await().until(() -> !restricted.isOpen());
+    await().atMost(LONG).until(() -> !restricted.isOpen());
     assertThatThrownBy(factory::newConnection).hasStackTraceContaining("ACCESS_REFUSED");
   }
 

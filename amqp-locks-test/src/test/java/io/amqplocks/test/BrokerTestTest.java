@@ -197,6 +197,38 @@ class BrokerTestTest {
     }
   }
 
+  @BrokerTest(everyLine = true, before = "9.9")
+  static class Older extends Every {}
+
+  @BrokerTest(everyLine = true, from = "9.9")
+  static class Newer extends Every {}
+
+  @BrokerTest(from = "9.9")
+  static class NewerOnce extends Every {}
+
+  @Test
+  void runsOnThoseLinesOnlyThatTheClassIsFor() {
+    Map<String, String> lines = Map.of("AMQP_LOCKS_BROKER_LINES", line() + ",9.9");
+    assertThat(run(lines, Older.class))
+        .anyMatch(event -> event.startsWith("FINISHED runs") && event.contains("SUCCESSFUL"))
+        // Not "9.9" alone: a log line's time of day may hold that too.
+        .noneMatch(event -> event.contains("RabbitMQ 9.9") || event.contains("FAILED"));
+    for (Class<?> newer : List.of(Newer.class, NewerOnce.class)) {
+      assertThat(run(lines, newer))
+          .anyMatch(event -> event.contains("ABORTED") && MISSING.matcher(event).find())
+          .noneMatch(event -> event.startsWith("STARTED RabbitMQ " + line()));
+    }
+  }
+
+  /** Nothing is reported as skipped that is not there to be run. */
+  @Test
+  void doesNotRunAtAllIfNoLineIsOneThatTheClassIsFor() {
+    Map<String, String> lines = Map.of("AMQP_LOCKS_BROKER_LINES", line());
+    assertThat(run(lines, Newer.class, NewerOnce.class))
+        .anyMatch(event -> event.matches("FINISHED .*NewerOnce .*SUCCESSFUL.*"))
+        .noneMatch(event -> event.matches(".*(FAILED|ABORTED|SKIPPED|STARTED runs).*"));
+  }
+
   @BrokerTest(everyLine = true)
   static class EveryWithSetUp extends Every {
     @BeforeAll
@@ -264,7 +296,7 @@ class BrokerTestTest {
                       && event.contains("ABORTED")
                       && event.contains("external"))
           .anyMatch(event -> event.startsWith("FINISHED runs") && event.contains("SUCCESSFUL"));
-      await().untilAsserted(() -> assertThat(broker.faults().connections()).isEmpty());
+      await().atMost(LONG).untilAsserted(() -> assertThat(broker.faults().connections()).isEmpty());
     }
   }
 

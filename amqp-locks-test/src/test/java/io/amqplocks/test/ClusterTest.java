@@ -24,6 +24,8 @@ import org.junit.jupiter.api.Test;
 @Tag("one-jdk")
 class ClusterTest {
 
+  private static final Duration LONG = Duration.ofMinutes(1);
+
   private static Cluster cluster;
 
   /** Holds a cluster until it is killed. */
@@ -68,6 +70,7 @@ class ClusterTest {
       first.createChannel().queueDeclare("known", true, false, false, Map.of());
       // It asks its own copy of the metadata, which may be a little behind.
       await()
+          .atMost(LONG)
           .ignoreExceptions()
           .until(() -> third.createChannel().queueDeclarePassive("known") != null);
       third.createChannel().queueDelete("known");

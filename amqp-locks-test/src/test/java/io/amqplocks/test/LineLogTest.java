@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class LineLogTest {
 
   private static final int LINES = 5 * LineLog.PASSED_KEPT;
-  private static final Duration SOON = Duration.ofSeconds(10);
+  private static final Duration SOON = Duration.ofMinutes(1);
 
   private final LineLog log = new LineLog();
 

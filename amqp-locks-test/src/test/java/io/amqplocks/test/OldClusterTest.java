@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.Connection;
+import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -13,6 +14,8 @@ import org.junit.jupiter.api.Test;
 /** A cluster on Mnesia: RabbitMQ 3.10. */
 @Tag("one-jdk")
 class OldClusterTest {
+
+  private static final Duration LONG = Duration.ofMinutes(1);
 
   private static Cluster cluster;
 
@@ -43,8 +46,9 @@ class OldClusterTest {
     try (Connection connection = cluster.node(1).connectionFactory().newConnection()) {
       cluster.breakOffFromPeers(cluster.node(1));
 
-      await().until(() -> cluster.node(1).runningNodes() == 1);
+      await().atMost(LONG).until(() -> cluster.node(1).runningNodes() == 1);
       await()
+          .atMost(LONG)
           .until(() -> cluster.node(2).runningNodes() == 2 && cluster.node(3).runningNodes() == 2);
       // The client of the node that was cut off has noticed nothing.
       connection.createChannel().close();

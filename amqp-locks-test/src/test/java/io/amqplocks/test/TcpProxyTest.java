@@ -21,6 +21,8 @@ import org.junit.jupiter.api.Test;
 
 class TcpProxyTest {
 
+  private static final Duration LONG = Duration.ofMinutes(1);
+
   private static final int SILENCE_MILLIS = 300;
 
   private final BlockingQueue<Socket> accepted = new LinkedBlockingQueue<>();
@@ -94,7 +96,7 @@ class TcpProxyTest {
     client.close();
     assertThat(receive(broker)).isEqualTo(-1);
     broker.close();
-    await().until(() -> proxy.connections() == 0);
+    await().atMost(LONG).until(() -> proxy.connections() == 0);
   }
 
   @Test

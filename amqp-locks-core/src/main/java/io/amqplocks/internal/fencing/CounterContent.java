@@ -6,10 +6,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What the maker of a counter writes into its message: {@code epoch 29876543 on RabbitMQ 4}.
+ * The content of a counter's message, such as {@code epoch 29876543 on RabbitMQ 4}.
  *
- * @param epoch the epoch of all tokens that are drawn from it
- * @param brokerMajor the first number of the version of the broker that it was made on. RabbitMQ
+ * @param epoch the epoch of all tokens that are drawn from the counter
+ * @param brokerMajor the major version of the broker on which the counter was created. RabbitMQ
  *     begins to count anew when it is upgraded from 3.13 to 4.x, so a counter serves one of the two
  */
 record CounterContent(long epoch, int brokerMajor) {

@@ -1,34 +1,34 @@
 package io.amqplocks.internal.fencing;
 
-import io.amqplocks.internal.fencing.KnownGenerations.Slot;
-import io.amqplocks.internal.session.Call;
-import io.amqplocks.internal.session.CounterReading;
-import io.amqplocks.internal.session.Futures;
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.Futures;
+import io.amqplocks.internal.broker.MessageReading;
+import io.amqplocks.internal.broker.QueueNames;
+import io.amqplocks.internal.fencing.GenerationCache.Slot;
 import io.amqplocks.internal.session.Session;
-import io.amqplocks.internal.topology.QueueNames;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import java.util.OptionalInt;
 
 /**
- * Draws fencing tokens from the counters at the broker, and fails closed: whatever is wrong with a
- * counter, there is no token.
+ * Draws fencing tokens from the counters at the broker. It fails closed: if anything is wrong with
+ * a counter, no token is drawn.
  *
- * <p>Concurrency: which generation of a slot's counter is in use is remembered, and may be out of date
- * at any time. That does no harm: a counter is deleted before the next one comes into use, so an old
- * one gives no tokens, and the next is then looked for at the broker.
+ * <p>Concurrency: the generation of a slot's counter that is in use is cached. The cache may be
+ * outdated at any time. That is harmless, because a counter is deleted before the next one comes
+ * into use. So an old counter gives no tokens, and the next one is then looked for at the broker.
  */
-public final class Fence implements TokenSource {
+public final class Fence implements FencingTokenSource {
 
   private static final long PAUSE_NANOS = 2_000_000;
 
   private final QueueNames names;
-  private final CounterMaking making;
-  private final KnownGenerations generations = new KnownGenerations();
+  private final CounterFactory making;
+  private final GenerationCache generations = new GenerationCache();
 
-  /** Of the locks with such names. */
-  public Fence(QueueNames names, CounterMaking making) {
+  /** Creates the fences of locks whose queues have those names. */
+  public Fence(QueueNames names, CounterFactory making) {
     this.names = names;
     this.making = making;
   }
@@ -40,7 +40,7 @@ public final class Fence implements TokenSource {
     int generation = remembered.isPresent() ? remembered.getAsInt() : first(call, session, key);
     while (true) {
       String queue = names.counter(lock, slot, generation);
-      CounterReading reading = session.counters().read(call, queue);
+      MessageReading reading = session.reader().read(call, queue);
       switch (reading.outcome()) {
         case READ -> {
           return token(call, session, slot, queue, reading);
@@ -58,7 +58,10 @@ public final class Fence implements TokenSource {
     }
   }
 
-  /** The slot is new to this process: it may have had any number of counters, or none yet. */
+  /**
+   * Finds the counter of a slot that is new to this process. The slot may have had any number of
+   * counters, or none yet.
+   */
   private int first(Call call, Session session, Slot slot) {
     int newest = newest(call, session, slot, 0);
     int generation = newest == 0 ? making.begin(call, session, slot.lock(), slot.number()) : newest;
@@ -68,14 +71,14 @@ public final class Fence implements TokenSource {
 
   private int newest(Call call, Session session, Slot slot, int from) {
     int newest = from;
-    while (session.counters().exists(call, names.epoch(slot.lock(), slot.number(), newest + 1))) {
+    while (session.reader().exists(call, names.epoch(slot.lock(), slot.number(), newest + 1))) {
       newest++;
     }
     return newest;
   }
 
   private FencingToken token(
-      Call call, Session session, int slot, String queue, CounterReading reading) {
+      Call call, Session session, int slot, String queue, MessageReading reading) {
     if (reading.others() > 0) {
       throw unavailable(call, "its counter " + queue + " has more than one message");
     }
@@ -83,7 +86,7 @@ public final class Fence implements TokenSource {
         CounterContent.parse(reading.content())
             .filter(making::isBelievable)
             .orElseThrow(() -> unavailable(call, "in counter " + queue + " is a foreign message"));
-    int brokerMajor = session.counters().brokerMajor(call);
+    int brokerMajor = CounterAdminConnection.major(call, session.reader().server(call));
     if (content.brokerMajor() != brokerMajor) {
       throw unavailable(
           call,
@@ -96,7 +99,10 @@ public final class Fence implements TokenSource {
     return new FencingToken(slot, content.epoch(), reading.returns());
   }
 
-  /** Empty is what a counter is while another reads it, for less than a round trip. */
+  /**
+   * Pauses before an empty counter is read again. A counter is empty while another client reads it,
+   * for less than a round trip.
+   */
   private static void pause(Call call, String queue) {
     if (call.remainingNanos() <= PAUSE_NANOS) {
       throw unavailable(

@@ -1,4 +1,4 @@
-/** Fencing tokens: counters at the broker, how one is drawn from, made and renewed. */
+/** Fencing tokens: counters at the broker, how numbers are drawn from them, made and renewed. */
 @NullMarked
 package io.amqplocks.internal.fencing;
 

@@ -4,8 +4,8 @@ import io.amqplocks.internal.lease.LeaseStatus.Phase;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseSnapshot;
 import io.amqplocks.lock.LeaseState;
-import io.amqplocks.lock.LocalLease;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockObserver.Attempt;
@@ -20,53 +20,53 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A lease, whatever it is held by.
+ * A lease on a lock of any kind. Its counterpart at the broker is a {@link Hold}.
  *
- * <p>Concurrency: all there is to know is one immutable {@link LeaseStatus} in an atomic reference.
- * Holder, verification, broker and session race to change it; each change is a pure function applied
- * by compare-and-set, and only the thread whose change took the lease out of HELD carries out what
- * follows from that. Nothing is locked while the broker is asked.
+ * <p>Concurrency: the whole state is one immutable {@link LeaseStatus} in an atomic reference.
+ * Holder, verification, broker and session race to change it. Each change is a pure function that
+ * is applied by compare-and-set. Only the thread whose change ended the lease carries out the
+ * consequences. No lock is held during a request to the broker.
  */
 public final class HeldLease implements Lease, Session.Member {
 
   private static final Logger log = LoggerFactory.getLogger(HeldLease.class);
 
-  private final HeldSlot slot;
-  private final Holding holding;
+  private final BrokerGrant slot;
+  private final Hold hold;
   private final Session session;
-  private final LeaseBook book;
+  private final LeaseRegistry registry;
   private final LeaseClock clock;
   private final AtomicReference<LeaseStatus> status;
-  private final LeaseNotices notices;
+  private final LeaseEvents notices;
 
-  HeldLease(HeldSlot slot, long provenAt) {
+  HeldLease(BrokerGrant slot, long provenAt) {
     this.slot = slot;
-    holding = slot.holding();
+    hold = slot.hold();
     session = slot.session();
-    book = slot.book();
-    clock = new LeaseClock(session, book);
+    registry = slot.registry();
+    clock = new LeaseClock(session, registry);
     status = new AtomicReference<>(LeaseStatus.pending(provenAt));
-    notices = new LeaseNotices(this, book.notices());
+    notices = new LeaseEvents(this, registry.notices());
   }
 
   @Override
   public LockId lock() {
-    return holding.lock();
+    return hold.lock();
   }
 
   @Override
   public int slot() {
-    return holding.slot();
+    return hold.slot();
   }
 
   @Override
   public FencingToken fencingToken() {
-    return holding.token();
+    return hold.token();
   }
 
   @Override
   public Optional<FencingToken> fencingTokenIfAny() {
-    return holding.tokenIfAny();
+    return hold.tokenIfAny();
   }
 
   @Override
@@ -82,9 +82,10 @@ public final class HeldLease implements Lease, Session.Member {
   private LeaseState stateByClock(LeaseStatus now) {
     LeaseState state = clock.state(now);
     if (state != LeaseState.LOST) {
-      return state;
+      return hold.isInDoubt() ? LeaseState.UNCERTAIN : state;
     }
-    // It may or may not have dropped the connection: now it will, and the slots are free.
+    // The broker may or may not have dropped the connection. Ending the session makes it do so, and
+    // the slots are free.
     session.end(clock.expiry());
     return status.get().phase() == Phase.RELEASED ? LeaseState.RELEASED : LeaseState.LOST;
   }
@@ -101,10 +102,13 @@ public final class HeldLease implements Lease, Session.Member {
     return state();
   }
 
-  /** Asks the broker how the holding stands, and acts on it; false if it did not answer. */
+  /**
+   * Asks the broker for the status of the hold, and acts on the answer. Returns false if the broker
+   * did not reply.
+   */
   boolean check() {
-    Checks.Outcome outcome = slot.check();
-    switch (outcome.standing()) {
+    CoalescedVerification.Outcome outcome = slot.check();
+    switch (outcome.status()) {
       case OURS -> verifiedAt(outcome.sentAt());
       case GONE -> revoked();
       case SLOT_REMOVED ->
@@ -116,48 +120,59 @@ public final class HeldLease implements Lease, Session.Member {
     return true;
   }
 
-  /** The broker confirmed that the holding is ours, in answer to what was sent then. */
+  /**
+   * Records that the broker confirmed the hold, in reply to a request that was sent at that time.
+   */
   void verifiedAt(long sentAt) {
     status.updateAndGet(was -> was.verified(sentAt));
   }
 
-  /** The broker says that the holding is gone, or another's. Does not block. */
+  /**
+   * Called when the broker reports that the hold is gone, or belongs to another client. Does not
+   * block.
+   */
   void revoked() {
-    lose(holding.loss());
+    lose(hold.loss());
   }
 
-  /** From now on this lease ends with its session. */
+  /** Registers the lease with its session: from now on it ends when the session ends. */
   void begin() {
-    book.add(this);
+    registry.add(this);
     session.join(this);
   }
 
-  /** The last step of an acquisition; false if the lease was lost before it was had. */
+  /** Performs the last step of an acquisition. Returns false if the lease was lost before that. */
   boolean acquired() {
     status.updateAndGet(LeaseStatus::acquired);
     return state() == LeaseState.HELD;
   }
 
-  /** The user's code may hear of the lease, and from then on of its end. */
+  /**
+   * Announces the lease to the user's code. From then on the user's code is also notified of its
+   * end.
+   */
   public void announce(Duration waited, Attempt attempt) {
     notices.acquired(waited, attempt);
   }
 
-  /** Gives up an acquisition half-way; the user's code never heard of it. */
+  /** Gives up an acquisition that is not complete. The user's code was never notified of it. */
   void withdraw() {
     if (leave(LeaseStatus::released) && session.isOpen()) {
       slot.giveBack();
     }
   }
 
-  /** The same, without waiting for the broker. */
+  /** Gives up an acquisition that is not complete, without waiting for the broker. */
   void withdrawLater() {
     if (leave(LeaseStatus::released)) {
       slot.giveBackLater();
     }
   }
 
-  /** Ends as released with the connection that is about to be closed. */
+  /**
+   * Ends the lease as released. The slot becomes free with the connection, which is about to be
+   * closed.
+   */
   void leaveToSession() {
     if (leave(LeaseStatus::released)) {
       notices.released();
@@ -171,7 +186,8 @@ public final class HeldLease implements Lease, Session.Member {
       return;
     }
     notices.released();
-    if (session.isOpen() && !(clock.isHeld(last) && slot.handOver(last.verifiedAt()))) {
+    boolean sure = clock.isHeld(last) && !hold.isInDoubt();
+    if (session.isOpen() && !(sure && slot.handOver(last.verifiedAt()))) {
       slot.giveBack();
     }
   }
@@ -181,7 +197,10 @@ public final class HeldLease implements Lease, Session.Member {
     lose(reason);
   }
 
-  /** Takes it from its holder, who is told so, and back to the broker; false if it had ended. */
+  /**
+   * Takes the lease from its holder, gives the slot back to the broker, and notifies the holder.
+   * Returns false if the lease had already ended.
+   */
   boolean lose(LossReason reason) {
     if (!leave(was -> was.lost(reason))) {
       return false;
@@ -195,37 +214,41 @@ public final class HeldLease implements Lease, Session.Member {
     return !end(end).phase().isFinal();
   }
 
-  /** Ends the lease; what it was before, which is final if it had ended already. */
+  /**
+   * Ends the lease. Returns its status before that, which is final if the lease had already ended.
+   */
   private LeaseStatus end(UnaryOperator<LeaseStatus> end) {
     LeaseStatus last = status.getAndUpdate(end);
     if (!last.phase().isFinal()) {
       clock.end();
       session.leave(this);
-      book.remove(this);
+      registry.remove(this);
     }
     return last;
   }
 
-  /** As it is now, for those who look on; ends nothing. */
-  LocalLease view() {
+  /** A snapshot of the lease for monitoring. Never ends anything. */
+  LeaseSnapshot view() {
     LeaseStatus now = status.get();
-    return new LocalLease(
+    return new LeaseSnapshot(
         lock(),
         slot(),
-        // Not by its phase: it may have been released since somebody found it.
-        clock.state(now) == LeaseState.HELD ? LeaseState.HELD : LeaseState.UNCERTAIN,
+        // The phase is not used: the lease may have been released since it was found.
+        clock.state(now) == LeaseState.HELD && !hold.isInDoubt()
+            ? LeaseState.HELD
+            : LeaseState.UNCERTAIN,
         age(),
         clock.unconfirmed(now),
-        holding.tokenIfAny(),
-        holding.trace());
+        hold.tokenIfAny(),
+        hold.queueName());
   }
 
-  /** Whose connection holds it. */
+  /** The session whose connection holds the lease. */
   Session session() {
     return session;
   }
 
-  /** Whether the holder has it, and not only tries to. */
+  /** Whether the lease is held, and not only being acquired. */
   boolean isHeld() {
     return status.get().phase() == Phase.HELD;
   }
@@ -245,7 +268,7 @@ public final class HeldLease implements Lease, Session.Member {
     return clock.age();
   }
 
-  /** Not by {@link #state()}: a log line must not end anything. */
+  /** Does not use {@link #state()}, because a log line must not end anything. */
   @Override
   public String toString() {
     return "lease of slot " + slot() + " of " + lock() + " (" + status.get().phase() + ")";

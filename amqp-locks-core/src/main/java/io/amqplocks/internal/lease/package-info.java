@@ -1,4 +1,4 @@
-/** What it means to hold: leases, their states, their verification and their loss. */
+/** Leases, their states, their verification and their loss. */
 @NullMarked
 package io.amqplocks.internal.lease;
 

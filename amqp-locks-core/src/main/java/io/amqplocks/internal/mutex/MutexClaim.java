@@ -1,23 +1,41 @@
 package io.amqplocks.internal.mutex;
 
+import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.lease.HeldLease;
-import io.amqplocks.internal.lease.QueueHolding;
-import io.amqplocks.internal.lease.Taking;
-import io.amqplocks.internal.session.Call;
+import io.amqplocks.internal.lease.LeaseFactory;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.waiting.Claim;
+import io.amqplocks.internal.waiting.Subscription;
 import java.util.Optional;
 
 /**
- * The "true mutex" of seed 002: whoever declares the exclusive queue holds it.
+ * Acquires a mutex by consuming its queue. A caller that only tries cancels the consumer if it is
+ * not sent a message. A caller that waits stands by, and the broker calls in the order of arrival.
  *
  * @param queue the mutex's queue
- * @param leases where the lease is entered
+ * @param leases creates the lease
  */
-public record MutexClaim(String queue, Taking leases) implements Claim {
+public record MutexClaim(String queue, LeaseFactory leases) implements Claim {
 
   @Override
   public Optional<HeldLease> attempt(Call call, Session session) {
-    return leases.take(call, session, new QueueHolding(call.lock(), 1, queue, null));
+    return leases.take(
+        call,
+        session,
+        (same, own) ->
+            ActiveConsumers.of(own)
+                .take(same, queue)
+                .map(consumer -> new ActiveConsumerHold(same.lock(), consumer, false)));
+  }
+
+  @Override
+  public boolean isAcquiredBySubscribing() {
+    return true;
+  }
+
+  @Override
+  public Subscription subscribe(Call call, Session session, Runnable wake) {
+    ActiveConsumer consumer = ActiveConsumers.of(session).consume(call, queue, wake);
+    return new ActiveConsumerSubscription(session, consumer, leases, wake);
   }
 }

@@ -1,4 +1,4 @@
-/** The mutexes of seed 002: by an exclusive queue, and by an exclusive consumer of a durable one. */
+/** The default mutex: the single active consumer of a classic queue that expires when unused. */
 @NullMarked
 package io.amqplocks.internal.mutex;
 

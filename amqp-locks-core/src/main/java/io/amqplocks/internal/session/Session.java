@@ -2,54 +2,67 @@ package io.amqplocks.internal.session;
 
 import com.rabbitmq.client.AMQP.Basic;
 import com.rabbitmq.client.Connection;
+import io.amqplocks.internal.broker.AdminConnection;
+import io.amqplocks.internal.broker.Answer;
+import io.amqplocks.internal.broker.AuxiliaryConnection;
+import io.amqplocks.internal.broker.AuxiliaryReader;
+import io.amqplocks.internal.broker.BrokerErrors;
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.Connector;
+import io.amqplocks.internal.broker.ConsumerChannelPool;
+import io.amqplocks.internal.broker.DurableQueues;
+import io.amqplocks.internal.broker.RpcChannelPool;
+import io.amqplocks.internal.broker.ServerVersion;
+import io.amqplocks.internal.broker.Ticker;
 import io.amqplocks.lock.LossReason;
 import io.amqplocks.lock.LossReason.Cause;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One life of the holder connection. When it ends, every lease on it is lost, for good; nothing comes
- * back by itself.
+ * One life of the holder connection. When it ends, every lease on it is lost for good, and nothing
+ * is restored automatically.
  *
- * <p>Concurrency: a session ends once, by compare-and-set of the reason. A member is told by whoever
- * takes it out of the set: the thread that ends the session, or the member's own thread when it finds,
- * having joined, that the session has ended. One of the two sees it, and only one can take it out.
+ * <p>Concurrency: a session ends once, by compare-and-set of the reason. A member is notified by
+ * the thread that removes it from the set. That is the thread that ends the session, or the
+ * member's own thread if it finds after joining that the session has ended. At least one of the two
+ * sees the member, and only one can remove it.
  */
 public final class Session {
 
   private static final Logger log = LoggerFactory.getLogger(Session.class);
 
   private final Connection connection;
+  private final Connector connector;
+  private final Executor background;
   private final ThreadFactory threads;
   private final Duration callTimeout;
-  private final ScheduledThreadPoolExecutor watchThread;
-  private final QuestionChannels holder;
-  private final HolderQueues holders;
-  private final SlotQueues slots;
-  private final HolderConsumers consumers;
-  private final TokenQueues tokens;
-  private final WakeQueues wakes;
-  private final RevocationWatch revocations;
-  private final PublishingConnection prober;
-  private final PublishingConnection announcer;
-  private final SideConnection side;
-  private final CounterQueues counters;
+  private final Ticker ticker;
+  private final RpcChannelPool rpc;
+  private final ConsumerChannelPool consumerChannels;
+  private final DurableQueues durableQueues;
+  private final AuxiliaryConnection prober;
+  private final AuxiliaryConnection announcer;
+  private final AuxiliaryConnection side;
+  private final AuxiliaryReader reader;
+  private final Map<PerSession<?>, Object> extensions = new ConcurrentHashMap<>();
   private volatile Duration certainFor = Duration.ofDays(1);
   private final Set<Member> members = ConcurrentHashMap.newKeySet();
   private final AtomicReference<@Nullable LossReason> ended = new AtomicReference<>();
 
-  /** What ends with the session. */
+  /** A participant that ends with the session. */
   @FunctionalInterface
   public interface Member {
-    /** The session ended; must not block. */
+    /** Called when the session has ended; must not block. */
     void sessionEnded(LossReason reason);
   }
 
@@ -61,111 +74,168 @@ public final class Session {
       Duration callTimeout,
       Ticker ticker) {
     this.connection = connection;
+    this.connector = connector;
+    this.background = background;
     this.threads = threads;
     this.callTimeout = callTimeout;
-    watchThread = new ScheduledThreadPoolExecutor(1, threads);
-    holder = new QuestionChannels(connection, background, ticker);
-    holders = new HolderQueues(holder, callTimeout, background);
-    slots = new SlotQueues(holder);
-    DeliveryChannels channels = new DeliveryChannels(connection, holder, background);
-    consumers = new HolderConsumers(holder, channels);
-    tokens = new TokenQueues(channels, server());
-    revocations = new RevocationWatch(connection, watchThread);
-    prober = new PublishingConnection(connector, "prober");
-    announcer = new PublishingConnection(connector, "announcer");
-    side = new SideConnection(connector, background, callTimeout, ticker);
-    wakes = new WakeQueues(side, announcer, background, callTimeout);
-    counters = new CounterQueues(side, connector, callTimeout);
+    this.ticker = ticker;
+    rpc = new RpcChannelPool(connection, background, ticker);
+    consumerChannels = new ConsumerChannelPool(connection, rpc, background);
+    durableQueues = new DurableQueues(rpc);
+    prober = new AuxiliaryConnection(connector, "prober", background, ticker);
+    announcer = new AuxiliaryConnection(connector, "announcer", background, ticker);
+    side = new AuxiliaryConnection(connector, "side", background, ticker);
+    reader = new AuxiliaryReader(side);
     connection.addShutdownListener(
         cause -> end(new LossReason(Cause.SESSION_ENDED, BrokerErrors.text(cause))));
   }
 
-  /** The exclusive queues of this session. */
-  public HolderQueues holders() {
-    return holders;
+  /** As {@link PerSession#of}. */
+  <T> T extension(PerSession<T> key, Function<Session, T> maker) {
+    Object there = extensions.get(key);
+    if (there == null) {
+      there = extensions.computeIfAbsent(key, same -> maker.apply(this));
+    }
+    @SuppressWarnings("unchecked") // Only its own key has put it there.
+    T extension = (T) there;
+    return extension;
   }
 
-  /** The durable queues of slots, as this session sees them. */
-  public SlotQueues slots() {
-    return slots;
+  /** The connection that holds. */
+  public Connection connection() {
+    return connection;
   }
 
-  /** The exclusive consumers of this session. */
-  public HolderConsumers consumers() {
-    return consumers;
+  /** Its channels for one question at a time. */
+  public RpcChannelPool rpc() {
+    return rpc;
   }
 
-  /** The tokens that this session holds. */
-  public TokenQueues tokens() {
-    return tokens;
+  /** Its channels for one consumer or one message each. */
+  public ConsumerChannelPool consumerChannels() {
+    return consumerChannels;
   }
 
-  /** How those who wait are told. */
-  public WakeQueues wakes() {
-    return wakes;
+  /** Durable queues, as this session sees them. */
+  public DurableQueues durableQueues() {
+    return durableQueues;
   }
 
-  /** Tells of exclusive queues that were deleted under their holder. */
-  public RevocationWatch revocations() {
-    return revocations;
-  }
-
-  /** The connection for publishing. */
-  public PublishingConnection prober() {
+  /** The connection for probes. */
+  public AuxiliaryConnection prober() {
     return prober;
   }
 
-  /** The server, as it introduced itself. */
-  public Server server() {
-    return Server.of(connection.getServerProperties());
+  /** The connection for telling waiters of releases. */
+  public AuxiliaryConnection announcer() {
+    return announcer;
   }
 
-  /** The counters that fencing tokens are drawn from. */
-  public CounterQueues counters() {
-    return counters;
+  /** The connection that may break without harm to a lease. */
+  public AuxiliaryConnection side() {
+    return side;
   }
 
-  /** The heartbeat that client and broker agreed on. */
+  /**
+   * Closes the connections that hold nothing and were not used lately. May take a few call
+   * timeouts.
+   */
+  void closeIdleConnections() {
+    prober.closeIfIdle();
+    announcer.closeIfIdle();
+    side.closeIfIdle();
+  }
+
+  /** Reads the auxiliary queues of locks. */
+  public AuxiliaryReader reader() {
+    return reader;
+  }
+
+  /** A connection to administer a lock by; the caller closes it. */
+  public AdminConnection openAdministrator(Call call) {
+    return connector.openAdministrator(call);
+  }
+
+  /** The virtual host that the session works in. */
+  public String virtualHost() {
+    return connector.virtualHost();
+  }
+
+  /** Work that nobody waits for. */
+  public Executor background() {
+    return background;
+  }
+
+  /** Makes threads that are named after this client. */
+  public ThreadFactory threads() {
+    return threads;
+  }
+
+  /** The bound on calls that no user made. */
+  public Duration callTimeout() {
+    return callTimeout;
+  }
+
+  /** The time. */
+  public Ticker ticker() {
+    return ticker;
+  }
+
+  /** The server at the other end of the holder connection. */
+  public ServerVersion server() {
+    return ServerVersion.of(connection.getServerProperties());
+  }
+
+  /** The negotiated heartbeat. */
   public Duration heartbeat() {
     return Duration.ofSeconds(connection.getHeartbeat());
   }
 
-  /** How long a silence leases are certain for, whatever the heartbeat; to be set before there are any. */
+  /**
+   * Sets how long a silence may last before leases are uncertain, whatever the heartbeat. To be
+   * called before there are any leases.
+   */
   public void certainFor(Duration longestSilence) {
     certainFor = longestSilence;
   }
 
-  /** The same; far longer than any heartbeat unless it was set. */
+  /**
+   * How long a silence may last before leases are uncertain. Far longer than any heartbeat unless
+   * it was set.
+   */
   public Duration certainFor() {
     return certainFor;
   }
 
   /**
-   * Asks for a sign of life by what costs the broker least: no queue and no other process than the
-   * channel's is concerned.
+   * Requests a sign of life by the cheapest request for the broker: it concerns no queue and no
+   * process but the channel's.
    *
-   * @return NONE if there was none in time, or the last one is overdue
+   * @return TIMED_OUT if no reply arrived in time, or the last one is overdue
    */
   public Answer hear(Call call) {
-    return holder.askUnlessOverdue(
+    return rpc.askUnlessOverdue(
         call, "say that it hears us", new Basic.Qos.Builder().prefetchCount(1).build(), "");
   }
 
-  /** How long ago the newest request was sent that the broker has answered. */
+  /** The time since the sending of the newest request that the broker has answered. */
   public long silentNanos() {
-    return holder.silentNanos();
+    return rpc.silentNanos();
   }
 
-  /** Whether it has not ended, as far as this process knows; if it just did, this is the end of it. */
+  /**
+   * Whether the session has not ended, as far as this process knows. If the connection has just
+   * closed, this call ends the session.
+   */
   public boolean isOpen() {
     if (ended.get() == null && !connection.isOpen()) {
-      // Its listeners hear of that only when the socket is done with.
+      // The connection's listeners are notified only when the socket is closed.
       end(new LossReason(Cause.SESSION_ENDED, BrokerErrors.text(connection.getCloseReason())));
     }
     return ended.get() == null;
   }
 
-  /** Calls the member once when the session ends, or now if it has. */
+  /** Notifies the member once when the session ends, or now if it has. */
   public void join(Member member) {
     members.add(member);
     LossReason reason = ended.get();
@@ -174,7 +244,7 @@ public final class Session {
     }
   }
 
-  /** Tells the member no more. */
+  /** Removes the member, which is no longer notified. */
   public void leave(Member member) {
     members.remove(member);
   }
@@ -182,12 +252,15 @@ public final class Session {
   /** Ends the session: all its leases are lost, and its connections are dropped. Does not block. */
   public void end(LossReason reason) {
     if (finish(reason)) {
-      // A thread of its own: a pool may be full, or shut down already.
+      // A thread of its own, because a pool may be full, or shut down already.
       threads.newThread(this::drop).start();
     }
   }
 
-  /** Ends the session as the last act of an orderly close, and returns when it is closed. */
+  /**
+   * Ends the session as the last step of an orderly close, and returns when its connections are
+   * closed.
+   */
   void close() {
     if (finish(new LossReason(Cause.SESSION_ENDED, "closed by this process"))) {
       drop();
@@ -210,9 +283,6 @@ public final class Session {
   }
 
   private void drop() {
-    // What is queued there runs still, and fails at once.
-    watchThread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
-    watchThread.shutdown();
     connection.abort(Math.toIntExact(callTimeout.toMillis()));
     prober.close();
     announcer.close();

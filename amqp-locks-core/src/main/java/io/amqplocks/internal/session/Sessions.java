@@ -1,6 +1,10 @@
 package io.amqplocks.internal.session;
 
 import com.rabbitmq.client.Connection;
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.Connector;
+import io.amqplocks.internal.broker.SingleFlight;
+import io.amqplocks.internal.broker.Ticker;
 import io.amqplocks.lock.LockException;
 import java.io.IOException;
 import java.time.Duration;
@@ -9,7 +13,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeoutException;
 
-/** The session to use now: opened at first need, and again when the last one has ended. */
+/** The current session. It is opened at first use, and again after the last one has ended. */
 public final class Sessions {
 
   private final Connector connector;
@@ -23,17 +27,17 @@ public final class Sessions {
   private volatile boolean everOpened;
   private volatile boolean closed;
 
-  /** Hears of each session as it opens; must not block. */
+  /** Notified of each session when it opens; must not block. */
   @FunctionalInterface
   public interface SessionListener {
-    /** This one was opened. */
+    /** Called when the given session was opened. */
     void opened(Session session);
   }
 
   /**
-   * Opens nothing yet.
+   * Does not open a session yet.
    *
-   * @param role what the sessions are for; part of the name that an operator sees at the broker
+   * @param role the purpose of the sessions; part of the name that an operator sees at the broker
    */
   public Sessions(
       Connector connector,
@@ -54,15 +58,16 @@ public final class Sessions {
   }
 
   /**
-   * The open session, opening one if there is none. All who find none wait for the same attempt, each no
-   * longer than its call may take.
+   * The open session. If there is none, one is opened. All callers that find none wait for the same
+   * attempt, each within the bound of its call.
    */
   public Session current(Call call) {
     requireNotClosed(call);
     try {
       return current.get(call, this::open);
     } finally {
-      // Also if it failed, and whatever it says: that is why. What was opened, the close has.
+      // A close explains any failure of the attempt, so it is reported instead. If a session was
+      // opened, the close disposes of it.
       requireNotClosed(call);
     }
   }
@@ -73,7 +78,7 @@ public final class Sessions {
     try {
       listener.opened(session);
     } catch (RuntimeException e) {
-      // Closed in the meantime, so nobody can be told.
+      // The locks were closed in the meantime, so no listener can be notified.
       session.close();
       throw e;
     }
@@ -81,7 +86,7 @@ public final class Sessions {
     return session;
   }
 
-  /** For how long nobody will try to reach the broker, because it could not be reached. */
+  /** The time until the next attempt to reach the broker, after a failed one. */
   public long pauseNanos() {
     return current.pauseNanos();
   }
@@ -98,7 +103,10 @@ public final class Sessions {
     return current.ifOpen();
   }
 
-  /** Whether a session was ever open: if so, losing the broker is an accident and no misconfiguration. */
+  /**
+   * Whether a session was ever open. If so, losing the broker is an accident, not a
+   * misconfiguration.
+   */
   public boolean everOpened() {
     return everOpened;
   }
@@ -108,12 +116,12 @@ public final class Sessions {
     return closed;
   }
 
-  /** No new session, and no new use of the present one, from now on. */
+  /** From now on no session is opened, and the present one is not used for new calls. */
   public void refuse() {
     closed = true;
   }
 
-  /** Closes the open session, if any, and the one that is being opened, when it is open. */
+  /** Closes the open session, if any. A session that is being opened is closed when it is open. */
   public void close() {
     closed = true;
     current.close();

@@ -1,4 +1,4 @@
-/** The session with the broker: connections, bounded calls, and the exclusive queues it holds. */
+/** A session: one life of the holder connection, and everything that ends with it. */
 @NullMarked
 package io.amqplocks.internal.session;
 

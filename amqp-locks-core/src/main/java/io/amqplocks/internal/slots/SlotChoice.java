@@ -13,16 +13,17 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.random.RandomGenerator;
 
 /**
- * The order in which free slots are tried. What it remembers is a hint: being wrong costs a refusal.
+ * The order in which free slots are tried. What it remembers is a hint. A wrong hint costs a
+ * refusal.
  */
 public final class SlotChoice {
 
-  /** More semaphores than that have names that are made up as the application runs. */
+  /** If there are more semaphores than this, the application makes up their names as it runs. */
   private static final int MOST_REMEMBERED = 10_000;
 
   private final SlotOrder order;
 
-  /** For how long after a look a slot may be taken without another. */
+  /** For how long after a scan a slot may be acquired without another scan. */
   static final long GOOD_FOR = Duration.ofSeconds(1).toNanos();
 
   private final Map<LockName, Memory> last = new ConcurrentHashMap<>();
@@ -30,18 +31,18 @@ public final class SlotChoice {
   /**
    * What is known of a semaphore.
    *
-   * @param slot the slot that this process had last
-   * @param lookedAt when it was last seen to count, by looking at all slots up to it
-   * @param doubted whether somebody else has it
+   * @param slot the slot that this process held last
+   * @param lookedAt when a scan of all slots up to it last showed that it counts
+   * @param doubted whether another client may hold it
    */
   private record Memory(int slot, long lookedAt, boolean doubted) {}
 
-  /** By that order. */
+  /** Creates a choice with that order. */
   public SlotChoice(SlotOrder order) {
     this.order = order;
   }
 
-  /** The slots in the order to try them. */
+  /** The free slots in the order in which to try them. */
   List<Integer> of(LockName semaphore, List<Integer> free) {
     return of(semaphore, free, ThreadLocalRandom.current());
   }
@@ -63,7 +64,10 @@ public final class SlotChoice {
     return chosen;
   }
 
-  /** This process took that slot, which it had seen to be free and to count at that time. */
+  /**
+   * This process acquired that slot. A scan at the given time had shown that it was free and
+   * counts.
+   */
   void took(LockName semaphore, int slot, long lookedAt) {
     if (last.size() >= MOST_REMEMBERED) {
       last.clear();
@@ -72,9 +76,9 @@ public final class SlotChoice {
   }
 
   /**
-   * The slot that this process had last: it is worth trying without looking. Who must look anyway is told
-   * none: for the lowest one, because the last guess was wrong, or because slots before this one may have
-   * gone since the last look, and then it does not count.
+   * The slot that this process held last, which is worth trying without a scan. Empty if a scan is
+   * needed: to find the lowest slot, because the last guess was wrong, or because slots before this
+   * one may have been removed since the last scan. In that case this slot does not count.
    */
   OptionalInt guess(LockName semaphore, long now) {
     Memory memory = order == SlotOrder.ASCENDING ? null : last.get(semaphore);
@@ -83,7 +87,10 @@ public final class SlotChoice {
         : OptionalInt.of(memory.slot);
   }
 
-  /** Somebody has that slot now, or it cannot be had: look before the next one is taken. */
+  /**
+   * Another client holds that slot now, or it cannot be acquired. The next acquire begins with a
+   * scan.
+   */
   void doubt(LockName semaphore) {
     last.computeIfPresent(
         semaphore, (same, memory) -> new Memory(memory.slot, memory.lookedAt, true));

@@ -1,9 +1,9 @@
 package io.amqplocks.internal.slots;
 
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.exclusive.ExclusiveQueueHold;
 import io.amqplocks.internal.lease.HeldLease;
-import io.amqplocks.internal.lease.QueueHolding;
-import io.amqplocks.internal.lease.Taking;
-import io.amqplocks.internal.session.Call;
+import io.amqplocks.internal.lease.LeaseFactory;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.waiting.Claim;
 import io.amqplocks.lock.LockException;
@@ -14,18 +14,18 @@ import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Acquiring a slot of a persistent semaphore as seed 001 has it, corrected: look for slots that exist
- * and are not held; take one of them, by an order that makes contenders spread; if others were faster,
- * look again, so many times and no more. Only a certain "absent" of B makes a slot free, and only a
- * certain "absent" of A ends the slots.
+ * Acquires a slot of a slot semaphore by the semaphore guideline, corrected. It looks for slots
+ * that exist and are not held, and tries to acquire one of them, in an order that spreads
+ * contenders. If others were faster, it looks again, a limited number of times. Only a certain
+ * "absent" of B makes a slot free, and only a certain "absent" of A ends the slots.
  *
  * @param slots the semaphore's slots
  * @param choice which free slot to try first
- * @param leases where the lease is entered
+ * @param leases creates the lease
  */
-public record SlotClaim(Slots slots, SlotChoice choice, Taking leases) implements Claim {
+public record SlotClaim(Slots slots, SlotChoice choice, LeaseFactory leases) implements Claim {
 
-  /** How often to look again after all slots that seemed free were lost to others. */
+  /** How many scans to make while all slots that seemed free are lost to others. */
   private static final int LOST_RACES = 3;
 
   @Override
@@ -50,10 +50,10 @@ public record SlotClaim(Slots slots, SlotChoice choice, Taking leases) implement
   }
 
   /**
-   * Tries the slot that was ours last, without looking: that it exists is seen when it is secured, and
-   * that nobody holds it when it is won. Whether slots before it have gone, so that it does not count, is
-   * looked at once a second. A guess that was wrong is not repeated until a slot was found by
-   * looking, so it costs a contender one refusal for each slot that it gets.
+   * Tries the slot that this process held last, without a scan. Securing it shows whether it
+   * exists, and winning it shows that nobody holds it. If slots before it were removed, it does not
+   * count. A scan once a second detects that. After a wrong guess there is no other one until a
+   * scan has found a slot. So a contender pays one refusal for each slot that it acquires.
    */
   private Optional<HeldLease> guess(Call call, Session session) {
     LockName semaphore = call.lock().name();
@@ -67,7 +67,7 @@ public record SlotClaim(Slots slots, SlotChoice choice, Taking leases) implement
       taken = lease.isPresent();
       return lease;
     } catch (LockException.Unexpected e) {
-      // Its queue's node may be down; there may be others.
+      // The node of this slot's queue may be down. Other slots may be free.
       return Optional.empty();
     } finally {
       if (!taken) {
@@ -80,13 +80,14 @@ public record SlotClaim(Slots slots, SlotChoice choice, Taking leases) implement
     return leases.take(
         call,
         session,
-        new QueueHolding(call.lock(), slot, slots.holderQueue(slot), slots.slotQueue(slot)));
+        ExclusiveQueueHold.contest(
+            call.lock(), slot, slots.holderQueue(slot), slots.slotQueue(slot)));
   }
 
   private Optional<HeldLease> takeOneOf(
       Call call, Session session, List<Integer> free, long lookedAt) {
     List<Integer> order = choice.of(call.lock().name(), free);
-    // Two tries: when both are lost, others are at work here and the list is old.
+    // If two tries are lost, other clients acquire here too, and the list is outdated.
     for (int slot : order.subList(0, Math.min(2, order.size()))) {
       Optional<HeldLease> lease = take(call, session, slot);
       if (lease.isPresent()) {
@@ -103,11 +104,12 @@ public record SlotClaim(Slots slots, SlotChoice choice, Taking leases) implement
           "There is no slot 1 of %s at the broker, and so slots %s do not count: a change was interrupted, or"
                   .formatted(call.lock(), scan.above())
               + " the first ones were declared by others as not durable and the broker was restarted; create"
-              + " it with admin().semaphore(\"%s\").create(slots)".formatted(call.lock().name()));
+              + " it with admin().slotSemaphore(\"%s\").create(slots)"
+                  .formatted(call.lock().name()));
     }
     if (scan.count() == 0) {
       throw new LockException.NotFound(
-          "There is no %s at the broker; create it with admin().semaphore(\"%s\").create(slots)"
+          "There is no %s at the broker; create it with admin().slotSemaphore(\"%s\").create(slots)"
               .formatted(call.lock(), call.lock().name()));
     }
     if (scan.unknown() > 0) {

@@ -5,8 +5,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * How many slots the semaphores of this process had when last seen: a guess of how much to ask at once.
- * Being wrong costs a round trip. Only those are remembered that the first guess would not do for.
+ * The numbers of slots that the semaphores of this process had when last seen. They determine how
+ * many slots to probe at once. A wrong number costs a round trip. Only semaphores with more slots
+ * than the default guess are remembered.
  */
 public final class SlotCounts {
 
@@ -14,12 +15,12 @@ public final class SlotCounts {
 
   private final Map<LockName, Integer> larger = new ConcurrentHashMap<>();
 
-  /** The number to reckon with. */
+  /** The number of slots to expect. */
   int guess(LockName semaphore) {
     return larger.getOrDefault(semaphore, USUAL);
   }
 
-  /** The number that was seen. */
+  /** Records the number of slots that was seen. */
   void saw(LockName semaphore, int count) {
     if (count > USUAL) {
       larger.put(semaphore, count);

@@ -1,28 +1,28 @@
 package io.amqplocks.internal.slots;
 
-import io.amqplocks.internal.probe.Presence;
+import io.amqplocks.internal.slots.probe.Presence;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * What the probes of a semaphore's queues say: a pure function of the answers.
+ * The result of probing a semaphore's queues, as a pure function of the probes' answers.
  *
- * @param count how many slots there are, as far as looked: A[1] to A[count] are not absent
- * @param complete whether the end of the slots was seen; else there may be more
- * @param free slots that exist and that nobody holds
+ * @param count how many slots were seen: A[1] to A[count] are not absent
+ * @param complete whether the end of the slots was seen; if not, there may be more
+ * @param free the slots that exist and that nobody holds
  * @param unknown how many of these slots gave no certain answer
- * @param above slots seen above the end, which therefore do not count
+ * @param above slots that were seen above the end, and therefore do not count
  */
 record SlotScan(int count, boolean complete, List<Integer> free, int unknown, List<Integer> above) {
 
-  /** Nothing looked at yet. */
+  /** Nothing was probed yet. */
   static final SlotScan NOTHING = new SlotScan(0, false, List.of(), 0, List.of());
 
   /**
-   * Looks at the next slots.
+   * Adds the answers for the next slots.
    *
-   * @param slots A of the slots count + 1 and on
+   * @param slots A of the slots from count + 1 on
    * @param holders B of the same slots
    */
   SlotScan then(List<Presence> slots, List<Presence> holders) {

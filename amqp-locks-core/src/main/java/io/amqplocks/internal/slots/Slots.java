@@ -1,14 +1,14 @@
 package io.amqplocks.internal.slots;
 
-import io.amqplocks.internal.probe.ExistenceProbe;
-import io.amqplocks.internal.probe.Presence;
-import io.amqplocks.internal.session.Call;
-import io.amqplocks.internal.session.Futures;
-import io.amqplocks.internal.session.PublishingConnection;
-import io.amqplocks.internal.topology.QueueNames;
+import io.amqplocks.admin.SlotSemaphoreAdmin;
+import io.amqplocks.internal.broker.AuxiliaryConnection;
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.Futures;
+import io.amqplocks.internal.broker.QueueNames;
+import io.amqplocks.internal.slots.probe.ExistenceProbe;
+import io.amqplocks.internal.slots.probe.Presence;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockName;
-import io.amqplocks.lock.SemaphoreAdmin;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,15 +18,19 @@ import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 
 /**
- * The slots of one semaphore, seen by probes: all of A and B in one round trip where their number is
- * about what it was last time, else in a few, each twice as large as the one before.
+ * The slots of one semaphore, as probes see them. If their number is about what it was last time,
+ * all of A and B are probed in one round trip. If not, it takes a few more, each with twice as many
+ * slots as the one before.
  */
 public final class Slots {
 
-  /** What an administrator looks at in one go; with it a thousand slots take one round trip. */
+  /**
+   * How many slots an administrator probes at once. With this number, a thousand slots take one
+   * round trip.
+   */
   private static final int LARGE_LOOK = 1024;
 
-  /** What a broker may need to tidy up after one that held many queues. */
+  /** How long a broker may need to tidy up after a client that held many queues. */
   private static final Duration TIDYING = Duration.ofSeconds(1);
 
   private static final Duration SHORTEST_PAUSE = Duration.ofMillis(5);
@@ -36,7 +40,7 @@ public final class Slots {
   private final ExistenceProbe probe;
   private final SlotCounts counts;
 
-  /** Of that semaphore. */
+  /** The slots of that semaphore. */
   public Slots(LockName name, QueueNames names, ExistenceProbe probe, SlotCounts counts) {
     this.name = name;
     this.names = names;
@@ -45,10 +49,11 @@ public final class Slots {
   }
 
   /**
-   * The same again while it finds nothing free but something uncertain: a queue whose owner died is neither
-   * there nor gone until the broker has tidied up, in milliseconds for each queue of that owner (4.3).
+   * Scans, and repeats the scan while it finds no free slot but unknown ones. A queue whose owner
+   * died is neither present nor absent until the broker has tidied up. On 4.3 that takes
+   * milliseconds for each queue of that owner.
    */
-  SlotScan scanAgain(Call call, PublishingConnection prober) {
+  SlotScan scanAgain(Call call, AuxiliaryConnection prober) {
     Again again = new Again(call, prober);
     SlotScan scan = scan(call, prober);
     while (scan.free().isEmpty() && scan.unknown() > 0 && again.mayTry()) {
@@ -57,17 +62,17 @@ public final class Slots {
     return scan;
   }
 
-  /** How long to go on with what was answered neither yes nor no. For one thread. */
+  /** Limits how long probes with an unknown answer are repeated. For one thread. */
   private static final class Again {
     private final Call call;
-    private final PublishingConnection prober;
+    private final AuxiliaryConnection prober;
     private final long end;
     private long pause = SHORTEST_PAUSE.toNanos();
 
-    Again(Call call, PublishingConnection prober) {
+    Again(Call call, AuxiliaryConnection prober) {
       this.call = call;
       this.prober = prober;
-      // A node that is down stays so: the caller shall hear of it before long.
+      // A node that is down stays down, and the caller is to learn that soon.
       end = call.ticker().nanos() + Math.min(TIDYING.toNanos(), call.remainingNanos() / 2);
     }
 
@@ -82,20 +87,20 @@ public final class Slots {
     }
   }
 
-  /** Looks at slots and holders until the end of the slots. */
-  SlotScan scan(Call call, PublishingConnection prober) {
+  /** Probes slots and holders until the end of the slots is seen. */
+  SlotScan scan(Call call, AuxiliaryConnection prober) {
     SlotScan scan = SlotScan.NOTHING;
     int look = counts.guess(name) + 1;
-    while (!scan.complete() && scan.count() < SemaphoreAdmin.MAX_SLOTS) {
+    while (!scan.complete() && scan.count() < SlotSemaphoreAdmin.MAX_SLOTS) {
       int from = scan.count() + 1;
       List<String> queues = new ArrayList<>(2 * look);
       IntStream.range(from, from + look).mapToObj(this::slotQueue).forEach(queues::add);
       IntStream.range(from, from + look).mapToObj(this::holderQueue).forEach(queues::add);
-      // Half of the time at most: what is found free must still be taken.
+      // At most half of the time, because a free slot still has to be acquired.
       List<Presence> answers = probe.probe(call.half(), prober, queues);
       scan = scan.then(answers.subList(0, look), answers.subList(look, 2 * look));
       if (answers.contains(Presence.UNKNOWN)) {
-        // An alarm, a node that is down: what is known must do, more questions would not help.
+        // The reason is an alarm, or a node that is down. More probes would not help.
         return scan;
       }
       look *= 2;
@@ -105,18 +110,18 @@ public final class Slots {
   }
 
   /**
-   * Counts the slots from the first on, until one is certainly absent; asks for no holder.
+   * Counts the slots from the first one until one is certainly absent. Does not probe holders.
    *
    * @throws LockException.Unanswered if a slot gave no certain answer
    */
-  public int count(Call call, PublishingConnection prober) {
+  public int count(Call call, AuxiliaryConnection prober) {
     int present = presentFrom(1, call, prober);
     counts.saw(name, present);
     return present;
   }
 
-  /** How many slots there are in an unbroken run from that one on. */
-  public int presentFrom(int first, Call call, PublishingConnection prober) {
+  /** The number of slots that follow each other without a hole, beginning with the given one. */
+  public int presentFrom(int first, Call call, AuxiliaryConnection prober) {
     for (int from = first; ; from += LARGE_LOOK) {
       Set<Integer> present = present(from, from + LARGE_LOOK - 1, call, prober);
       int end = from;
@@ -129,19 +134,19 @@ public final class Slots {
     }
   }
 
-  /** Which of the slots from the one to the other are there, holes or not. */
-  public Set<Integer> present(int from, int to, Call call, PublishingConnection prober) {
+  /** The slots between the two numbers, inclusive, that exist, whether or not there are holes. */
+  public Set<Integer> present(int from, int to, Call call, AuxiliaryConnection prober) {
     List<Integer> asked = IntStream.rangeClosed(from, to).boxed().toList();
     return present(asked, this::slotQueue, call, prober);
   }
 
-  /** Which of these slots are held, whether they are there or not. */
-  public Set<Integer> held(Set<Integer> slots, Call call, PublishingConnection prober) {
+  /** The given slots that are held, whether or not they exist. */
+  public Set<Integer> held(Set<Integer> slots, Call call, AuxiliaryConnection prober) {
     return present(List.copyOf(slots), this::holderQueue, call, prober);
   }
 
   private Set<Integer> present(
-      List<Integer> asked, IntFunction<String> queue, Call call, PublishingConnection prober) {
+      List<Integer> asked, IntFunction<String> queue, Call call, AuxiliaryConnection prober) {
     List<String> queues = asked.stream().map(queue::apply).toList();
     Again again = new Again(call, prober);
     List<Presence> answers = probe.probe(call, prober, queues);
@@ -163,12 +168,12 @@ public final class Slots {
     return present;
   }
 
-  /** A of the slot. */
+  /** The name of A for the slot. */
   public String slotQueue(int slot) {
     return names.slot(name, slot);
   }
 
-  /** B of the slot. */
+  /** The name of B for the slot. */
   String holderQueue(int slot) {
     return names.holder(name, slot);
   }

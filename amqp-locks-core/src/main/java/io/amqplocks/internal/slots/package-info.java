@@ -1,4 +1,7 @@
-/** The persistent semaphore's slots: pairs of queues, as seed 001 has them, corrected. */
+/**
+ * The slot semaphore of the guidelines, corrected: a pair of queues for each slot, one for the slot
+ * and one for its holder. Its administration.
+ */
 @NullMarked
 package io.amqplocks.internal.slots;
 

@@ -1,7 +1,7 @@
 package io.amqplocks.internal.tokens;
 
-import io.amqplocks.internal.session.Call;
-import io.amqplocks.internal.session.Futures;
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.Futures;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.LockId;
 import java.util.Optional;
@@ -9,26 +9,29 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tokens of one queue, by the newest record that this process has seen. Whoever may publish to the
- * default exchange may put into the queue what looks like a token; what the record does not name is none.
- * A true copy of a token that is named is not found out here, but by an audit.
+ * The tokens of one queue, by the newest record that this process has read. Every user that may
+ * publish to the default exchange can put a lookalike into the queue. A message that the record
+ * does not name is not a token. A true copy of a named token is found by an audit, not here.
  *
- * <p>Why no true token is taken for a forged one: a token is named by the record before it is published,
- * and each is of an epoch above all that the record named before. So one of an epoch that the record has
- * passed is named by it, or by none that follows. One of a higher epoch may be newer than what was read,
- * if another reader had the newest record in hand just then: the record is read again after a pause.
+ * <p>Why no true token is taken for a forged one: the record names a token before it is published,
+ * and each token has an epoch above all that the record named before. So a token of an epoch that
+ * the record has passed is named by this version of the record, or by none that follows. A token of
+ * a higher epoch may be newer than the version that was read, if another reader had the newest
+ * version in hand at that moment. In that case the record is read again after a pause.
  *
- * <p>Concurrency: what is known is replaced by newer versions only.
+ * <p>Concurrency: the known record is replaced by newer versions only.
  */
-final class RecordedTokens implements TokenPlace.Roll {
+final class RecordedTokens implements TokenQueueRef.TokenRegister {
 
-  /** A reader has the record in hand for less than a round trip. */
+  /**
+   * More than one, because another reader may have the record in hand, for less than a round trip.
+   */
   private static final int LOOKS = 3;
 
   private static final long PAUSE_NANOS = 10_000_000;
   private static final long UPGRADE_EVERY_NANOS = 30_000_000_000L;
 
-  /** Somebody here tried to upgrade the queues. */
+  /** An attempt of this process to upgrade the queues. */
   private record Attempt(long at) {}
 
   private final LockId lock;
@@ -46,7 +49,7 @@ final class RecordedTokens implements TokenPlace.Roll {
     outdated = isOfAnotherMajor(reader);
   }
 
-  /** From now on that session reads, if there is something to read. */
+  /** Sets the session that reads the record from now on, if it has to be read. */
   void readBy(Session session) {
     if (reader != session) {
       reader = session;
@@ -54,13 +57,19 @@ final class RecordedTokens implements TokenPlace.Roll {
     }
   }
 
-  /** RabbitMQ is upgraded between two sessions, never during one. */
+  /**
+   * Whether the queue was made on another major version. RabbitMQ is upgraded between two sessions,
+   * never during one.
+   */
   private boolean isOfAnotherMajor(Session session) {
     int major = session.server().major();
     return major > 0 && major != known.get().brokerMajor();
   }
 
-  /** Whether the broker's version is another than the queue was made for, and nobody here tried lately. */
+  /**
+   * Whether the queue was made on another major version of the broker, and this process has not
+   * tried to upgrade it lately. If so, the attempt is the caller's.
+   */
   boolean isDueForUpgrade(long now) {
     Attempt last = tried.get();
     return outdated

@@ -1,101 +1,105 @@
 package io.amqplocks.internal.tokens;
 
+import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.lease.HeldLease;
-import io.amqplocks.internal.lease.Taking;
-import io.amqplocks.internal.session.Call;
+import io.amqplocks.internal.lease.LeaseFactory;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.session.Sessions;
-import io.amqplocks.internal.session.TokenSubscription;
 import io.amqplocks.internal.waiting.Claim;
-import io.amqplocks.internal.waiting.Vigil;
+import io.amqplocks.internal.waiting.Subscription;
 import java.util.Optional;
 
 /**
- * Acquiring a slot of a token semaphore as seed 000 has it: take a token if one is idle, else wait as a
- * consumer. Leases of quorum queues have a connection of their own: such a queue without a majority
- * answers a get by closing the connection (541), which must cost no lease of any
- * other kind; those of other quorum queues it does cost.
+ * Acquires a slot of a token semaphore, as the RabbitMQ blog's semaphore does: take a token if one
+ * is idle, else wait as a consumer. Leases of quorum queues have a connection of their own. Such a
+ * queue without a majority replies to a get by closing the connection (541). That must cost no
+ * lease of another kind; it does cost those of other quorum queues.
  *
- * @param directory knows where the tokens are
- * @param missing is called when the lock does not exist; returns if it has made it
+ * @param locator locates the token queues
+ * @param missing is called when the lock does not exist; returns if it has created the lock
  * @param quorumSessions the connections for quorum queues
- * @param leases where the lease is entered
+ * @param leases where the lease is registered
  * @param fenced whether the lease must have a fencing token
- * @param priority of all who wait those with the highest are served first
+ * @param priority waiters with the highest priority are served first
  */
 public record TokenClaim(
-    TokenDirectory directory,
+    TokenQueueLocator locator,
     Missing missing,
     Sessions quorumSessions,
-    Taking leases,
+    LeaseFactory leases,
     boolean fenced,
     int priority)
     implements Claim {
 
-  /** What is remembered of the lock may be old, once; what its record says, too, and then it is made. */
+  /**
+   * Three, because the remembered queue may be outdated once, and so may the record. The lock is
+   * then created.
+   */
   private static final int TRIES = 3;
 
-  /** What to do about a lock that does not exist. */
+  /** The reaction to a lock that does not exist. */
   @FunctionalInterface
   public interface Missing {
-    /** Nothing but to say so. */
+    /** Reports that the lock does not exist. */
     Missing FAILS =
         (call, session) -> {
-          throw TokenDirectory.notFound(call.lock());
+          throw TokenQueueLocator.notFound(call.lock());
         };
 
-    /** Makes it, or throws. */
+    /** Creates the lock, or throws. */
     void make(Call call, Session session);
   }
 
   @Override
   public Optional<HeldLease> attempt(Call call, Session session) {
     for (int i = 0; i < TRIES; i++) {
-      TokenPlace place = find(call, session);
-      TokenHolding holding = new TokenHolding(call.lock(), place, fenced);
-      Optional<HeldLease> lease = leases.take(call, carrier(call, session, place), holding);
-      if (!holding.queueIsGone()) {
+      TokenQueueRef tokenQueue = find(call, session);
+      TokenContest contest = new TokenContest(call.lock(), tokenQueue, fenced);
+      Optional<HeldLease> lease = leases.take(call, carrier(call, session, tokenQueue), contest);
+      if (!contest.queueIsGone()) {
         return lease;
       }
-      queueIsGone(call, session, place, i);
+      queueIsGone(call, session, tokenQueue, i);
     }
-    throw TokenDirectory.notFound(call.lock());
+    throw TokenQueueLocator.notFound(call.lock());
   }
 
-  /** The record may be out of date, or the queue was lost. */
-  private void queueIsGone(Call call, Session session, TokenPlace place, int tried) {
-    directory.forget(call.lock(), place);
+  /** Forgets the queue: the record may have been outdated, or the queue was lost. */
+  private void queueIsGone(Call call, Session session, TokenQueueRef tokenQueue, int tried) {
+    locator.forget(call.lock(), tokenQueue);
     if (tried == TRIES - 2) {
       missing.make(call, session);
     }
   }
 
   @Override
-  public Vigil keepVigil(Call call, Session session, Runnable wake) {
+  public Subscription subscribe(Call call, Session session, Runnable wake) {
     for (int i = 0; i < TRIES; i++) {
-      TokenPlace place = find(call, session);
-      Session carrier = carrier(call, session, place);
+      TokenQueueRef tokenQueue = find(call, session);
+      Session carrier = carrier(call, session, tokenQueue);
       Optional<TokenSubscription> waiting =
-          carrier.tokens().await(call, place.queue(), place.isClassic(), priority, wake);
+          TokenQueues.of(carrier)
+              .await(call, tokenQueue.queue(), tokenQueue.isClassic(), priority, wake);
       if (waiting.isPresent()) {
-        TokenHolding holding = new TokenHolding(call.lock(), place, fenced);
-        return new TokenVigil(carrier, waiting.get(), place, holding, leases, wake);
+        TokenContest contest = new TokenContest(call.lock(), tokenQueue, fenced);
+        return new TokenDeliverySubscription(
+            carrier, waiting.get(), tokenQueue, contest, leases, wake);
       }
-      queueIsGone(call, session, place, i);
+      queueIsGone(call, session, tokenQueue, i);
     }
-    throw TokenDirectory.notFound(call.lock());
+    throw TokenQueueLocator.notFound(call.lock());
   }
 
-  private TokenPlace find(Call call, Session session) {
-    Optional<TokenPlace> place = directory.find(call, session);
-    if (place.isPresent()) {
-      return place.get();
+  private TokenQueueRef find(Call call, Session session) {
+    Optional<TokenQueueRef> tokenQueue = locator.find(call, session);
+    if (tokenQueue.isPresent()) {
+      return tokenQueue.get();
     }
     missing.make(call, session);
-    return directory.find(call, session).orElseThrow(() -> TokenDirectory.notFound(call.lock()));
+    return locator.find(call, session).orElseThrow(() -> TokenQueueLocator.notFound(call.lock()));
   }
 
-  private Session carrier(Call call, Session session, TokenPlace place) {
-    return place.isQuorum() ? quorumSessions.current(call) : session;
+  private Session carrier(Call call, Session session, TokenQueueRef tokenQueue) {
+    return tokenQueue.isQuorum() ? quorumSessions.current(call) : session;
   }
 }

@@ -1,28 +1,31 @@
 package io.amqplocks.internal.tokens;
 
-import io.amqplocks.lock.TokenQueueType;
-import io.amqplocks.lock.TokenSemaphoreAdmin;
+import io.amqplocks.admin.TokenQueueType;
+import io.amqplocks.admin.TokenSemaphoreAdmin;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * What is known of a token semaphore, as its administrators write it down. Each change is a new version,
- * made by one of the functions below before or after what it speaks of is done at the broker, so that
- * whoever finds it after a crash knows what may be and what must be.
+ * The state of a token semaphore, as its administrators record it. Each change is a new version,
+ * made by one of the functions below. It is written before or after the corresponding step at the
+ * broker. So an administrator that finds the record after a crash knows which tokens may exist and
+ * which must. The file is above 300 lines because all changes of a record are in one place.
  *
- * @param version the highest one counts
- * @param generation which token queue is in use; while there are no slots, none of a lower generation is
- *     left
- * @param reserved the highest generation that ever was begun: its name must not be used again
+ * @param version the highest version counts
+ * @param generation the generation of the token queue in use; while there are no slots, no queue of
+ *     a lower generation is left
+ * @param reserved the highest generation that was ever begun; its name must not be used again
  * @param type the type of the token queue in use
- * @param slots how many holders at once are wanted; 0 if the semaphore does not exist
+ * @param slots the wanted number of concurrent holders; 0 if the semaphore does not exist
  * @param epoch the highest epoch that any token ever had
- * @param brokerMajor the first number of the version of the broker that the queue was made on
- * @param tokens which are there, in the queue or in somebody's hands
- * @param adding which may be there, because they were to be published when this was written
- * @param withdrawing which may be there still, because they were to be removed when this was written
+ * @param brokerMajor the major version of the broker on which the queue was made
+ * @param tokens the tokens that exist, in the queue or held
+ * @param adding the tokens that may exist, because they were to be published when this version was
+ *     written
+ * @param withdrawing the tokens that may still exist, because they were to be removed when this
+ *     version was written
  */
 public record TokenRecord(
     long version,
@@ -36,23 +39,23 @@ public record TokenRecord(
     TokenSet adding,
     TokenSet withdrawing) {
 
-  /** A thousand changes a second for 30,000 years. */
+  /** Enough for a thousand changes a second in 30,000 years. */
   private static final long MAX_VERSION = 1_000_000_000_000_000L;
 
   /** In minutes. */
   private static final long TEN_YEARS = 10L * 365 * 24 * 60;
 
-  /** Of a semaphore that nobody has created yet. */
+  /** The record of a semaphore that was never created. */
   public static final TokenRecord BLANK =
       new TokenRecord(
           1, 0, 0, TokenQueueType.CLASSIC, 0, 0, 0, TokenSet.NONE, TokenSet.NONE, TokenSet.NONE);
 
-  /** Reads a message; empty if it is none of ours. */
+  /** Parses a message; empty if it is not a record of ours. */
   public static Optional<TokenRecord> parse(String text) {
-    return TokenRecordForm.parse(text);
+    return TokenRecordCodec.parse(text);
   }
 
-  /** Whether it says nothing that contradicts itself, as no record of an administrator's does. */
+  /** Whether the record is free of contradictions, as all records of administrators are. */
   boolean isConsistent() {
     return slots <= TokenSemaphoreAdmin.MAX_SLOTS
         && generation <= reserved + 1
@@ -63,12 +66,12 @@ public record TokenRecord(
   }
 
   /**
-   * What in it cannot be, as far as numbers can tell: generations and epochs follow the clock, and fall
-   * behind it unless there is more than one change a minute. A number far ahead of all others would be
-   * followed by higher ones for ever, until there are none.
+   * Why the record is not believed, as far as its numbers can tell. Generations and epochs follow
+   * the clock, and fall behind it unless there is more than one change a minute. A number far ahead
+   * of all others would be followed by higher ones forever, until there are none.
    *
-   * @param minutes since 1970
-   * @return empty if nothing is wrong
+   * @param minutes the minutes since 1970
+   * @return the reason; empty if the record is believed
    */
   public Optional<String> doubt(long minutes) {
     long most = minutes + TEN_YEARS;
@@ -83,43 +86,45 @@ public record TokenRecord(
     return Optional.empty();
   }
 
-  /** Whether it names that token: slot, epoch, and the broker that the queue was made on. */
+  /**
+   * Whether the record names the token: slot, epoch, and the broker on which the queue was made.
+   */
   public boolean has(TokenContent token) {
     return (type == TokenQueueType.CLASSIC || token.brokerMajor() == brokerMajor)
         && (tokens.has(token) || adding.has(token) || withdrawing.has(token));
   }
 
-  /** Whether there is such a semaphore. */
+  /** Whether the semaphore exists. */
   public boolean exists() {
     return slots > 0;
   }
 
-  /** How many tokens are certainly too many, and to be withdrawn as they come to hand. */
+  /** How many tokens are certainly surplus, and to be withdrawn as they are received. */
   public int pending() {
     return Math.max(0, tokens.size() - slots);
   }
 
-  /** How many tokens are too many if all are there that may be. */
+  /** How many tokens are surplus if all tokens exist that may exist. */
   public int excess() {
     return Math.max(0, members().size() - slots);
   }
 
-  /** How many tokens may or may not be there. */
+  /** How many tokens may or may not exist. */
   public int unsettled() {
     return adding.size() + withdrawing.size();
   }
 
-  /** All tokens that may be there. */
+  /** All tokens that may exist. */
   public TokenSet members() {
     return tokens.plus(adding).plus(withdrawing);
   }
 
-  /** How many tokens may be made without there ever being more than wanted. */
+  /** How many tokens can be made without ever exceeding the wanted number. */
   public int missing() {
     return Math.max(0, slots - members().size());
   }
 
-  /** The lowest slots that have no token for certain, as many as are missing. */
+  /** The lowest slots that certainly have no token, as many as are missing. */
   public List<Integer> freeSlots() {
     TokenSet members = members();
     return IntStream.iterate(1, slot -> slot + 1)
@@ -129,15 +134,19 @@ public record TokenRecord(
         .toList();
   }
 
-  /** The epoch of tokens made now: above all before, also if the clock or this record is wrong. */
+  /**
+   * The epoch of tokens that are made now. It is above all before, even if the clock or this record
+   * is wrong.
+   */
   public long nextEpoch(long minutes) {
     return Math.max(epoch + 1, minutes);
   }
 
   /**
-   * The first queue ever will be of that generation, or of a higher one: not 1, for if this record was
-   * lost, all below may have been in use. The version begins with the clock, too: what a replica of a queue
-   * of the same name may bring back is of a lower one.
+   * Begins with a generation such that the first queue ever is of the given one, or of a higher
+   * one. It is not 1, because the lower ones may have been in use if an earlier record was lost.
+   * The version begins with the clock, too: a record that a replica of a queue of the same name may
+   * bring back has a lower version.
    */
   public TokenRecord begun(int first) {
     return new TokenRecord(
@@ -153,12 +162,12 @@ public record TokenRecord(
         withdrawing);
   }
 
-  /** A queue of that generation is about to be made, of tokens of that epoch. */
+  /** A queue of the given generation is about to be made, with tokens of the given epoch. */
   public TokenRecord reserved(int next, long nextEpoch) {
     return copy(generation, next, type, slots, nextEpoch, brokerMajor, tokens, adding, withdrawing);
   }
 
-  /** The queue reserved last is complete, and the only one; from now on it counts. */
+  /** The queue reserved last is complete, and the only one. It is in use from now on. */
   public TokenRecord moved(TokenQueueType newType, int wanted, int major) {
     return copy(
         reserved,
@@ -172,12 +181,15 @@ public record TokenRecord(
         TokenSet.NONE);
   }
 
-  /** The same queue is on a broker of that version now; for classic ones, which count nothing. */
+  /**
+   * The queue is now on a broker of the given major version. For classic queues, which count
+   * nothing.
+   */
   public TokenRecord upgraded(int major) {
     return copy(generation, reserved, type, slots, epoch, major, tokens, adding, withdrawing);
   }
 
-  /** The semaphore does not exist any more, its queue is about to be deleted. */
+  /** The semaphore does not exist any more, and its queue is about to be deleted. */
   public TokenRecord destroyed() {
     return copy(
         generation,
@@ -191,17 +203,20 @@ public record TokenRecord(
         TokenSet.NONE);
   }
 
-  /** And now it is. */
+  /** No token queue of the semaphore is left. */
   public TokenRecord deleted() {
     return copy(reserved, reserved, type, slots, epoch, brokerMajor, tokens, adding, withdrawing);
   }
 
-  /** The same for the plain protocol, whose only queue has the same name for ever. */
+  /**
+   * No token queue of the semaphore is left, in the plain protocol. Its only queue has the same
+   * name forever, so the generations start again.
+   */
   public TokenRecord restarted() {
     return copy(0, 0, type, slots, epoch, brokerMajor, tokens, adding, withdrawing);
   }
 
-  /** Those slots' tokens are taken for lost. */
+  /** The tokens of the given slots are regarded as lost. */
   public TokenRecord lost(Collection<Integer> which) {
     return with(tokens.without(which), adding.without(which), withdrawing.without(which));
   }
@@ -212,7 +227,7 @@ public record TokenRecord(
         generation, reserved, type, wanted, epoch, brokerMajor, tokens, adding, withdrawing);
   }
 
-  /** Those slots' tokens are about to be published. */
+  /** The tokens of the given slots are about to be published. */
   public TokenRecord adding(Collection<Integer> which, long newEpoch) {
     return copy(
         generation,
@@ -226,7 +241,7 @@ public record TokenRecord(
         withdrawing);
   }
 
-  /** Those slots' tokens were seen, or confirmed: they are there. */
+  /** The tokens of the given slots were seen or confirmed, so they exist. */
   public TokenRecord present(Collection<Integer> which) {
     return with(
         tokens.plus(adding.plus(withdrawing).only(which)),
@@ -234,12 +249,12 @@ public record TokenRecord(
         withdrawing.without(which));
   }
 
-  /** Those slots' tokens are in the administrator's hand and about to be removed. */
+  /** The administrator has received the tokens of the given slots and is about to remove them. */
   public TokenRecord withdrawing(Collection<Integer> which) {
     return with(tokens.without(which), adding, withdrawing.plus(tokens.only(which)));
   }
 
-  /** And now they are. */
+  /** The tokens of the given slots were removed. */
   public TokenRecord withdrawn(Collection<Integer> which) {
     return with(tokens, adding, withdrawing.without(which));
   }

@@ -1,9 +1,9 @@
 package io.amqplocks.internal.tokens;
 
-import io.amqplocks.internal.session.Call;
-import io.amqplocks.internal.session.Futures;
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.Futures;
+import io.amqplocks.internal.broker.QueueNames;
 import io.amqplocks.internal.session.Session;
-import io.amqplocks.internal.topology.QueueNames;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockKind;
@@ -16,15 +16,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads the records of token semaphores, as anybody may.
+ * Reads the records of token semaphores, as every client may.
  *
- * <p>What is read may be out of date as soon as it is read, or before: while another reader has the
- * newest version in hand, only an older one may be seen. It is good for finding the token queue. If that
- * is gone, read again.
+ * <p>A record may be out of date as soon as it is read, or before: while another reader has the
+ * newest version in hand, only an older one may be visible. It is sufficient for finding the token
+ * queue. If that queue is gone, the record is read again.
  *
- * <p>What is out of all range is not believed: somebody else wrote it, or some clock is wrong.
+ * <p>A record with numbers out of range is not believed: it was written by a stranger, or a clock
+ * is wrong.
  *
- * @param names how their queues are called
+ * @param names the names of the queues
  * @param clock generations and epochs follow it
  */
 public record TokenRecords(QueueNames names, Clock clock) {
@@ -33,13 +34,13 @@ public record TokenRecords(QueueNames names, Clock clock) {
 
   private static final long PAUSE_NANOS = 2_000_000;
 
-  /** The record of that lock; empty if it was never created. */
+  /** The record of the lock; empty if the lock was never created. */
   public Optional<TokenRecord> read(Call call, Session session, LockId lock) {
     String queue = names.tokenRecord(lock);
-    // The last question needs time for its answer.
-    Call patience = call.half();
+    // The last request needs time for its reply.
+    Call reading = call.half();
     while (true) {
-      Optional<List<String>> texts = session.counters().readAll(call, queue);
+      Optional<List<String>> texts = session.reader().readAll(call, queue);
       if (texts.isEmpty()) {
         return Optional.empty();
       }
@@ -56,8 +57,8 @@ public record TokenRecords(QueueNames names, Clock clock) {
                     why));
         return newest;
       }
-      // Another reader has it, for less than a round trip.
-      if (patience.remainingNanos() == 0) {
+      // Another reader has the record, for less than a round trip.
+      if (reading.remainingNanos() == 0) {
         throw doubt.map(why -> doubtful(lock, queue, why)).orElseGet(() -> hidden(call, queue));
       }
       Futures.pause(PAUSE_NANOS);
@@ -72,13 +73,13 @@ public record TokenRecords(QueueNames names, Clock clock) {
         null);
   }
 
-  /** The error for a record that cannot be. */
+  /** The error for a record that is not believed. */
   public static LockException doubtful(LockId lock, String queue, String why) {
     return new LockException.Unexpected(
         "The record of %s in queue %s is not believed: %s; see that this machine's clock is right, and who"
                 .formatted(lock, queue, why)
             + " may publish to the default exchange. An administrator whose clock is right writes the record"
-            + " again, by admin().%s(\"%s\").repair(patience)"
+            + " again, by admin().%s(\"%s\").repair(timeout)"
                 .formatted(
                     lock.kind() == LockKind.FENCED_MUTEX ? "fencedMutex" : "tokenSemaphore",
                     lock.name()),
@@ -93,7 +94,7 @@ public record TokenRecords(QueueNames names, Clock clock) {
     return texts.stream().flatMap(text -> TokenRecord.parse(text).stream());
   }
 
-  /** The one that counts of those. */
+  /** The record with the highest version, among those that are believed. */
   public Optional<TokenRecord> newest(List<String> texts) {
     long minutes = minutes();
     return parsed(texts)
@@ -101,7 +102,7 @@ public record TokenRecords(QueueNames names, Clock clock) {
         .max(Comparator.comparingLong(TokenRecord::version));
   }
 
-  /** Why one of those is not believed; empty if all are. */
+  /** Why one of the records is not believed; empty if all are. */
   public Optional<String> doubt(List<String> texts) {
     long minutes = minutes();
     return parsed(texts).flatMap(record -> record.doubt(minutes).stream()).findFirst();

@@ -1,6 +1,6 @@
 package io.amqplocks.internal.tokens;
 
-import io.amqplocks.lock.TokenSemaphoreAdmin;
+import io.amqplocks.admin.TokenSemaphoreAdmin;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -13,8 +13,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Tokens by slot and epoch, as a record writes them down: {@code 1-5@29876543 6@29876601}, or {@code
- * none}.
+ * Tokens by slot and epoch. A record has them as {@code 1-5@29876543 6@29876601}, or {@code none}.
  *
  * @param epochs the epoch of each slot's token
  */
@@ -26,12 +25,12 @@ public record TokenSet(NavigableMap<Integer, Long> epochs) {
   private static final String NOTHING = "none";
   private static final Pattern RUN = Pattern.compile("(\\d{1,5})(?:-(\\d{1,5}))?@(\\d{1,9})");
 
-  /** Copies. */
+  /** Copies the map. */
   public TokenSet {
     epochs = Collections.unmodifiableNavigableMap(new TreeMap<>(epochs));
   }
 
-  /** Those slots' tokens, all of one epoch. */
+  /** The tokens of the given slots, all of one epoch. */
   public static TokenSet of(Collection<Integer> slots, long epoch) {
     TreeMap<Integer, Long> epochs = new TreeMap<>();
     slots.forEach(slot -> epochs.put(slot, epoch));
@@ -39,8 +38,9 @@ public record TokenSet(NavigableMap<Integer, Long> epochs) {
   }
 
   /**
-   * Reads it from a record. Its runs rise and end at the last slot that there may be; so no text, however
-   * long, makes more work than it has letters, or more than the most tokens.
+   * Parses the text form in a record. Its runs rise and end at the highest possible slot. So a
+   * text, however long, makes no more work than its length, and no more than the highest number of
+   * tokens.
    */
   public static Optional<TokenSet> parse(String text) {
     if (text.equals(NOTHING)) {
@@ -67,49 +67,49 @@ public record TokenSet(NavigableMap<Integer, Long> epochs) {
     return Optional.of(new TokenSet(epochs));
   }
 
-  /** Whether all are of epochs up to that one. */
+  /** Whether no token has a higher epoch. */
   boolean isUpTo(long epoch) {
     return epochs.values().stream().allMatch(each -> each <= epoch);
   }
 
-  /** How many they are. */
+  /** The number of tokens. */
   public int size() {
     return epochs.size();
   }
 
-  /** Whether there are none. */
+  /** Whether there are no tokens. */
   public boolean isEmpty() {
     return epochs.isEmpty();
   }
 
-  /** Whether the token is one of these, and not an older one of the same slot. */
+  /** Whether the token is in this set. An older token of the same slot is not. */
   public boolean has(TokenContent token) {
     Long epoch = epochs.get(token.slot());
     return epoch != null && epoch == token.epoch();
   }
 
-  /** These and those. */
+  /** The union of this set and another. For a slot in both, the other's token counts. */
   public TokenSet plus(TokenSet more) {
     TreeMap<Integer, Long> sum = new TreeMap<>(epochs);
     sum.putAll(more.epochs);
     return new TokenSet(sum);
   }
 
-  /** These but for those slots'. */
+  /** This set without the tokens of the given slots. */
   public TokenSet without(Collection<Integer> slots) {
     TreeMap<Integer, Long> rest = new TreeMap<>(epochs);
     rest.keySet().removeAll(slots);
     return new TokenSet(rest);
   }
 
-  /** Those slots' of these. */
+  /** The tokens of the given slots in this set. */
   public TokenSet only(Collection<Integer> slots) {
     TreeMap<Integer, Long> some = new TreeMap<>(epochs);
     some.keySet().retainAll(slots);
     return new TokenSet(some);
   }
 
-  /** What is to be published for them. */
+  /** The contents of the messages to publish for these tokens. */
   public List<TokenContent> contents(int brokerMajor) {
     return epochs.entrySet().stream()
         .map(token -> new TokenContent(token.getKey(), token.getValue(), brokerMajor))

@@ -1,4 +1,7 @@
-/** Token semaphores of seed 000: a slot is a message that nobody acknowledges. */
+/**
+ * The token semaphore, in which a slot is a message that nobody acknowledges. The idea comes from
+ * the RabbitMQ blog's semaphore.
+ */
 @NullMarked
 package io.amqplocks.internal.tokens;
 

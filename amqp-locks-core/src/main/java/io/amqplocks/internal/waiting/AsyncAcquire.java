@@ -2,10 +2,12 @@ package io.amqplocks.internal.waiting;
 
 import io.amqplocks.internal.lease.HeldLease;
 import io.amqplocks.internal.waiting.QueuedLock.Context;
-import io.amqplocks.internal.waiting.Step.Action;
+import io.amqplocks.internal.waiting.WaitQueue.Step;
+import io.amqplocks.internal.waiting.WaitQueue.Step.Action;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockListener.Outcome;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
@@ -15,42 +17,80 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An acquire that parks no thread: it stands in the line like any other, and is worked on, by a thread of
- * the library, only when there is something to do.
+ * An acquire that blocks no thread. It has a place in a wait queue like any other. A thread of the
+ * library works on it only when there is something to do.
  *
- * <p>Concurrency: signals are counted, and whoever raises the count from zero begins to work; it works
- * until no signal has come since it began, so there is one worker at a time and no signal is lost. Only
- * the worker touches the place in the line. The user may cancel at any time: that is a signal, and a lease
- * that the cancelled future does not take any more is given back.
+ * <p>Concurrency: signals are counted, and the thread that raises the count from zero begins to
+ * work. It works until no signal has come since it began. So there is one worker at a time, and no
+ * signal is lost. Only the worker touches the place in the wait queue.
+ *
+ * <p>The user may cancel at any time. That is a signal. A lease that the cancelled future does not
+ * accept any more is given back. The same holds if a timer ends the call because no worker did. All
+ * threads may be waiting for a broker that does not reply, and the bound holds without a worker.
  */
 final class AsyncAcquire {
 
+  /** How late a worker may be that has its answer, or knows that there is none. */
+  private static final long LATE = Duration.ofMillis(200).toNanos();
+
   private final QueuedLock lock;
   private final Context context;
-  private final Patience patience;
-  private final Attempted attempted;
+  private final AcquireDeadline deadline;
+  private final AcquireAttempt attempted;
   private final CompletableFuture<Lease> result = new CompletableFuture<>();
   private final AtomicInteger signals = new AtomicInteger();
-  private WaitingLines.@Nullable Ticket ticket;
+  private WaitQueues.@Nullable Ticket ticket;
+  private volatile @Nullable LockException overdue;
   private @Nullable Future<?> timer;
   private boolean over;
 
-  AsyncAcquire(QueuedLock lock, Patience patience) {
+  AsyncAcquire(QueuedLock lock, AcquireDeadline deadline) {
     this.lock = lock;
     context = lock.context();
-    this.patience = patience;
+    this.deadline = deadline;
     attempted = lock.begin();
   }
 
   CompletableFuture<Lease> begin() {
-    // Cancelled, or completed by the user in some other way.
-    var unused = result.whenComplete((lease, failure) -> signal());
-    // Nobody works on it before it has its place.
+    Future<?> end = endLater();
+    // Also runs when the user cancels the future, or completes it in some other way.
+    var unused =
+        result.whenComplete(
+            (lease, failure) -> {
+              // Without a timer this cancels the result, which is complete already, so nothing
+              // changes.
+              end.cancel(false);
+              signal();
+            });
+    // No worker may start before the place is there.
     signals.incrementAndGet();
     ticket =
-        context.lines().join(lock.lineKey(), lock.variant(), () -> new Head(lock), this::signal);
+        context
+            .waitQueues()
+            .join(lock.queueKey(), lock.variant(), () -> new FrontWaiter(lock), this::signal);
     runLater();
     return result;
+  }
+
+  private Future<?> endLater() {
+    long nanos = deadline.remaining() + context.callTimeout().toNanos() + LATE;
+    try {
+      return context.timer().schedule(this::endWithoutWorker, nanos, TimeUnit.NANOSECONDS);
+    } catch (RejectedExecutionException e) {
+      // Closed. The worker reports that.
+      return result;
+    }
+  }
+
+  /** Called when the time for the wait and one call to the broker is over. */
+  private void endWithoutWorker() {
+    LockException failure =
+        new LockException.Unanswered(
+            "Nothing was heard of %s within the wait and one call timeout: RabbitMQ does not answer, or as many"
+                    .formatted(lock.id())
+                + " calls as this client can make at once wait for its answers");
+    overdue = failure;
+    context.results().execute(() -> result.completeExceptionally(failure));
   }
 
   private void signal() {
@@ -63,7 +103,7 @@ final class AsyncAcquire {
     try {
       context.executor().execute(this::work);
     } catch (RejectedExecutionException e) {
-      // Closed: what is left to do takes no time. Not here, for the signal may come under a lock.
+      // Closed: the rest takes no time. It is not run here, since the signal may come under a lock.
       Thread last = new Thread(this::work, "amqp-locks-closing");
       last.setDaemon(true);
       last.start();
@@ -85,22 +125,23 @@ final class AsyncAcquire {
   }
 
   private void step() {
-    WaitingLines.Ticket mine = ticket;
+    WaitQueues.Ticket mine = ticket;
     if (mine == null) {
       return;
     }
     if (result.isDone()) {
-      end(mine, Outcome.INTERRUPTED, null);
+      LockException late = overdue;
+      end(mine, late == null ? Outcome.INTERRUPTED : Outcome.ERROR, late);
       return;
     }
     try {
       Step step = mine.place().next();
-      Optional<HeldLease> lease = lock.take(mine, step, patience);
+      Optional<HeldLease> lease = lock.take(mine, step, deadline);
       if (lease.isPresent()) {
         leave(mine);
         succeed(lease.get());
-      } else if (patience.remaining() <= 0) {
-        LockException end = patience.end();
+      } else if (deadline.remaining() <= 0) {
+        LockException end = deadline.end();
         boolean busy = end instanceof LockException.AcquireTimeout;
         fail(mine, busy ? Outcome.TIMEOUT : Outcome.ERROR, end);
       } else {
@@ -111,7 +152,7 @@ final class AsyncAcquire {
     } catch (RejectedExecutionException e) {
       fail(mine, Outcome.ERROR, closed());
     } catch (RuntimeException | Error e) {
-      // The place must be left, whatever happened.
+      // The place must be left in any case.
       fail(mine, Outcome.ERROR, e);
       throw e;
     }
@@ -122,17 +163,17 @@ final class AsyncAcquire {
     if (last != null) {
       last.cancel(false);
     }
-    long most = Math.min(nanos, patience.remaining());
+    long most = Math.min(nanos, deadline.remaining());
     timer = context.timer().schedule(this::signal, most, TimeUnit.NANOSECONDS);
   }
 
-  private void end(WaitingLines.Ticket mine, Outcome missed, @Nullable Throwable failure) {
+  private void end(WaitQueues.Ticket mine, Outcome missed, @Nullable Throwable failure) {
     leave(mine);
     attempted.missed(missed, failure);
   }
 
-  /** Once, or a line would lose one more than it has. */
-  private void leave(WaitingLines.Ticket mine) {
+  /** Leaves the wait queue once, since otherwise the queue would count one waiter too few. */
+  private void leave(WaitQueues.Ticket mine) {
     if (over) {
       return;
     }
@@ -141,10 +182,13 @@ final class AsyncAcquire {
     if (last != null) {
       last.cancel(false);
     }
-    context.lines().leave(mine);
+    context.waitQueues().leave(mine);
   }
 
-  /** In other threads than ours, which must not be held up by what the user does next. */
+  /**
+   * Completes the result on another thread, because the worker must not be held up by what the user
+   * does next.
+   */
   private void succeed(HeldLease lease) {
     attempted.acquired(lease);
     context
@@ -157,7 +201,7 @@ final class AsyncAcquire {
             });
   }
 
-  private void fail(WaitingLines.Ticket mine, Outcome missed, Throwable failure) {
+  private void fail(WaitQueues.Ticket mine, Outcome missed, Throwable failure) {
     end(mine, missed, failure);
     context.results().execute(() -> result.completeExceptionally(failure));
   }

@@ -6,9 +6,10 @@ import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /**
- * The pauses between attempts of a process that waits for another's slot: random, so that processes
- * do not march in step, and longer and longer up to a cap, so that many waiters do not wear the broker
- * out. Each is drawn between the base and three times the one before ("decorrelated jitter").
+ * The pauses between attempts of a process that waits for a slot of another. The pauses are random,
+ * so that processes do not synchronize. They grow up to a cap, so that many waiters do not overload
+ * the broker. Each pause is drawn between the base and three times the previous one ("decorrelated
+ * jitter").
  */
 public final class Backoff {
 
@@ -18,12 +19,12 @@ public final class Backoff {
   private final Supplier<RandomGenerator> random;
   private long last = BASE.toNanos();
 
-  /** Pauses drawn by whichever thread asks. */
+  /** Creates pauses that are drawn from the random source of the calling thread. */
   public Backoff() {
     random = ThreadLocalRandom::current;
   }
 
-  /** Pauses drawn from that source. */
+  /** Creates pauses that are drawn from that source. */
   Backoff(RandomGenerator random) {
     this.random = () -> random;
   }

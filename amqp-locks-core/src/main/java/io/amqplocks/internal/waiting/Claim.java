@@ -1,38 +1,48 @@
 package io.amqplocks.internal.waiting;
 
+import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.lease.HeldLease;
-import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.Session;
 import java.util.Optional;
 
-/** How a slot of a lock is had: what tells one kind of lock from another. */
+/** How a slot of a lock is acquired. This differs between the kinds of locks. */
 @FunctionalInterface
 public interface Claim {
 
-  /** Takes a slot if one is free, else answers empty; waits for no holder. */
+  /** Acquires a slot if one is free, else returns empty. Does not wait for a holder. */
   Optional<HeldLease> attempt(Call call, Session session);
 
   /**
-   * The same when somebody just said that a slot is free. Unless a kind of lock knows a shorter way that is
-   * worth its price if the word was wrong, an attempt like any other.
+   * Attempts to acquire a slot after a notification that one is free. A kind of lock may know a
+   * shorter way that is worth its cost even if the notification was wrong. By default this is an
+   * ordinary attempt.
    */
   default Optional<HeldLease> attemptWhenTold(Call call, Session session) {
     return attempt(call, session);
   }
 
   /**
-   * Makes known that this client waits for a slot; to be closed when it does no more. Unless a kind of
-   * lock knows better, nobody is told, and attempts are repeated after jittered pauses.
-   *
-   * @param wake is to be called when an attempt is worth while, on any thread; must not block
+   * Whether a subscription acquires a free slot as fast as an attempt. If so, a caller that waits
+   * subscribes at once.
    */
-  default Vigil keepVigil(Call call, Session session, Runnable wake) {
-    return new PollingVigil(this, session);
+  default boolean isAcquiredBySubscribing() {
+    return false;
   }
 
   /**
-   * For how long one who is about to try, and would wait, should let others go first, because this process
-   * just gave a slot back and told one of them.
+   * Subscribes this client to the slots of the lock. The caller closes the subscription when it
+   * does not wait any more. By default there are no notifications, and attempts are repeated after
+   * jittered pauses.
+   *
+   * @param wake is called when an attempt is worthwhile, on any thread; must not block
+   */
+  default Subscription subscribe(Call call, Session session, Runnable wake) {
+    return new PollingSubscription(this, session);
+  }
+
+  /**
+   * How long a caller who is about to try, and would wait, should let others go first. It should if
+   * this process just released a slot and notified one of them.
    */
   default long courtesyNanos(Session session) {
     return 0;

@@ -1,12 +1,13 @@
 package io.amqplocks.internal.waiting;
 
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.Ticker;
+import io.amqplocks.internal.lease.BrokerGrant;
+import io.amqplocks.internal.lease.EventDispatcher;
 import io.amqplocks.internal.lease.HeldLease;
-import io.amqplocks.internal.lease.HeldSlot;
-import io.amqplocks.internal.lease.Notices;
-import io.amqplocks.internal.session.Call;
 import io.amqplocks.internal.session.Sessions;
-import io.amqplocks.internal.session.Ticker;
-import io.amqplocks.internal.waiting.Step.Action;
+import io.amqplocks.internal.waiting.WaitQueue.Step;
+import io.amqplocks.internal.waiting.WaitQueue.Step.Action;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
@@ -20,36 +21,36 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ScheduledExecutorService;
 
 /**
- * A lock as a user has it: attempts of one kind, with the waiting around them. Threads of the process
- * wait in a line; its first one asks the broker when that is worth while, or is handed a slot that
- * another thread here gives up.
+ * A user's lock: attempts of one kind, and waiting around them. Threads of the process wait in a
+ * queue. The first one asks the broker when that is worthwhile, or is handed a slot that another
+ * thread of the process releases.
  *
  * @param id the lock
- * @param kind how a slot of it is had
+ * @param kind how a slot of the lock is acquired
  * @param variant what the user wants of a slot
- * @param lineKey locks of one key share a line, whichever object they are
+ * @param queueKey locks with the same key share a wait queue, even if they are different objects
  * @param context what all locks have in common
  */
-public record QueuedLock(LockId id, Kind kind, Variant variant, Object lineKey, Context context)
+public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey, Context context)
     implements AmqpLock {
 
   /**
    * What the user wants of a slot.
    *
-   * @param fenced whether its lease has a fencing token
-   * @param priority of all who wait those with the highest are served first
+   * @param fenced whether the lease has a fencing token
+   * @param priority waiters with the highest priority are served first
    */
   public record Variant(boolean fenced, int priority) {
-    /** As it comes. */
+    /** No fencing token and no priority. */
     public static final Variant PLAIN = new Variant(false, 0);
   }
 
   /** A kind of lock. */
   public interface Kind {
-    /** How a slot is had that is wanted so. */
+    /** How a slot of that variant is acquired. */
     Claim claim(Variant variant);
 
-    /** Whether it serves by priority. */
+    /** Whether waiters are served by priority. */
     default boolean hasPriorities() {
       return false;
     }
@@ -58,19 +59,19 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object lineKey, 
   /**
    * What all locks have in common.
    *
-   * @param sessions the way to the broker
-   * @param lines the threads that wait
-   * @param notices who hears of attempts that fail
+   * @param sessions the connections to the broker
+   * @param waitQueues the threads that wait
+   * @param notices notifies the user's code of attempts that fail
    * @param callTimeout the bound on each call
    * @param ticker the time
-   * @param executor works on calls that nobody waits for in a thread
-   * @param results hands their results to the users
-   * @param timer says when to look at them again
+   * @param executor works on asynchronous calls
+   * @param results hands the results of asynchronous calls to the users
+   * @param timer schedules the next step of asynchronous calls
    */
   public record Context(
       Sessions sessions,
-      WaitingLines lines,
-      Notices notices,
+      WaitQueues waitQueues,
+      EventDispatcher notices,
       Duration callTimeout,
       Ticker ticker,
       ExecutorService executor,
@@ -92,14 +93,15 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object lineKey, 
   }
 
   private QueuedLock with(Variant other) {
-    return new QueuedLock(id, kind, other, lineKey, context);
+    return new QueuedLock(id, kind, other, queueKey, context);
   }
 
   @Override
   public Optional<Lease> tryAcquire() {
-    Attempted attempted = begin();
+    AcquireAttempt attempted = begin();
     try {
-      Optional<HeldLease> lease = context.lines.isEmpty(lineKey) ? attempt() : Optional.empty();
+      Optional<HeldLease> lease =
+          context.waitQueues.isEmpty(queueKey) ? attempt() : Optional.empty();
       lease.ifPresentOrElse(attempted::acquired, () -> attempted.missed(Outcome.BUSY, null));
       return lease.map(Lease.class::cast);
     } catch (RuntimeException | Error e) {
@@ -111,7 +113,7 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object lineKey, 
   @Override
   public CompletableFuture<Lease> acquireAsync(Duration wait) {
     requirePositive(wait);
-    return new AsyncAcquire(this, new Patience(id, wait, context.ticker)).begin();
+    return new AsyncAcquire(this, new AcquireDeadline(id, wait, context.ticker)).begin();
   }
 
   private void requirePositive(Duration wait) {
@@ -124,9 +126,9 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object lineKey, 
   @Override
   public Lease acquire(Duration wait) throws InterruptedException {
     requirePositive(wait);
-    Attempted attempted = begin();
+    AcquireAttempt attempted = begin();
     try {
-      HeldLease lease = standInLine(new Patience(id, wait, context.ticker));
+      HeldLease lease = standInLine(new AcquireDeadline(id, wait, context.ticker));
       attempted.acquired(lease);
       return lease;
     } catch (LockException.AcquireTimeout e) {
@@ -141,52 +143,54 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object lineKey, 
     }
   }
 
-  private HeldLease standInLine(Patience patience) throws InterruptedException {
-    WaitingLines.Ticket ticket = context.lines.join(lineKey, variant, () -> new Head(this), null);
+  private HeldLease standInLine(AcquireDeadline deadline) throws InterruptedException {
+    WaitQueues.Ticket ticket =
+        context.waitQueues.join(queueKey, variant, () -> new FrontWaiter(this), null);
     try {
-      return acquire(ticket, patience);
+      return acquire(ticket, deadline);
     } finally {
-      context.lines.leave(ticket);
+      context.waitQueues.leave(ticket);
     }
   }
 
-  private HeldLease acquire(WaitingLines.Ticket ticket, Patience patience)
+  private HeldLease acquire(WaitQueues.Ticket ticket, AcquireDeadline deadline)
       throws InterruptedException {
     while (true) {
       if (Thread.interrupted()) {
         throw new InterruptedException("interrupted while waiting for " + id);
       }
-      Step step = ticket.place().await(patience.remaining());
-      Optional<HeldLease> lease = take(ticket, step, patience);
+      Step step = ticket.place().await(deadline.remaining());
+      Optional<HeldLease> lease = take(ticket, step, deadline);
       if (lease.isPresent()) {
         return lease.get();
       }
-      if (patience.remaining() <= 0) {
-        throw patience.end();
+      if (deadline.remaining() <= 0) {
+        throw deadline.end();
       }
     }
   }
 
-  /** Does what one who waits is to do next. */
-  Optional<HeldLease> take(WaitingLines.Ticket ticket, Step step, Patience patience) {
-    HeldSlot handed = step.slot();
+  /** Executes the step that a waiter is to take. */
+  Optional<HeldLease> take(WaitQueues.Ticket ticket, Step step, AcquireDeadline deadline) {
+    BrokerGrant handed = step.slot();
     if (handed != null) {
       return handed.takeOver();
     }
-    if (step.action() == Action.GO) {
+    if (step.action() == Action.CLOSED) {
       context.sessions.requireNotClosed(call());
     }
     if (step.action() != Action.TRY) {
       return Optional.empty();
     }
-    // Who had a slot, or met an error, leaves; the next one may try at once.
+    // A waiter that acquired a slot, or met an error, leaves. The next one may try at once.
     boolean again = true;
     try {
-      Optional<HeldLease> lease = ticket.head().attempt(variant, patience, ticket.line()::released);
+      Optional<HeldLease> lease =
+          ticket.front().attempt(variant, deadline, ticket.waitQueue()::released);
       again = lease.isPresent();
       return lease;
     } finally {
-      ticket.place().tried(again, again ? 0 : ticket.head().pauseNanos());
+      ticket.place().tried(again, again ? 0 : ticket.front().pauseNanos());
     }
   }
 
@@ -199,9 +203,9 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object lineKey, 
     return Call.on(id, context.callTimeout, context.ticker);
   }
 
-  /** A call begins, on the caller's thread. */
-  Attempted begin() {
-    return new Attempted(id, context, context.notices.begin(id), context.ticker.nanos());
+  /** Begins a call, on the caller's thread. */
+  AcquireAttempt begin() {
+    return new AcquireAttempt(id, context, context.notices.begin(id), context.ticker.nanos());
   }
 
   @Override

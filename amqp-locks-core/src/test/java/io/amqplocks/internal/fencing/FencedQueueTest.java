@@ -3,13 +3,14 @@ package io.amqplocks.internal.fencing;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.rabbitmq.client.Connection;
-import io.amqplocks.internal.lease.QueueHolding;
-import io.amqplocks.internal.session.Call;
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.exclusive.ExclusiveQueueHold;
+import io.amqplocks.internal.lease.Hold;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.support.ClockedClient;
-import io.amqplocks.support.DelegatingHolding;
+import io.amqplocks.support.DelegatingHold;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
@@ -18,6 +19,7 @@ import java.io.UncheckedIOException;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -28,10 +30,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 @BrokerTest(everyLine = true)
 class FencedQueueTest {
 
-  private static final LockId LOCK = LockId.semaphore("l");
+  private static final LockId LOCK = LockId.slotSemaphore("l");
 
   private Broker broker;
-  private Fixture fixture;
+  @RegisterExtension private final Fixture fixture = new Fixture();
   private ClockedClient client;
   private String holderQueue;
   private String slotQueue;
@@ -39,18 +41,15 @@ class FencedQueueTest {
   @BeforeEach
   void open(Broker given) throws Exception {
     broker = given;
-    fixture = new Fixture(given);
     client = new ClockedClient(given, Duration.ofSeconds(10));
     holderQueue = fixture.prefix() + "b";
     slotQueue = fixture.prefix() + "a";
-    fixture.willStay(slotQueue);
-    client.session().slots().declare(call(), slotQueue);
+    client.session().durableQueues().declare(call(), slotQueue);
   }
 
   @AfterEach
   void close() throws Exception {
     client.close();
-    fixture.close();
   }
 
   private Call call() {
@@ -58,21 +57,24 @@ class FencedQueueTest {
   }
 
   private boolean isHad(boolean ofSlot, Runnable whileDrawing) {
-    DelegatingHolding unwatched =
-        new DelegatingHolding(new QueueHolding(LOCK, 1, holderQueue, ofSlot ? slotQueue : null)) {
-          @Override
-          public boolean secure(Call call, Session session, Runnable revoked) {
-            return super.secure(call, session, () -> {});
-          }
-        };
-    TokenSource drawing =
+    Hold.Contest unwatched =
+        DelegatingHold.contest(
+            ExclusiveQueueHold.contest(LOCK, 1, holderQueue, ofSlot ? slotQueue : null),
+            hold ->
+                new DelegatingHold(hold) {
+                  @Override
+                  public boolean secure(Call call, Session session, Runnable revoked) {
+                    return super.secure(call, session, () -> {});
+                  }
+                });
+    FencingTokenSource drawing =
         (call, session, lock, slot) -> {
           whileDrawing.run();
           return new FencingToken(slot, 1, 2);
         };
     return client
-        .book()
-        .take(call(), client.session(), new FencedHolding(unwatched, drawing))
+        .registry()
+        .take(call(), client.session(), FencedHold.contest(unwatched, drawing))
         .isPresent();
   }
 

@@ -2,6 +2,7 @@ package io.amqplocks.internal.lease;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.amqplocks.internal.lease.LeaseClock.Certainty;
 import io.amqplocks.lock.LeaseState;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;

@@ -2,24 +2,27 @@ package io.amqplocks.internal.lease;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.amqplocks.internal.session.Call;
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.exclusive.ExclusiveQueueHold;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockObserver;
 import io.amqplocks.lock.LossReason;
 import io.amqplocks.support.ClockedClient;
-import io.amqplocks.support.DelegatingHolding;
+import io.amqplocks.support.DelegatingHold;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.support.Recorder;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What a lease says when answers take their time, and when its loss is told more than once. */
 @Tag("trap-5")
@@ -35,28 +38,26 @@ class HeldLeaseTest {
 
   private final Recorder recorder = new Recorder();
   private final AtomicInteger told = new AtomicInteger();
-  private Fixture fixture;
+  @RegisterExtension private final Fixture fixture = new Fixture();
   private ClockedClient client;
 
   @BeforeEach
   void open(Broker broker) {
-    fixture = new Fixture(broker);
-    client = new ClockedClient(broker, Duration.ofSeconds(10), Waiters.NONE, recorder);
+    client = new ClockedClient(broker, Duration.ofSeconds(10), ReleaseListener.NONE, recorder);
   }
 
   @AfterEach
   void close() throws Exception {
     client.close();
-    fixture.close();
   }
 
-  private Holding queue() {
-    return new QueueHolding(LOCK, 1, fixture.prefix() + "b", null);
+  private Hold.Contest queue() {
+    return ExclusiveQueueHold.contest(LOCK, 1, fixture.prefix() + "b", null);
   }
 
-  private HeldLease take(Holding holding) {
+  private HeldLease take(Hold.Contest contest) {
     HeldLease lease =
-        client.book().take(client.call(LOCK), client.session(), holding).orElseThrow();
+        client.registry().take(client.call(LOCK), client.session(), contest).orElseThrow();
     lease.announce(Duration.ZERO, LockObserver.Attempt.NO_OP);
     return lease;
   }
@@ -73,17 +74,20 @@ class HeldLeaseTest {
   void isCertainFromItsRequestOnAndNotFromTheAnswer() {
     HeldLease lease =
         take(
-            new DelegatingHolding(queue()) {
-              @Override
-              public Standing standing(Call call, Session session) {
-                Standing answer = super.standing(call, session);
-                client.pass(UNDER_WAY);
-                return answer;
-              }
-            });
+            DelegatingHold.contest(
+                queue(),
+                hold ->
+                    new DelegatingHold(hold) {
+                      @Override
+                      public HoldStatus status(Call call, Session session) {
+                        HoldStatus answer = super.status(call, session);
+                        client.pass(UNDER_WAY);
+                        return answer;
+                      }
+                    }));
     assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
     requireCertainForNoLongerThan(CERTAIN.minus(UNDER_WAY), lease);
-    client.book().verify(client.session()).join();
+    client.registry().verify(client.session()).join();
     requireCertainForNoLongerThan(CERTAIN.minus(UNDER_WAY), lease);
   }
 
@@ -91,22 +95,45 @@ class HeldLeaseTest {
   void andSoItIsWhenItIsWon() {
     HeldLease lease =
         take(
-            new DelegatingHolding(queue()) {
-              @Override
-              public boolean contend(Call call, Session session) {
-                boolean won = super.contend(call, session);
-                client.pass(UNDER_WAY.dividedBy(2));
-                return won;
-              }
-
-              @Override
-              public boolean secure(Call call, Session session, Runnable revoked) {
-                boolean secured = super.secure(call, session, revoked);
-                client.pass(UNDER_WAY.dividedBy(2));
-                return secured;
-              }
-            });
+            DelegatingHold.contest(
+                queue(),
+                hold -> {
+                  client.pass(UNDER_WAY.dividedBy(2));
+                  return new DelegatingHold(hold) {
+                    @Override
+                    public boolean secure(Call call, Session session, Runnable revoked) {
+                      boolean secured = super.secure(call, session, revoked);
+                      client.pass(UNDER_WAY.dividedBy(2));
+                      return secured;
+                    }
+                  };
+                }));
     requireCertainForNoLongerThan(CERTAIN.minus(UNDER_WAY), lease);
+  }
+
+  /** Whatever the clock says. */
+  @Tag("defect-S2")
+  @Test
+  void isUncertainWhileAnotherMayHaveWhatItIsHeldBy() {
+    AtomicBoolean doubt = new AtomicBoolean();
+    HeldLease lease =
+        take(
+            DelegatingHold.contest(
+                queue(),
+                hold ->
+                    new DelegatingHold(hold) {
+                      @Override
+                      public boolean isInDoubt() {
+                        return doubt.get();
+                      }
+                    }));
+    doubt.set(true);
+    assertThat(lease.state()).isEqualTo(LeaseState.UNCERTAIN);
+    assertThat(lease.verify()).isEqualTo(LeaseState.UNCERTAIN);
+    assertThat(lease.view().state()).isEqualTo(LeaseState.UNCERTAIN);
+    doubt.set(false);
+    assertThat(lease.state()).isEqualTo(LeaseState.HELD);
+    assertThat(lease.view().state()).isEqualTo(LeaseState.HELD);
   }
 
   @Test

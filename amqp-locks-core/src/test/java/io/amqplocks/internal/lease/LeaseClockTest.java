@@ -3,6 +3,7 @@ package io.amqplocks.internal.lease;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.amqplocks.internal.exclusive.ExclusiveQueueHold;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockId;
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Real leases on a real broker, under a clock that the test turns. */
 @Tag("trap-5")
@@ -25,19 +27,17 @@ class LeaseClockTest {
 
   private static final Duration HEARTBEAT = Duration.ofSeconds(10);
 
-  private Fixture fixture;
+  @RegisterExtension private final Fixture fixture = new Fixture();
   private ClockedClient client;
 
   @BeforeEach
   void open(Broker broker) {
-    fixture = new Fixture(broker);
     client = new ClockedClient(broker, HEARTBEAT);
   }
 
   @AfterEach
   void close() throws Exception {
     client.close();
-    fixture.close();
   }
 
   private void pass(Duration time) {
@@ -45,9 +45,10 @@ class LeaseClockTest {
   }
 
   private HeldLease take(String name) {
-    Holding holding = new QueueHolding(LockId.mutex(name), 1, fixture.prefix() + name, null);
+    LockId lock = LockId.mutex(name);
+    Hold.Contest contest = ExclusiveQueueHold.contest(lock, 1, fixture.prefix() + name, null);
     HeldLease lease =
-        client.book().take(client.call(holding.lock()), client.session(), holding).orElseThrow();
+        client.registry().take(client.call(lock), client.session(), contest).orElseThrow();
     lease.announce(Duration.ZERO, LockObserver.Attempt.NO_OP);
     return lease;
   }

@@ -1,8 +1,8 @@
 package io.amqplocks.internal.slots;
 
-import static io.amqplocks.internal.probe.Presence.ABSENT;
-import static io.amqplocks.internal.probe.Presence.PRESENT;
-import static io.amqplocks.internal.probe.Presence.UNKNOWN;
+import static io.amqplocks.internal.slots.probe.Presence.ABSENT;
+import static io.amqplocks.internal.slots.probe.Presence.PRESENT;
+import static io.amqplocks.internal.slots.probe.Presence.UNKNOWN;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;

@@ -2,8 +2,8 @@ package io.amqplocks.internal.tokens;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.amqplocks.internal.topology.QueueNames;
-import io.amqplocks.lock.TokenQueueType;
+import io.amqplocks.admin.TokenQueueType;
+import io.amqplocks.internal.broker.QueueNames;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.ZoneOffset;

@@ -15,8 +15,8 @@ import org.springframework.web.client.RestClient;
 
 /**
  * Writes how many images have come in. The mutex keeps processes from doing so at the same time. A
- * process that freezes in the middle, loses the mutex and wakes up later is not stopped by that, but
- * by its old fencing token, which the table refuses.
+ * process that freezes in the middle, loses the mutex and wakes up later is not stopped by that,
+ * but by its old fencing token, which the table refuses.
  */
 @Component
 @Profile("reporter")

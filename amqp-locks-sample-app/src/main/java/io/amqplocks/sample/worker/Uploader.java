@@ -37,8 +37,8 @@ class Uploader {
   }
 
   /**
-   * Uploads one image; of all processes together, at most five are in here at once. Who gets no slot
-   * in time does not upload, but {@link #later}.
+   * Uploads one image; of all processes together, at most five are in here at once. A call that
+   * gets no slot in time does not upload; {@link #later} runs instead.
    */
   @SemaphoreGuarded(
       name = "images",

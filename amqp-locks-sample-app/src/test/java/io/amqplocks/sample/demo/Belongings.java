@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What the demo has started so far, to be ended in reverse order.
  *
- * <p>The main thread adds while it starts one thing after another; Ctrl-C closes, on a thread of its
- * own and at any moment. What is added after that is ended at once, by whoever adds it: so each
+ * <p>The main thread adds while it starts one thing after another; Ctrl-C closes, on a thread of
+ * its own and at any moment. What is added after that is ended at once, by whoever adds it: so each
  * thing is ended exactly once. Nothing is ended while the lock is held.
  */
 final class Belongings implements AutoCloseable {

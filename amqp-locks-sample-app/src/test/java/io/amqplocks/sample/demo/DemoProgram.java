@@ -23,7 +23,6 @@ final class DemoProgram {
 
   static ChildJvmBuilder anywhere() {
     return ChildJvm.of(Demo.class)
-        .jvmArgs("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
         .systemProperty("logback.configurationFile", "demo-logback.xml")
         .systemProperty("sample.images", System.getProperty("sample.images", "target/images"));
   }

@@ -14,9 +14,9 @@ import java.util.UUID;
 import java.util.concurrent.TimeoutException;
 
 /**
- * The demo's durable queues: the one with the work, and those of the semaphore. Their names are this run's own,
- * so that demos that share a broker do not take each other's work, and a broker that was lent, by
- * {@code AMQP_LOCKS_BROKER_URI}, gets back with its own queues and without these.
+ * The demo's durable queues: the one with the work, and those of the semaphore. Their names are
+ * this run's own, so that demos that share a broker do not take each other's work, and a broker
+ * that was lent, by {@code AMQP_LOCKS_BROKER_URI}, gets back with its own queues and without these.
  */
 final class DemoQueues implements AutoCloseable {
 
@@ -68,7 +68,7 @@ final class DemoQueues implements AutoCloseable {
     try (connection;
         AmqpLocks locks =
             AmqpLocks.builder(broker.connectionFactory()).queuePrefix(prefix).build()) {
-      locks.admin().semaphore("images").destroy();
+      locks.admin().slotSemaphore("images").destroy();
       locks.admin().tokenSemaphore("images").destroy();
       // What is remembered of a token semaphore for good, in case that it is created again.
       for (String memory : List.of("record", "ledger")) {

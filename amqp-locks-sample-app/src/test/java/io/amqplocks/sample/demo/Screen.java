@@ -4,7 +4,9 @@ import java.io.PrintStream;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Prints lines to keep, and progress: one updating line on a terminal, else a line now and then. */
+/**
+ * Prints lines to keep, and progress: one updating line on a terminal, else a line now and then.
+ */
 final class Screen {
 
   private static final String CLEAR_LINE = "\r\u001b[K";

@@ -20,7 +20,9 @@ final class Show {
   /** The receiver hears of the end of a process by then. */
   private static final Duration BREAKS_OFF = Duration.ofSeconds(5);
 
-  /** So often the images are sent, if what is to be shown was not seen before; the same count once. */
+  /**
+   * So often the images are sent, if what is to be shown was not seen before; the same count once.
+   */
   private static final int ROUNDS = 5;
 
   private static final Duration PATIENCE = Duration.ofMinutes(1);

@@ -110,7 +110,7 @@ final class Stage {
   /** With little memory and quick to start: there may be many, on a small machine. */
   private static ChildJvmBuilder program(String role) {
     return ChildJvm.of(SampleApplication.class)
-        .jvmArgs("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx192m")
+        .jvmArgs("-Xmx192m")
         .systemProperty("java.awt.headless", "true")
         .args("--spring.profiles.active=" + role, "--spring.main.banner-mode=off")
         // Health and metrics with all details are for this machine only.

@@ -61,7 +61,7 @@ class ReceiverTest {
       out.write("POST /images/a.jpg HTTP/1.1\r\nHost: localhost\r\n".getBytes(US_ASCII));
       out.write(("Content-Length: " + image.length + "\r\n\r\n").getBytes(US_ASCII));
       out.write(image, 0, image.length / 2);
-      await().until(() -> count.snapshot().inFlight() == 1);
+      await().atMost(Duration.ofSeconds(30)).until(() -> count.snapshot().inFlight() == 1);
       sender.setSoLinger(byReset, 0);
     }
     await().atMost(Duration.ofSeconds(30)).until(() -> count.snapshot().inFlight() == 0);

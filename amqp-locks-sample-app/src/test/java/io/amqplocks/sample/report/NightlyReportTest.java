@@ -28,7 +28,8 @@ import org.springframework.test.context.DynamicPropertySource;
 
 /**
  * How an application tests what it does under a lock: as a whole, with a real broker. This one
- * starts a private RabbitMQ; with Docker, {@code @ServiceConnection} does the same (see the README).
+ * starts a private RabbitMQ; with Docker, {@code @ServiceConnection} does the same (see the
+ * README).
  */
 @SpringBootTest(
     webEnvironment = SpringBootTest.WebEnvironment.NONE,

@@ -122,7 +122,11 @@ class GuardedUploadTest {
             .retrieve()
             .body(String.class);
     assertThat(change).contains("resized from 3 to 7 slots");
-    assertThat(operator.get().retrieve().body(String.class)).contains("\"free\":7");
+    // What an administrator gives back, a queue has a moment later.
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .untilAsserted(
+            () -> assertThat(operator.get().retrieve().body(String.class)).contains("\"free\":7"));
   }
 
   @AfterEach

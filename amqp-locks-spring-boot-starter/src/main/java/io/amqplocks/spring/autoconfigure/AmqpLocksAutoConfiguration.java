@@ -5,11 +5,14 @@ import io.amqplocks.AmqpLocksBuilder;
 import io.amqplocks.lock.LockListener;
 import io.amqplocks.spring.AmqpLocksCustomizer;
 import io.amqplocks.spring.BrokerSettings;
-import io.amqplocks.spring.LeaseLostEventPublisher;
-import io.amqplocks.spring.LockCatalog;
+import io.amqplocks.spring.LockOperations;
+import io.amqplocks.spring.LockResolver;
 import io.amqplocks.spring.LockTemplate;
-import io.amqplocks.spring.SemaphoreSetup;
-import io.amqplocks.spring.guard.LocksLifecycle;
+import io.amqplocks.spring.internal.catalog.LockCatalog;
+import io.amqplocks.spring.internal.lifecycle.LeaseLostEventPublisher;
+import io.amqplocks.spring.internal.lifecycle.LocksLifecycle;
+import io.amqplocks.spring.internal.setup.SemaphoreSetup;
+import io.amqplocks.spring.internal.template.CatalogResolver;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.amqp.rabbit.connection.ConnectionFactory;
@@ -30,7 +33,8 @@ import org.springframework.util.StringUtils;
 /**
  * Distributed locks over connections of their own, to the broker that the application uses.
  *
- * <p>Every {@link LockListener} bean hears what happens to the locks; it must not depend on them.
+ * <p>Every {@link LockListener} bean is notified of what happens to the locks. It must not depend
+ * on them.
  */
 @AutoConfiguration(
     afterName = {
@@ -104,8 +108,14 @@ public final class AmqpLocksAutoConfiguration {
 
   @Bean
   @ConditionalOnMissingBean
-  LockTemplate lockTemplate(AmqpLocks locks, LockCatalog catalog, SemaphoreSetup setup) {
-    return new LockTemplate(locks, catalog, setup);
+  LockResolver amqpLocksResolver(AmqpLocks locks, LockCatalog catalog, SemaphoreSetup setup) {
+    return new CatalogResolver(locks, catalog, setup);
+  }
+
+  @Bean
+  @ConditionalOnMissingBean(LockOperations.class)
+  LockTemplate lockTemplate(LockResolver resolver) {
+    return new LockTemplate(resolver);
   }
 
   @Bean

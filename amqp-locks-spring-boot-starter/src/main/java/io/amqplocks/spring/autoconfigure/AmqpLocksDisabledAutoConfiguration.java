@@ -1,7 +1,9 @@
 package io.amqplocks.spring.autoconfigure;
 
+import io.amqplocks.spring.LockOperations;
+import io.amqplocks.spring.LockResolver;
 import io.amqplocks.spring.LockTemplate;
-import io.amqplocks.spring.health.LocksOffHealthIndicator;
+import io.amqplocks.spring.internal.health.DisabledHealthIndicator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -15,10 +17,11 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
 /**
- * Locks switched off, as for a test or on a developer's machine: annotated methods just run, and so
- * does all work of the {@link LockTemplate} and of named locks, which stay injectable. No connection
- * is opened, and an application needs no RabbitMQ. There is no {@code AmqpLocks} bean then, and a
- * lease or fencing token that a method is to be given stays what the caller passes, null as a rule.
+ * Locks switched off, for example for a test or on a developer's machine. Annotated methods just
+ * run, and so does all work of the {@link LockTemplate} and of named locks, which stay injectable.
+ * No connection is opened, and the application needs no RabbitMQ. There is no {@code AmqpLocks}
+ * bean. A parameter of a method for the lease or the fencing token keeps the argument of the
+ * caller, usually null.
  */
 @AutoConfiguration(after = AmqpLocksAutoConfiguration.class)
 @ConditionalOnBooleanProperty(name = "amqp-locks.enabled", havingValue = false)
@@ -30,13 +33,19 @@ public final class AmqpLocksDisabledAutoConfiguration {
 
   @Bean
   @ConditionalOnMissingBean
-  LockTemplate lockTemplate() {
+  LockResolver amqpLocksResolver() {
     log.warn(
         "amqp-locks.enabled is false: annotated methods and the LockTemplate run without any lock");
-    return LockTemplate.withoutLocks();
+    return LockResolver.withoutLocks();
   }
 
-  /** Says so where health is asked. */
+  @Bean
+  @ConditionalOnMissingBean(LockOperations.class)
+  LockTemplate lockTemplate(LockResolver resolver) {
+    return new LockTemplate(resolver);
+  }
+
+  /** Reports it as health. */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnClass({HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class})
   @ConditionalOnEnabledHealthIndicator("amqplocks")
@@ -44,8 +53,8 @@ public final class AmqpLocksDisabledAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean(name = {"amqplocksHealthIndicator", "amqplocksHealthContributor"})
-    LocksOffHealthIndicator amqplocksHealthIndicator() {
-      return new LocksOffHealthIndicator();
+    DisabledHealthIndicator amqplocksHealthIndicator() {
+      return new DisabledHealthIndicator();
     }
   }
 }

@@ -1,9 +1,9 @@
 package io.amqplocks.spring.autoconfigure;
 
 import io.amqplocks.AmqpLocks;
-import io.amqplocks.spring.LockCatalog;
-import io.amqplocks.spring.endpoint.AmqpLocksEndpoint;
-import io.amqplocks.spring.endpoint.BrokerQuestions;
+import io.amqplocks.spring.internal.catalog.LockCatalog;
+import io.amqplocks.spring.internal.endpoint.AmqpLocksEndpoint;
+import io.amqplocks.spring.internal.endpoint.BrokerQueries;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -23,9 +23,8 @@ public final class AmqpLocksEndpointAutoConfiguration {
 
   @Bean
   @ConditionalOnMissingBean
-  BrokerQuestions amqpLocksBrokerQuestions(
-      AmqpLocks locks, AmqpLocksEndpointProperties properties) {
-    return BrokerQuestions.to(locks.admin(), properties.timeout());
+  BrokerQueries amqpLocksBrokerQueries(AmqpLocks locks, AmqpLocksEndpointProperties properties) {
+    return BrokerQueries.about(locks, properties.timeout());
   }
 
   @Bean
@@ -33,12 +32,12 @@ public final class AmqpLocksEndpointAutoConfiguration {
   AmqpLocksEndpoint amqpLocksEndpoint(
       AmqpLocks locks,
       LockCatalog catalog,
-      BrokerQuestions questions,
+      BrokerQueries queries,
       AmqpLocksEndpointProperties properties) {
     return new AmqpLocksEndpoint(
         locks,
         catalog,
-        questions,
+        queries,
         new AmqpLocksEndpoint.Shown(properties.showValues(), properties.roles()));
   }
 }

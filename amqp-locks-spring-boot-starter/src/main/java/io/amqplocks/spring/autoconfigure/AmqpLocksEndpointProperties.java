@@ -7,7 +7,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * What an operator can say of the endpoint.
+ * The properties of the endpoint.
  *
  * @param showValues When to show fencing tokens.
  * @param roles Roles that may see fencing tokens, if they are shown to authorized users. All

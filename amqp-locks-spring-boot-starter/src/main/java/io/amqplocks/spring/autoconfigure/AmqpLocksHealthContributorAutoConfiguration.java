@@ -1,7 +1,7 @@
 package io.amqplocks.spring.autoconfigure;
 
 import io.amqplocks.AmqpLocks;
-import io.amqplocks.spring.health.AmqpLocksHealthIndicator;
+import io.amqplocks.spring.internal.health.AmqpLocksHealthIndicator;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;

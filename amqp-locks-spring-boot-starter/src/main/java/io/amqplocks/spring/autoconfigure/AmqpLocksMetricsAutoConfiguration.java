@@ -1,12 +1,12 @@
 package io.amqplocks.spring.autoconfigure;
 
 import io.amqplocks.AmqpLocks;
-import io.amqplocks.spring.LockCatalog;
-import io.amqplocks.spring.SemaphoreSetup;
-import io.amqplocks.spring.metrics.LockGauges;
-import io.amqplocks.spring.metrics.LockMeters;
-import io.amqplocks.spring.metrics.ObservedMeters;
-import io.amqplocks.spring.observation.LockObservations;
+import io.amqplocks.spring.internal.catalog.LockCatalog;
+import io.amqplocks.spring.internal.metrics.LockGauges;
+import io.amqplocks.spring.internal.metrics.LockMeters;
+import io.amqplocks.spring.internal.metrics.ObservedMeters;
+import io.amqplocks.spring.internal.observation.LockObservations;
+import io.amqplocks.spring.internal.setup.SemaphoreSetup;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.observation.MeterObservationHandler;
 import io.micrometer.observation.ObservationFilter;
@@ -20,10 +20,11 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * Meters of the locks. An {@link AmqpLocks} bean of the application's own has those of held and lost
- * leases only if it was built with the {@link LockMeters} bean as a listener. Who times calls and
- * leases depends: where a {@link MeterObservationHandler} makes timers of observations, {@link
- * LockObservations} do, which such a bean needs as its observer then; else {@link LockMeters} do.
+ * Meters of the locks. An {@link AmqpLocks} bean of the application's own has meters of held and
+ * lost leases only if it was built with all {@code LockListener} beans as its listeners; {@link
+ * LockMeters} is one of them. If a {@link MeterObservationHandler} makes timers of observations,
+ * {@link LockObservations} time calls and leases, and the {@code AmqpLocks} bean needs that {@code
+ * LockObserver} bean as its observer. Otherwise {@link LockMeters} time them.
  */
 @AutoConfiguration(
     after = {AmqpLocksAutoConfiguration.class, AmqpLocksObservationAutoConfiguration.class},
@@ -47,7 +48,7 @@ public final class AmqpLocksMetricsAutoConfiguration {
     return new LockGauges(locks, catalog, setup);
   }
 
-  /** Where locks are observed, and somebody makes timers of that; looked at before the beans above. */
+  /** For observed locks whose observations become timers. Evaluated before the beans above. */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnClass(ObservationRegistry.class)
   @ConditionalOnBean({LockObservations.class, MeterObservationHandler.class})

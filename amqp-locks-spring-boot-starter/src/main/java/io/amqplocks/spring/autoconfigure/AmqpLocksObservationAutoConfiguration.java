@@ -1,11 +1,11 @@
 package io.amqplocks.spring.autoconfigure;
 
 import io.amqplocks.spring.AmqpLocksCustomizer;
-import io.amqplocks.spring.LockCatalog;
-import io.amqplocks.spring.MetricNames;
+import io.amqplocks.spring.internal.catalog.LockCatalog;
+import io.amqplocks.spring.internal.catalog.MetricNames;
+import io.amqplocks.spring.internal.observation.LockObservations;
 import io.amqplocks.spring.observation.LockAcquireConvention;
 import io.amqplocks.spring.observation.LockHoldConvention;
-import io.amqplocks.spring.observation.LockObservations;
 import io.micrometer.observation.ObservationRegistry;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -18,7 +18,7 @@ import org.springframework.core.annotation.Order;
 
 /**
  * Observations of the locks. An {@link io.amqplocks.AmqpLocks} bean of the application's own is
- * observed only if it was built with the {@link LockObservations} bean as its observer.
+ * observed only if it was built with the {@code LockObserver} bean as its observer.
  */
 @AutoConfiguration(
     after = AmqpLocksAutoConfiguration.class,

@@ -2,51 +2,53 @@ package io.amqplocks.spring.autoconfigure;
 
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
+import io.amqplocks.admin.SlotSemaphoreAdmin;
+import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.lock.LockException;
-import io.amqplocks.lock.LockId;
-import io.amqplocks.lock.SemaphoreAdmin;
-import io.amqplocks.lock.TokenQueueType;
-import io.amqplocks.spring.LockCatalog;
-import io.amqplocks.spring.LockDefaults;
-import io.amqplocks.spring.LockTerms;
+import io.amqplocks.lock.LockKind.Family;
 import io.amqplocks.spring.MutexAlgorithm;
 import io.amqplocks.spring.OnMismatch;
 import io.amqplocks.spring.SemaphoreAlgorithm;
+import io.amqplocks.spring.internal.catalog.LockCatalog;
+import io.amqplocks.spring.internal.catalog.LockDefaults;
+import io.amqplocks.spring.internal.catalog.LockSettings;
+import io.amqplocks.spring.internal.naming.FamilyId;
 import java.time.Duration;
 import java.util.Map;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.context.properties.bind.Name;
 
 /**
- * What an operator can say of the locks.
+ * The properties of the locks.
  *
- * @param enabled Whether to set up the locks. Without, annotated methods and work of the LockTemplate
- *     just run, and are given no lease and no fencing token.
- * @param connectionFactory Name or qualifier of the connection factory bean whose settings the locks'
- *     own connections get. By default the only one or the primary one.
- * @param connectionName Name of the locks' connections as the broker shows them, which is followed
- *     by what each is for, as in "holder". By default the application's name.
+ * @param enabled Whether to use locks. If not, annotated methods and work of the LockTemplate just
+ *     run, without a lease and a fencing token.
+ * @param connectionFactory Name or qualifier of the connection factory bean whose settings the
+ *     locks' own connections use. By default the only one or the primary one.
+ * @param connectionName Name of the locks' connections at the broker, followed by the purpose of
+ *     each, such as "holder". By default the application's name.
  * @param heartbeat Interval of AMQP heartbeats in whole seconds, which bounds how long the loss of
  *     a connection goes unnoticed.
  * @param callTimeout Bound on the broker's part of each call, at most the heartbeat. By default
  *     five seconds, or the heartbeat if that is shorter.
  * @param verifyEvery How often to ask the broker whether held leases still stand. By default half
  *     the heartbeat.
- * @param certainFor How old the broker's newest answer may be for a lease to be held for certain, one
- *     second at least. By default the heartbeat decides alone, 1.75 times its interval.
+ * @param certainFor How old the broker's newest answer may be for a lease to be held for certain,
+ *     one second at least. By default the heartbeat decides alone, 1.75 times its interval.
  * @param queuePrefix Prefix of all queues that the locks use, for broker permissions.
- * @param defaultWait How long to wait for a busy lock where neither the lock's own setting nor the
- *     caller says.
- * @param shutdownTimeout How long to wait at shutdown for leases to be given back that are still held
- *     when all work has stopped that Spring stops. Then they are released.
- * @param semaphoreAlgorithm How the broker keeps semaphores of which neither a property of their own
- *     nor an annotation says it. By default tokens.
- * @param semaphoreQueueType What keeps the tokens of semaphores that have no queue type of their own.
- * @param semaphores Semaphores by name, each with slots, wait, algorithm, queue-type and on-mismatch. Those with slots are created when the application starts,
- *     or when they are first used if the broker cannot be reached then.
+ * @param defaultWait How long to wait for a busy lock unless the lock's own setting or the caller
+ *     says otherwise.
+ * @param shutdownTimeout How long to wait at shutdown for leases that are still held when Spring
+ *     has stopped all work that it manages. Then they are released.
+ * @param semaphoreAlgorithm How the broker keeps semaphores, unless a property of their own or an
+ *     annotation says otherwise. By default tokens.
+ * @param semaphoreQueueType Type of the queues for the tokens of semaphores without a queue type of
+ *     their own.
+ * @param semaphores Semaphores by name, each with slots, wait, algorithm, queue-type and
+ *     on-mismatch. Those with slots are created when the application starts, or at their first use
+ *     if the broker cannot be reached then.
  * @param mutexes Mutexes by name, each with wait and algorithm.
  * @param annotations Annotated methods.
  */
@@ -78,11 +80,12 @@ public record AmqpLocksProperties(
    *
    * @param slots Number of slots to create the semaphore with if it does not exist. Overrides the
    *     number in annotations.
-   * @param maxWait How long to wait for a slot where the caller does not say.
-   * @param algorithm How the broker keeps the semaphore, the same in all processes. Must not contradict
-   *     an annotation.
-   * @param queueType What keeps the tokens, if it has tokens, when it is created.
-   * @param onMismatch What to do when the semaphore exists with another number of slots than configured.
+   * @param maxWait How long to wait for a slot unless the caller says otherwise.
+   * @param algorithm How the broker keeps the semaphore, the same in all processes. Must not
+   *     contradict an annotation.
+   * @param queueType Type of the queue for its tokens when it is created, if it has tokens.
+   * @param onMismatch What to do when the semaphore exists with another number of slots than
+   *     configured.
    */
   public record Semaphore(
       @Nullable Integer slots,
@@ -94,9 +97,9 @@ public record AmqpLocksProperties(
   /**
    * One mutex.
    *
-   * @param maxWait How long to wait for the mutex where the caller does not say.
-   * @param algorithm How the broker keeps the mutex, the same in all processes. Must not contradict an
-   *     annotation.
+   * @param maxWait How long to wait for the mutex unless the caller says otherwise.
+   * @param algorithm How the broker keeps the mutex, the same in all processes. Must not contradict
+   *     an annotation.
    */
   public record Mutex(
       @Name("wait") @Nullable Duration maxWait,
@@ -147,18 +150,17 @@ public record AmqpLocksProperties(
     semaphores.forEach(AmqpLocksProperties::check);
     mutexes = Map.copyOf(mutexes);
     mutexes.forEach(
-        (name, mutex) ->
-            checkWait(property("mutexes", name, LockId::mutex) + ".wait", mutex.maxWait));
+        (name, mutex) -> checkWait(property(Family.MUTEX, name) + ".wait", mutex.maxWait));
   }
 
-  /** What they say of the locks. */
+  /** The catalog of the locks that the properties configure. */
   LockCatalog catalog() {
     LockCatalog catalog =
         new LockCatalog(new LockDefaults(defaultWait, semaphoreAlgorithm, semaphoreQueueType));
     semaphores.forEach(
         (name, semaphore) ->
             catalog.add(
-                LockTerms.configured(LockId.semaphore(name))
+                LockSettings.configured(FamilyId.semaphore(name))
                     .slots(semaphore.slots == null ? 0 : semaphore.slots)
                     .maxWait(semaphore.maxWait)
                     .algorithm(semaphore.algorithm)
@@ -167,30 +169,30 @@ public record AmqpLocksProperties(
     mutexes.forEach(
         (name, mutex) ->
             catalog.add(
-                LockTerms.configured(LockId.mutex(name))
+                LockSettings.configured(FamilyId.mutex(name))
                     .maxWait(mutex.maxWait)
                     .algorithm(mutex.algorithm)));
     return catalog;
   }
 
   private static void check(String name, Semaphore semaphore) {
-    String property = property("semaphores", name, LockId::semaphore);
+    String property = property(Family.SEMAPHORE, name);
     Integer slots = semaphore.slots;
     if (slots != null) {
       check(
-          slots >= 1 && slots <= SemaphoreAdmin.MAX_SLOTS,
-          property + ".slots must be 1 to " + SemaphoreAdmin.MAX_SLOTS,
+          slots >= 1 && slots <= SlotSemaphoreAdmin.MAX_SLOTS,
+          property + ".slots must be 1 to " + SlotSemaphoreAdmin.MAX_SLOTS,
           slots);
     }
     checkWait(property + ".wait", semaphore.maxWait);
   }
 
-  private static String property(String group, String name, Function<String, LockId> naming) {
+  private static String property(Family family, String name) {
     try {
-      return LockCatalog.property(naming.apply(name));
+      return FamilyId.of(family, name).property();
     } catch (LockException.Invalid e) {
       throw new IllegalArgumentException(
-          "amqp-locks.%s[%s]: %s".formatted(group, name, e.getMessage()), e);
+          "%s[%s]: %s".formatted(FamilyId.group(family), name, e.getMessage()), e);
     }
   }
 

@@ -15,10 +15,10 @@ import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 
 /**
- * Finds out how the application itself reaches its broker: from the connection factory bean that the
- * property {@code amqp-locks.connection-factory} names, by its name or its qualifier, or else from the
- * only one, or the primary one. So the locks have all that made that bean: SSL bundles, addresses,
- * connection details, credentials and customizers.
+ * Finds out how the application itself reaches its broker: from the connection factory bean that
+ * the property {@code amqp-locks.connection-factory} names, by its name or its qualifier, or else
+ * from the only one, or the primary one. So the locks have all that made that bean: SSL bundles,
+ * addresses, connection details, credentials and customizers.
  */
 final class ApplicationBrokerSettings {
 

@@ -1,12 +1,12 @@
 package io.amqplocks.spring.autoconfigure;
 
 import io.amqplocks.AmqpLocks;
-import io.amqplocks.spring.LockCatalog;
-import io.amqplocks.spring.LockTemplate;
-import io.amqplocks.spring.guard.GuardAdvisor;
-import io.amqplocks.spring.guard.GuardScanner;
-import io.amqplocks.spring.guard.GuardedMethods;
-import io.amqplocks.spring.guard.MissingSemaphores;
+import io.amqplocks.spring.LockOperations;
+import io.amqplocks.spring.internal.catalog.LockCatalog;
+import io.amqplocks.spring.internal.guard.GuardAdvisor;
+import io.amqplocks.spring.internal.guard.GuardScanner;
+import io.amqplocks.spring.internal.guard.GuardedMethods;
+import io.amqplocks.spring.internal.guard.MissingSemaphores;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -37,7 +37,7 @@ class GuardConfiguration {
   @ConditionalOnMissingBean
   static GuardAdvisor amqpLocksGuardAdvisor(
       ObjectProvider<GuardedMethods> methods,
-      ObjectProvider<LockTemplate> locks,
+      ObjectProvider<LockOperations> locks,
       Environment environment) {
     // Not by the bean of all properties: it would be created too early to be processed by all
     // others.

@@ -1,6 +1,6 @@
 package io.amqplocks.spring.autoconfigure;
 
-import io.amqplocks.spring.guard.GuardedMethodException;
+import io.amqplocks.spring.GuardedMethodException;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 

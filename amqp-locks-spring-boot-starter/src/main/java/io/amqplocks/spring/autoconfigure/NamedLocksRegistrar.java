@@ -1,8 +1,9 @@
 package io.amqplocks.spring.autoconfigure;
 
-import io.amqplocks.lock.LockKind;
-import io.amqplocks.spring.InjectableLock;
-import io.amqplocks.spring.LockOperations;
+import io.amqplocks.lock.LockKind.Family;
+import io.amqplocks.spring.LockHandle;
+import io.amqplocks.spring.internal.naming.FamilyId;
+import io.amqplocks.spring.internal.template.NamedLockFactoryBean;
 import java.util.Map;
 import java.util.Set;
 import org.springframework.beans.factory.FactoryBean;
@@ -18,15 +19,15 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotationMetadata;
 
 /**
- * Makes each lock whose name has properties injectable, as {@code @Qualifier("images") LockOperations}.
- * Where a semaphore and a mutex have the same name, the bean's whole name tells them apart, which is
- * that of the properties: {@code amqp-locks.mutexes.report}.
+ * Makes each lock whose name has properties injectable, as {@code @Qualifier("images") LockHandle}.
+ * Where a semaphore and a mutex have the same name, the bean's whole name tells them apart, which
+ * is that of the properties: {@code amqp-locks.mutexes.report}.
  *
  * <p>Beans of Spring's own kind rather than an annotation or a registry of ours: every constructor
  * takes them, a test replaces one by {@code @MockitoBean} or by a bean, and names that are not
- * known are an error at startup. For names that annotations alone define, or that are made up at run
- * time, there is {@code LockTemplate}, which is the registry. Without a qualifier nothing is injected:
- * the only configured lock must not turn up where one of the application's own was meant.
+ * known are an error at startup. For names that annotations alone define, or that are made up at
+ * run time, there is {@code LockTemplate}, which is the registry. Without a qualifier nothing is
+ * injected: the only configured lock must not turn up where one of the application's own was meant.
  */
 final class NamedLocksRegistrar implements ImportBeanDefinitionRegistrar {
 
@@ -39,11 +40,10 @@ final class NamedLocksRegistrar implements ImportBeanDefinitionRegistrar {
   @Override
   public void registerBeanDefinitions(
       AnnotationMetadata importing, BeanDefinitionRegistry registry) {
-    Set<String> semaphores = names("amqp-locks.semaphores");
-    Set<String> mutexes = names("amqp-locks.mutexes");
-    semaphores.forEach(
-        name -> register(registry, LockKind.SEMAPHORE, name, !mutexes.contains(name)));
-    mutexes.forEach(name -> register(registry, LockKind.MUTEX, name, !semaphores.contains(name)));
+    Set<String> semaphores = names(FamilyId.group(Family.SEMAPHORE));
+    Set<String> mutexes = names(FamilyId.group(Family.MUTEX));
+    semaphores.forEach(name -> register(registry, Family.SEMAPHORE, name, !mutexes.contains(name)));
+    mutexes.forEach(name -> register(registry, Family.MUTEX, name, !semaphores.contains(name)));
   }
 
   private Set<String> names(String group) {
@@ -55,21 +55,21 @@ final class NamedLocksRegistrar implements ImportBeanDefinitionRegistrar {
 
   /** A qualifier of its own replaces the bean's name as one: so none where that has to serve. */
   private static void register(
-      BeanDefinitionRegistry registry, LockKind kind, String name, boolean unique) {
-    String group = kind == LockKind.MUTEX ? "amqp-locks.mutexes." : "amqp-locks.semaphores.";
-    if (registry.containsBeanDefinition(group + name)) {
+      BeanDefinitionRegistry registry, Family family, String name, boolean unique) {
+    String bean = FamilyId.group(family) + "." + name;
+    if (registry.containsBeanDefinition(bean)) {
       return; // the application's own
     }
-    RootBeanDefinition definition = new RootBeanDefinition(InjectableLock.class);
+    RootBeanDefinition definition = new RootBeanDefinition(NamedLockFactoryBean.class);
     ConstructorArgumentValues arguments = definition.getConstructorArgumentValues();
-    arguments.addIndexedArgumentValue(0, kind);
+    arguments.addIndexedArgumentValue(0, family);
     arguments.addIndexedArgumentValue(1, name);
     definition.setDefaultCandidate(false);
     // Or Spring would create it, and all the locks, whenever it looks for beans of some type.
-    definition.setAttribute(FactoryBean.OBJECT_TYPE_ATTRIBUTE, LockOperations.class);
+    definition.setAttribute(FactoryBean.OBJECT_TYPE_ATTRIBUTE, LockHandle.class);
     if (unique) {
       definition.addQualifier(new AutowireCandidateQualifier(Qualifier.class, name));
     }
-    registry.registerBeanDefinition(group + name, definition);
+    registry.registerBeanDefinition(bean, definition);
   }
 }

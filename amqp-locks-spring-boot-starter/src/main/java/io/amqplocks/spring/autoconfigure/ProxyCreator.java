@@ -7,8 +7,8 @@ import org.springframework.core.type.AnnotationMetadata;
 
 /**
  * Sees to it that beans get proxies, also where {@code spring.aop.auto} is false: a method that is
- * annotated must not run without its locks. Boot's own settings decide between proxies of classes and
- * of interfaces.
+ * annotated must not run without its locks. Boot's own settings decide between proxies of classes
+ * and of interfaces.
  */
 final class ProxyCreator implements ImportBeanDefinitionRegistrar {
 

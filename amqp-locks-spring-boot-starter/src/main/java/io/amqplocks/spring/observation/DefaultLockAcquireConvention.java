@@ -2,7 +2,7 @@ package io.amqplocks.spring.observation;
 
 import io.micrometer.common.KeyValues;
 
-/** How the observation of a call for a lock is called and tagged by default. */
+/** Names and tags the observation of a call for a lock by default. */
 public class DefaultLockAcquireConvention implements LockAcquireConvention {
 
   @Override

@@ -2,7 +2,7 @@ package io.amqplocks.spring.observation;
 
 import io.micrometer.common.KeyValues;
 
-/** How the observation of a lease is called and tagged by default. */
+/** Names and tags the observation of a lease by default. */
 public class DefaultLockHoldConvention implements LockHoldConvention {
 
   @Override

@@ -3,7 +3,9 @@ package io.amqplocks.spring.observation;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationConvention;
 
-/** How the observation of a call for a lock is called and tagged. A bean of this type replaces the default. */
+/**
+ * Names and tags the observation of a call for a lock. A bean of this type replaces the default.
+ */
 public interface LockAcquireConvention extends ObservationConvention<LockAcquireContext> {
 
   @Override

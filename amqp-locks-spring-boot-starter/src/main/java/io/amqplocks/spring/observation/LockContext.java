@@ -6,7 +6,7 @@ import io.micrometer.common.KeyValue;
 import io.micrometer.observation.Observation;
 import org.jspecify.annotations.Nullable;
 
-/** What is known of a call or a lease that is observed. */
+/** The context of an observed call or lease. */
 public abstract class LockContext extends Observation.Context {
 
   private final LockId lock;
@@ -19,12 +19,15 @@ public abstract class LockContext extends Observation.Context {
     this.lockName = lockName;
   }
 
-  /** The lock. */
+  /** Which lock it is about. */
   public final LockId getLock() {
     return lock;
   }
 
-  /** What metrics call it: its configured name, or {@link io.amqplocks.spring.MetricNames#OTHER}. */
+  /**
+   * What metrics call it: its configured name, or {@code (other)} for names that neither a property
+   * nor an annotation names.
+   */
   public final String getLockName() {
     return lockName;
   }
@@ -34,16 +37,18 @@ public abstract class LockContext extends Observation.Context {
     return lease;
   }
 
-  /** How it ended, as {@link LockObservation.LowCardinality#OUTCOME} says. */
+  /** How it ended: see {@link LockObservation.LowCardinality#OUTCOME}. */
   public final String getOutcome() {
     return outcome;
   }
 
-  final void setLease(Lease acquired) {
+  /** Sets the lease that the call acquired. */
+  public final void setLease(Lease acquired) {
     lease = acquired;
   }
 
-  final void setOutcome(String ended) {
+  /** Sets how it ended. */
+  public final void setOutcome(String ended) {
     outcome = ended;
   }
 }

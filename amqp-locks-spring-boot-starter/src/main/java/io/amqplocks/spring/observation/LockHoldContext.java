@@ -4,12 +4,12 @@ import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LossReason;
 import org.jspecify.annotations.Nullable;
 
-/** What is known of a lease. */
+/** The context of an observed lease. */
 public final class LockHoldContext extends LockContext {
 
   private volatile @Nullable LossReason lossReason;
 
-  /** Of a lease that begins. */
+  /** The context of a lease that begins. */
   public LockHoldContext(LockId lock, String lockName) {
     super(lock, lockName);
   }
@@ -19,7 +19,8 @@ public final class LockHoldContext extends LockContext {
     return lossReason;
   }
 
-  void setLossReason(LossReason reason) {
+  /** Sets why the lease was lost. */
+  public void setLossReason(LossReason reason) {
     lossReason = reason;
   }
 }

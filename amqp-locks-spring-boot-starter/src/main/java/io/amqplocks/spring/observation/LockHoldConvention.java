@@ -3,7 +3,7 @@ package io.amqplocks.spring.observation;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationConvention;
 
-/** How the observation of a lease is called and tagged. A bean of this type replaces the default. */
+/** Names and tags the observation of a lease. A bean of this type replaces the default. */
 public interface LockHoldConvention extends ObservationConvention<LockHoldContext> {
 
   @Override

@@ -6,10 +6,10 @@ import io.micrometer.observation.Observation.Event;
 import io.micrometer.observation.ObservationConvention;
 import io.micrometer.observation.docs.ObservationDocumentation;
 
-/** What is observed of locks. */
+/** The observations of locks, and their keys. */
 public enum LockObservation implements ObservationDocumentation {
 
-  /** A call for a lock, from its beginning until it brought a lease or ended without. */
+  /** A call for a lock, from its beginning until it has acquired a lease or ended without one. */
   ACQUIRE {
     @Override
     public Class<? extends ObservationConvention<? extends Context>> getDefaultConvention() {
@@ -27,7 +27,7 @@ public enum LockObservation implements ObservationDocumentation {
     }
   },
 
-  /** A lease, from its acquire until it was given back or lost. */
+  /** A lease, from its acquire until it was released or lost. */
   HOLD {
     @Override
     public Class<? extends ObservationConvention<? extends Context>> getDefaultConvention() {
@@ -53,7 +53,7 @@ public enum LockObservation implements ObservationDocumentation {
   /** Keys with few values, which become tags of metrics. */
   public enum LowCardinality implements KeyName {
 
-    /** The configured name, also where a key belongs to it; "(other)" for names that are not. */
+    /** The configured name, without a key; "(other)" for names that are not configured. */
     NAME {
       @Override
       public String asString() {
@@ -61,7 +61,7 @@ public enum LockObservation implements ObservationDocumentation {
       }
     },
 
-    /** Which kind of lock it is, as in "token semaphore". */
+    /** The kind of lock, for example "token semaphore". */
     TYPE {
       @Override
       public String asString() {
@@ -70,8 +70,8 @@ public enum LockObservation implements ObservationDocumentation {
     },
 
     /**
-     * How it ended: acquired, busy, timeout, interrupted or error of a call, released or lost of a
-     * lease; none while it lasts.
+     * How it ended. A call: acquired, busy, timeout, interrupted or error. A lease: released or
+     * lost. Until then, none.
      */
     OUTCOME {
       @Override
@@ -84,7 +84,7 @@ public enum LockObservation implements ObservationDocumentation {
   /** Keys with any number of values, for traces only. */
   public enum HighCardinality implements KeyName {
 
-    /** The lock's own name, with its key. */
+    /** The name of the lock, with its key. */
     LOCK {
       @Override
       public String asString() {
@@ -112,7 +112,7 @@ public enum LockObservation implements ObservationDocumentation {
   /** What happens to a lease. */
   public enum Events implements Event {
 
-    /** It was lost, and not given back. */
+    /** The lease was lost, and not released. */
     LOST {
       @Override
       public String getName() {

@@ -3,20 +3,20 @@ package io.amqplocks.spring.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.amqplocks.lock.LockException;
-import io.amqplocks.spring.LockOperations;
+import io.amqplocks.spring.LockHandle;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.OnBusy;
 import io.amqplocks.spring.SemaphoreGuarded;
-import io.amqplocks.spring.endpoint.AmqpLocksEndpoint;
-import io.amqplocks.spring.endpoint.BrokerDescriptor;
-import io.amqplocks.spring.endpoint.ChangeDescriptor;
-import io.amqplocks.spring.endpoint.LockDescriptor;
-import io.amqplocks.spring.endpoint.LocksDescriptor;
-import io.amqplocks.spring.endpoint.ProblemDescriptor;
-import io.amqplocks.spring.guard.KeyRoot;
-import io.amqplocks.spring.health.AmqpLocksHealthIndicator;
+import io.amqplocks.spring.internal.endpoint.AmqpLocksEndpoint;
+import io.amqplocks.spring.internal.endpoint.BrokerDescriptor;
+import io.amqplocks.spring.internal.endpoint.ChangeDescriptor;
+import io.amqplocks.spring.internal.endpoint.LockDescriptor;
+import io.amqplocks.spring.internal.endpoint.LocksDescriptor;
+import io.amqplocks.spring.internal.endpoint.ProblemDescriptor;
+import io.amqplocks.spring.internal.guard.KeyRoot;
+import io.amqplocks.spring.internal.health.AmqpLocksHealthIndicator;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -73,9 +73,9 @@ class AheadOfTimeTest {
   /** What an application guards. */
   static class Work {
 
-    private final LockOperations images;
+    private final LockHandle images;
 
-    Work(LockOperations images) {
+    Work(LockHandle images) {
       this.images = images;
     }
 
@@ -112,7 +112,7 @@ class AheadOfTimeTest {
   })
   static class Application {
     @Bean
-    Work work(@Qualifier("images") LockOperations images) {
+    Work work(@Qualifier("images") LockHandle images) {
       return new Work(images);
     }
   }

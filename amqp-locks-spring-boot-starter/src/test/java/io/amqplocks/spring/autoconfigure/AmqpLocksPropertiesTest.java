@@ -2,9 +2,9 @@ package io.amqplocks.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.Contexts;
-import io.amqplocks.spring.LockCatalog;
+import io.amqplocks.spring.internal.catalog.LockCatalog;
+import io.amqplocks.spring.internal.naming.FamilyId;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -47,12 +47,14 @@ class AmqpLocksPropertiesTest {
         .run(
             context -> {
               LockCatalog catalog = context.getBean(LockCatalog.class);
-              assertThat(catalog.waitFor(LockId.semaphore("images")))
+              assertThat(catalog.waitFor(FamilyId.semaphore("images")))
                   .isEqualTo(Duration.ofSeconds(2));
-              assertThat(catalog.waitFor(LockId.semaphore("a b.c")))
+              assertThat(catalog.waitFor(FamilyId.semaphore("a b.c")))
                   .isEqualTo(Duration.ofSeconds(3));
-              assertThat(catalog.waitFor(LockId.mutex("report"))).isEqualTo(Duration.ofMinutes(1));
-              assertThat(catalog.waitFor(LockId.mutex("images"))).isEqualTo(Duration.ofSeconds(7));
+              assertThat(catalog.waitFor(FamilyId.mutex("report")))
+                  .isEqualTo(Duration.ofMinutes(1));
+              assertThat(catalog.waitFor(FamilyId.mutex("images")))
+                  .isEqualTo(Duration.ofSeconds(7));
               assertThat(catalog.locks()).hasSize(3);
             });
   }
@@ -107,9 +109,9 @@ class AmqpLocksPropertiesTest {
   @ValueSource(
       strings = {"images", "my-images", "7", "my_images", "my.images", "a/b", "Images", "-a", "é"})
   void aPropertyIsReadAsItIsWrittenInMessages(String name) {
-    LockId id = LockId.semaphore(name);
+    FamilyId id = FamilyId.semaphore(name);
     application
-        .withPropertyValues(LockCatalog.property(id) + ".slots=3")
+        .withPropertyValues(id.property() + ".slots=3")
         .run(
             context -> {
               LockCatalog catalog = context.getBean(LockCatalog.class);

@@ -5,19 +5,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.spring.BrokerSettings;
 import io.amqplocks.spring.Contexts;
-import io.amqplocks.spring.LeaseLostEventPublisher;
-import io.amqplocks.spring.LockCatalog;
+import io.amqplocks.spring.LockHandle;
 import io.amqplocks.spring.LockOperations;
+import io.amqplocks.spring.LockResolver;
 import io.amqplocks.spring.LockTemplate;
-import io.amqplocks.spring.SemaphoreSetup;
-import io.amqplocks.spring.guard.GuardAdvisor;
-import io.amqplocks.spring.guard.GuardScanner;
-import io.amqplocks.spring.guard.GuardedMethods;
-import io.amqplocks.spring.guard.LocksLifecycle;
-import io.amqplocks.spring.guard.MissingSemaphores;
-import io.amqplocks.spring.health.AmqpLocksHealthIndicator;
-import io.amqplocks.spring.metrics.LockGauges;
-import io.amqplocks.spring.metrics.LockMeters;
+import io.amqplocks.spring.internal.catalog.LockCatalog;
+import io.amqplocks.spring.internal.guard.GuardAdvisor;
+import io.amqplocks.spring.internal.guard.GuardScanner;
+import io.amqplocks.spring.internal.guard.GuardedMethods;
+import io.amqplocks.spring.internal.guard.MissingSemaphores;
+import io.amqplocks.spring.internal.health.AmqpLocksHealthIndicator;
+import io.amqplocks.spring.internal.lifecycle.LeaseLostEventPublisher;
+import io.amqplocks.spring.internal.lifecycle.LocksLifecycle;
+import io.amqplocks.spring.internal.metrics.LockGauges;
+import io.amqplocks.spring.internal.metrics.LockMeters;
+import io.amqplocks.spring.internal.setup.SemaphoreSetup;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -42,6 +44,7 @@ class ConditionsTest {
         BrokerSettings.class,
         AmqpLocks.class,
         SemaphoreSetup.class,
+        LockResolver.class,
         LockTemplate.class,
         LeaseLostEventPublisher.class,
         LocksLifecycle.class,
@@ -95,7 +98,7 @@ class ConditionsTest {
 
   @Test
   void namedLocksAreThereForConfiguredNamesOnly() {
-    application.run(context -> assertThat(context).doesNotHaveBean(LockOperations.class));
+    application.run(context -> assertThat(context).doesNotHaveBean(LockHandle.class));
     application
         .withPropertyValues(NAMED + ".wait=1s")
         .run(context -> assertThat(context).hasBean(NAMED));
@@ -103,10 +106,38 @@ class ConditionsTest {
 
   @Test
   void aBeanOfThatNameTakesThePlaceOfANamedLock() {
-    LockOperations own = LockTemplate.withoutLocks().mutex("report");
+    LockHandle own = LockTemplate.withoutLocks().mutex("report");
     application
         .withPropertyValues(NAMED + ".wait=1s")
-        .withBean(NAMED, LockOperations.class, () -> own)
+        .withBean(NAMED, LockHandle.class, () -> own)
         .run(context -> assertThat(context.getBean(NAMED)).isSameAs(own));
+  }
+
+  @Test
+  void operationsOfTheApplicationsOwnTakeThePlaceOfTheTemplate() {
+    LockOperations own = LockTemplate.withoutLocks();
+    application
+        .withBean("own", LockOperations.class, () -> own)
+        .run(
+            context ->
+                assertThat(context)
+                    .hasNotFailed()
+                    .doesNotHaveBean("lockTemplate")
+                    .getBean(LockOperations.class)
+                    .isSameAs(own));
+  }
+
+  @Test
+  void aResolverOfTheApplicationsOwnIsAskedByTheTemplateAndByNamedLocks() {
+    application
+        .withPropertyValues(NAMED + ".wait=1s")
+        .withBean("own", LockResolver.class, LockResolver::withoutLocks)
+        .run(
+            context -> {
+              LockHandle named = context.getBean(NAMED, LockHandle.class);
+              assertThat(named.tryExecute(() -> {})).as("without a broker").isTrue();
+              LockTemplate template = context.getBean(LockTemplate.class);
+              assertThat(template.semaphore("images", "1").tryExecute(() -> {})).isTrue();
+            });
   }
 }

@@ -3,8 +3,8 @@ package io.amqplocks.spring.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.amqplocks.spring.Contexts;
-import io.amqplocks.spring.endpoint.AmqpLocksEndpoint;
-import io.amqplocks.spring.endpoint.BrokerQuestions;
+import io.amqplocks.spring.internal.endpoint.AmqpLocksEndpoint;
+import io.amqplocks.spring.internal.endpoint.BrokerQueries;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -42,7 +42,7 @@ class EndpointConditionsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(classes = {AmqpLocksEndpoint.class, BrokerQuestions.class})
+  @ValueSource(classes = {AmqpLocksEndpoint.class, BrokerQueries.class})
   <T> void aBeanOfTheApplicationTakesThePlaceOfOurs(Class<T> type) {
     ApplicationContextRunner complete = application.withPropertyValues(EXPOSED);
     AtomicReference<T> ours = new AtomicReference<>();

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
+import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.lock.LockException;
-import io.amqplocks.lock.TokenQueueType;
 import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.spring.SemaphoreGuarded;
 import io.amqplocks.test.Broker;

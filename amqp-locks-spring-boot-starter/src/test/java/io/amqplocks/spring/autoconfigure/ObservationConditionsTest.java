@@ -3,9 +3,9 @@ package io.amqplocks.spring.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.amqplocks.spring.LockTemplate;
-import io.amqplocks.spring.metrics.LockMeters;
-import io.amqplocks.spring.metrics.ObservedMeters;
-import io.amqplocks.spring.observation.LockObservations;
+import io.amqplocks.spring.internal.metrics.LockMeters;
+import io.amqplocks.spring.internal.metrics.ObservedMeters;
+import io.amqplocks.spring.internal.observation.LockObservations;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.observation.DefaultMeterObservationHandler;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;

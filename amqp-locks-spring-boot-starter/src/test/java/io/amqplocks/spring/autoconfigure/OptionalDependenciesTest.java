@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.amqplocks.spring.BrokerSettings;
 import io.amqplocks.spring.LockTemplate;
-import io.amqplocks.spring.metrics.LockMeters;
+import io.amqplocks.spring.internal.metrics.LockMeters;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.junit.jupiter.api.Test;
 import org.springframework.amqp.rabbit.connection.CachingConnectionFactory;

@@ -1,0 +1,222 @@
+package io.amqplocks;
+
+import io.amqplocks.admin.TokenQueueType;
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.Connector;
+import io.amqplocks.internal.broker.QueueNames;
+import io.amqplocks.internal.broker.Ticker;
+import io.amqplocks.internal.fencing.CounterFactory;
+import io.amqplocks.internal.fencing.Fence;
+import io.amqplocks.internal.fencing.FencedHold;
+import io.amqplocks.internal.fencing.FencingTokenSource;
+import io.amqplocks.internal.lease.EventDispatcher;
+import io.amqplocks.internal.lease.KeepAlive;
+import io.amqplocks.internal.lease.LeaseFactory;
+import io.amqplocks.internal.lease.LeaseRegistry;
+import io.amqplocks.internal.lease.PeriodicVerification;
+import io.amqplocks.internal.session.IdleConnections;
+import io.amqplocks.internal.session.Session;
+import io.amqplocks.internal.session.Sessions;
+import io.amqplocks.internal.slots.SlotCounts;
+import io.amqplocks.internal.slots.Slots;
+import io.amqplocks.internal.slots.probe.ExistenceProbe;
+import io.amqplocks.internal.slots.probe.SelfCheck;
+import io.amqplocks.internal.tokens.TokenQueueLocator;
+import io.amqplocks.internal.tokens.TokenRecords;
+import io.amqplocks.internal.tokens.admin.TokenWithdrawals;
+import io.amqplocks.internal.waiting.QueuedLock.Context;
+import io.amqplocks.internal.waiting.ReleaseNotifier;
+import io.amqplocks.internal.waiting.WaitQueues;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockListener;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The parts of one {@link AmqpLocks}: creates and connects them, and closes them in the right
+ * order.
+ */
+final class Components {
+
+  /** The time between two looks at the leases that are still held while closing. */
+  private static final Duration LOOK_AGAIN = Duration.ofMillis(10);
+
+  final QueueNames names;
+  final Duration callTimeout;
+  final WaitQueues waitQueues;
+  final StatusRecorder recorder = new StatusRecorder();
+  final LeaseRegistry leases;
+  final LeaseRegistry administration;
+  final LeaseFactory fencedLeaseFactory;
+  final CounterFactory counterFactory;
+  final Sessions sessions;
+  final Sessions quorumSessions;
+  final TokenQueueLocator tokens;
+  final TokenWithdrawals withdrawals;
+  final Context users;
+  final Context administrators;
+  private final ExistenceProbe probe;
+  private final SlotCounts slotCounts = new SlotCounts();
+  private final ThreadPoolExecutor background;
+  private final ThreadPoolExecutor verifying;
+  private final ScheduledExecutorService scheduler;
+  private final ScheduledExecutorService timer;
+  private final ThreadPoolExecutor waitingWork;
+  private final EventDispatcher notices;
+  private final EventDispatcher silence;
+
+  Components(AmqpLocksBuilder settings) {
+    names = settings.names;
+    callTimeout = settings.callTimeout();
+    probe = ExistenceProbe.of(settings.probing);
+    Threads threads = new Threads(settings.connectionName);
+    timer = threads.timer();
+    background = threads.background(timer);
+    verifying = threads.verifying(timer);
+    scheduler = threads.scheduler();
+    waitQueues = new WaitQueues(Ticker.SYSTEM::nanos, timer);
+    waitingWork = threads.waitingWork(timer);
+    notices = new EventDispatcher(settings.listeners, recorder, settings.observers, threads);
+    silence = new EventDispatcher(List.of(), LockListener.NO_OP, threads);
+    leases =
+        new LeaseRegistry(
+            callTimeout,
+            Ticker.SYSTEM,
+            notices,
+            background,
+            verifying,
+            new ReleaseNotifier(waitQueues, names));
+    administration =
+        new LeaseRegistry(
+            callTimeout,
+            Ticker.SYSTEM,
+            silence,
+            background,
+            verifying,
+            (lock, session) -> waitQueues.released(names.admin(lock)));
+    counterFactory = new CounterFactory(names, Clock.systemUTC());
+    fencedLeaseFactory = fenced(new Fence(names, counterFactory));
+    Connector connector =
+        new Connector(
+            settings.factory,
+            settings.addresses(),
+            settings.connectionName,
+            settings.heartbeat,
+            callTimeout,
+            threads);
+    PeriodicVerification verification =
+        new PeriodicVerification(
+            scheduler, settings.verifyEvery(), List.of(leases, administration));
+    Sessions.SessionListener pulse =
+        both(pulse(settings), new IdleConnections(scheduler, background));
+    SelfCheck selfCheck = new SelfCheck(probe, names, callTimeout, Ticker.SYSTEM, background);
+    sessions =
+        sessions(
+            connector,
+            "holder",
+            threads,
+            both(pulse, new SessionSetup(notices, verification, selfCheck)));
+    quorumSessions =
+        sessions(connector, "quorum holder", threads, both(pulse, verification::begin));
+    tokens =
+        new TokenQueueLocator(
+            names, new TokenRecords(names, Clock.systemUTC()), this::upgradeTokens);
+    withdrawals = new TokenWithdrawals(threads);
+    Executor results = threads.results();
+    users =
+        new Context(
+            sessions, waitQueues, notices, callTimeout, Ticker.SYSTEM, waitingWork, results, timer);
+    administrators =
+        new Context(
+            sessions, waitQueues, silence, callTimeout, Ticker.SYSTEM, waitingWork, results, timer);
+  }
+
+  /** Leases that carry a token of that source. */
+  private LeaseFactory fenced(FencingTokenSource fence) {
+    return (call, session, contest) ->
+        leases.take(call, session, FencedHold.contest(contest, fence));
+  }
+
+  private Sessions.SessionListener pulse(AmqpLocksBuilder settings) {
+    Duration certainFor = settings.certainFor;
+    if (certainFor == null) {
+      return session -> {};
+    }
+    return new KeepAlive(
+            scheduler, verifying, certainFor, callTimeout, List.of(leases, administration))
+        ::begin;
+  }
+
+  private static Sessions.SessionListener both(
+      Sessions.SessionListener first, Sessions.SessionListener second) {
+    return session -> {
+      first.opened(session);
+      second.opened(session);
+    };
+  }
+
+  private Sessions sessions(
+      Connector connector, String role, Threads threads, Sessions.SessionListener listener) {
+    return new Sessions(connector, role, background, threads, callTimeout, Ticker.SYSTEM, listener);
+  }
+
+  /** Creates a fenced mutex on its first acquire. */
+  void makeFencedMutex(Call call, Session session) {
+    Duration left = Duration.ofNanos(call.remainingNanos());
+    try {
+      int unused =
+          new AdminFactory(this).tokens(call.lock(), left).createIfAbsent(1, TokenQueueType.QUORUM);
+    } catch (LockException.AcquireTimeout e) {
+      throw new LockException.FenceUnavailable(
+          "Another process has been making the %s, or changing it, for more than %d ms; try again later"
+              .formatted(call.lock(), left.toMillis()));
+    }
+  }
+
+  /**
+   * Upgrades tokens on the first acquire after an upgrade of the broker, if nobody holds one then.
+   */
+  boolean upgradeTokens(Call call) {
+    Duration left = Duration.ofNanos(call.half().remainingNanos());
+    return new AdminFactory(this).tokens(call.lock(), left).upgrade(left);
+  }
+
+  Slots slots(LockId id) {
+    return new Slots(id.name(), names, probe, slotCounts);
+  }
+
+  void close(Duration patience) {
+    sessions.refuse();
+    withdrawals.close();
+    quorumSessions.refuse();
+    waitQueues.close();
+    awaitReleases(patience);
+    scheduler.shutdown();
+    verifying.shutdown();
+    leases.releaseAll();
+    administration.releaseAll();
+    quorumSessions.close();
+    sessions.close();
+    waitingWork.shutdown();
+    timer.shutdownNow();
+    background.shutdown();
+    notices.close();
+    silence.close();
+  }
+
+  /** Waits until the leases are released. A lease that is lost meanwhile is not waited for. */
+  private void awaitReleases(Duration patience) {
+    long begin = System.nanoTime();
+    while (leases.holdsAny()
+        && System.nanoTime() - begin < patience.toNanos()
+        && !Thread.currentThread().isInterrupted()) {
+      LockSupport.parkNanos(LOOK_AGAIN.toNanos());
+    }
+  }
+}

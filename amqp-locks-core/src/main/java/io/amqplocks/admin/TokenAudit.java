@@ -1,0 +1,34 @@
+package io.amqplocks.admin;
+
+import java.util.Set;
+
+/**
+ * The result of an audit of a token semaphore.
+ *
+ * @param slots the configured number of slots
+ * @param seen how many tokens the auditor received
+ * @param surplus how many messages it received that should not exist, because others published them
+ *     or there were two of one token
+ * @param outstanding how many tokens did not arrive: they are held for all that time, or lost
+ * @param outstandingSlots the slots of those tokens; empty in the plain protocol, whose tokens have
+ *     no numbers
+ * @param repaired whether the surplus was removed and the outstanding tokens were replaced
+ */
+public record TokenAudit(
+    int slots,
+    int seen,
+    int surplus,
+    int outstanding,
+    Set<Integer> outstandingSlots,
+    boolean repaired) {
+
+  /** Copies the set. */
+  public TokenAudit {
+    outstandingSlots = Set.copyOf(outstandingSlots);
+  }
+
+  /** Whether each token was seen once, and nothing else. */
+  public boolean isClean() {
+    return surplus == 0 && outstanding == 0;
+  }
+}

@@ -1,0 +1,155 @@
+package io.amqplocks.internal.broker;
+
+import com.rabbitmq.client.AMQP.Basic;
+import com.rabbitmq.client.AMQP.BasicProperties;
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.DefaultConsumer;
+import com.rabbitmq.client.Envelope;
+import com.rabbitmq.client.MetricsCollector;
+import com.rabbitmq.client.NoOpMetricsCollector;
+import com.rabbitmq.client.ShutdownSignalException;
+import java.io.IOException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A channel that carries at most one consumer or message at a time. It carries no more than one
+ * because a refusal (403, 404) closes the channel and would end all others.
+ *
+ * <p>Concurrency: a user that got the channel from the pool has it alone, except for requests of
+ * others about what it carries. Its {@link BorrowedChannel}s are counted, and each request has one
+ * until it is answered. So the channel is idle again only when the last loan has ended and no reply
+ * is under way. The client's threads report here. They find what is carried in one volatile field,
+ * and identify it by its consumer's tag, which is unique. So a late notification about the last
+ * consumer does not reach the next one. A message without a recipient goes back at once.
+ */
+public final class ConsumerChannel extends DefaultConsumer {
+
+  private static final Logger log = LoggerFactory.getLogger(ConsumerChannel.class);
+
+  /**
+   * Tells a channel of each message before the client passes the message to the thread that
+   * delivers it. It does so on the thread that also receives replies. So a caller that has received
+   * a reply knows whether a message arrived before it.
+   */
+  public static final MetricsCollector ARRIVALS =
+      new NoOpMetricsCollector() {
+        @Override
+        public void consumedMessage(Channel channel, long tag, String consumer) {
+          if (channel.getDefaultConsumer() instanceof ConsumerChannel to) {
+            to.underWay.incrementAndGet();
+          }
+        }
+      };
+
+  private final AtomicInteger underWay = new AtomicInteger();
+  private final AtomicInteger users = new AtomicInteger();
+  private final AtomicBoolean owesAnswer = new AtomicBoolean();
+  private volatile @Nullable ChannelListener listener;
+  private volatile boolean wornOut;
+
+  ConsumerChannel(Channel channel) {
+    super(channel);
+    // The requests are asynchronous, so the client has no other way to find our consumers.
+    channel.setDefaultConsumer(this);
+    channel.addShutdownListener(this::closed);
+  }
+
+  /** Gives the channel its first user. */
+  ConsumerChannel borrow() {
+    users.set(1);
+    return this;
+  }
+
+  /** Adds a user; false if the last one has gone. */
+  boolean share() {
+    return users.getAndUpdate(count -> count == 0 ? 0 : count + 1) > 0;
+  }
+
+  /** Removes a user; true if that was the last one. */
+  boolean leave() {
+    return users.decrementAndGet() == 0;
+  }
+
+  /**
+   * Marks the channel as owing a reply; false if it owes one already. A second request in the
+   * meantime would wait in the client without any bound.
+   */
+  boolean asks() {
+    return owesAnswer.compareAndSet(false, true);
+  }
+
+  /** The reply has arrived, or never will. */
+  void answered() {
+    owesAnswer.set(false);
+  }
+
+  /** Cancels its consumer, if there is one, without waiting for the broker's confirmation. */
+  void cancel(String tag) throws IOException {
+    if (!tag.isEmpty()) {
+      getChannel().asyncRpc(new Basic.Cancel.Builder().consumerTag(tag).nowait().build());
+    }
+  }
+
+  /** Marks the channel as not to be used again. */
+  void wearOut() {
+    wornOut = true;
+  }
+
+  boolean isWornOut() {
+    return wornOut;
+  }
+
+  boolean isOpen() {
+    return getChannel().isOpen();
+  }
+
+  /**
+   * Whether a message for a consumer of this channel has arrived in this process, and was not
+   * delivered yet.
+   */
+  boolean isReceiving() {
+    return underWay.get() > 0;
+  }
+
+  /** Sets who is notified from now on. Until then the last one is notified. */
+  void listen(ChannelListener next) {
+    listener = next;
+  }
+
+  @Override
+  public void handleCancel(String tag) {
+    ChannelListener told = listener;
+    if (told != null && told.tag().equals(tag)) {
+      told.cancelled();
+    }
+  }
+
+  @Override
+  public void handleDelivery(
+      String tag, Envelope envelope, BasicProperties properties, byte[] body) {
+    try {
+      Delivery delivery = Delivery.of(getChannel(), envelope.getDeliveryTag(), properties, body);
+      ChannelListener told = listener;
+      if (told != null && told.tag().equals(tag)) {
+        told.delivered(delivery);
+      } else {
+        delivery.putBack();
+      }
+    } catch (IOException | ShutdownSignalException e) {
+      log.debug("A message was not answered, its channel is gone: {}", e.getMessage());
+    } finally {
+      underWay.decrementAndGet();
+    }
+  }
+
+  private void closed(ShutdownSignalException cause) {
+    ChannelListener told = listener;
+    if (told != null) {
+      told.closed(cause);
+    }
+  }
+}

@@ -1,0 +1,269 @@
+package io.amqplocks.internal.broker;
+
+import com.rabbitmq.client.AMQP.Basic;
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.Method;
+import com.rabbitmq.client.ShutdownSignalException;
+import io.amqplocks.internal.broker.Rpc.LateAnswer;
+import io.amqplocks.internal.broker.Rpc.Reading;
+import io.amqplocks.lock.LockException;
+import java.io.IOException;
+import java.util.Deque;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Semaphore;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The channels of a connection that carry one consumer or message each. They are kept open and used
+ * again.
+ *
+ * <p>Concurrency: a channel is lent from the first request of what it carries until the reply to
+ * the last one, however late that arrives. So a late reply is never taken for the reply to the next
+ * request (trap 6). For the same reason this side closes no channel before that: the client would
+ * give away the channel's number while replies are still under way. A semaphore bounds the number
+ * of lent channels. The channel given back last is lent first: what its last user left for the
+ * broker to do is done before the next user's request.
+ */
+public final class ConsumerChannelPool {
+
+  private static final Logger log = LoggerFactory.getLogger(ConsumerChannelPool.class);
+
+  private static final Method ONE_AT_A_TIME = new Basic.Qos.Builder().prefetchCount(1).build();
+
+  /** The broker's default, used if the broker sets no bound of its own. */
+  private static final int USUAL = 2047;
+
+  private final Connection connection;
+  private final RpcChannelPool rpc;
+  private final Executor background;
+  private final int most;
+  private final int spare;
+  private final Semaphore available;
+  private final Deque<ConsumerChannel> idle = new ConcurrentLinkedDeque<>();
+
+  public ConsumerChannelPool(Connection connection, RpcChannelPool rpc, Executor background) {
+    this.connection = connection;
+    this.rpc = rpc;
+    this.background = background;
+    int allowed = connection.getChannelMax() == 0 ? USUAL : connection.getChannelMax();
+    // The rest is left to all other calls, above all to releases.
+    most = Math.max(1, allowed * 3 / 4);
+    spare = Math.max(1, allowed / 16);
+    available = new Semaphore(most + spare);
+  }
+
+  /** Whether any channel is lent. */
+  boolean isLent() {
+    return available.availablePermits() < most + spare;
+  }
+
+  /**
+   * Lends a channel that carries nothing yet. Does not wait for one, because channels may be lent
+   * for hours.
+   */
+  public BorrowedChannel borrow(Call call, String step) {
+    return borrow(call, step, spare);
+  }
+
+  /**
+   * Lends a channel to a caller that gives another one back soon. Some channels are reserved for
+   * this. Without them, many holders could not be verified.
+   */
+  public BorrowedChannel borrowInExchange(Call call, String step) {
+    return borrow(call, step, 0);
+  }
+
+  private BorrowedChannel borrow(Call call, String step, int left) {
+    if (available.availablePermits() <= left || !available.tryAcquire()) {
+      throw new LockException.Unanswered(
+          "Cannot %s for %s now: %d channels of the connection carry a held lock or a waiter each, and no more may"
+                  .formatted(step, call.lock(), most)
+              + "; release some, raise the broker's channel_max, or use a second AmqpLocks");
+    }
+    for (ConsumerChannel each = idle.poll(); each != null; each = idle.poll()) {
+      if (each.isOpen()) {
+        return new BorrowedChannel(each.borrow());
+      }
+    }
+    return open(call, step);
+  }
+
+  private BorrowedChannel open(Call call, String step) {
+    BorrowedChannel opened = null;
+    try {
+      Channel channel = connection.createChannel();
+      if (channel == null) {
+        throw call.noChannel(step);
+      }
+      opened = new BorrowedChannel(new ConsumerChannel(channel).borrow());
+    } catch (IOException | ShutdownSignalException e) {
+      throw BrokerErrors.calling(call, step, e);
+    } finally {
+      if (opened == null) {
+        available.release();
+      }
+    }
+    BorrowedChannel loan = opened;
+    if (ask(call, step, loan, ONE_AT_A_TIME, Reading.NOTHING, late -> giveBack(loan))
+        == Answer.TIMED_OUT) {
+      throw call.unanswered(step);
+    }
+    return loan;
+  }
+
+  /**
+   * Sends a request on a lent channel, as {@link Rpc#ask} does. If this throws, the channel is of
+   * no more use and was given back. If it returns TIMED_OUT, {@code late} must give it back. No
+   * request is sent on a channel that was given back in the meantime, or that still owes another
+   * reply. The result is then TIMED_OUT, and {@code late} is called at once.
+   */
+  public Answer ask(
+      Call call,
+      String step,
+      BorrowedChannel channel,
+      Method method,
+      Reading reading,
+      LateAnswer late) {
+    ConsumerChannel asked = channel.channel();
+    if (!begin(channel)) {
+      late.came(Answer.TIMED_OUT);
+      return Answer.TIMED_OUT;
+    }
+    Answer answer = Answer.TIMED_OUT;
+    boolean failed = true;
+    try {
+      long sentAt = rpc.nanos();
+      answer =
+          Rpc.ask(
+              channel.getChannel(),
+              call,
+              step,
+              method,
+              reading,
+              background,
+              came -> cameLate(asked, late, came));
+      failed = false;
+      return answer == Answer.TIMED_OUT ? answer : rpc.answered(sentAt, answer);
+    } finally {
+      if (failed || answer != Answer.TIMED_OUT) {
+        answered(asked);
+      }
+      if (failed) {
+        // The channel may wait for a reply to a request that was never sent.
+        discard(channel);
+      }
+    }
+  }
+
+  /**
+   * Makes the request a user of the channel until its reply arrives, so that the channel is not
+   * lent to another user before. False if the loan has ended, or the channel still owes a reply.
+   */
+  private boolean begin(BorrowedChannel loan) {
+    ConsumerChannel channel = loan.channel();
+    if (!join(loan)) {
+      return false;
+    }
+    if (channel.asks()) {
+      return true;
+    }
+    leave(channel);
+    return false;
+  }
+
+  private void cameLate(ConsumerChannel asked, LateAnswer late, Answer came) {
+    asked.answered();
+    try {
+      late.came(came);
+    } finally {
+      leave(asked);
+    }
+  }
+
+  private void answered(ConsumerChannel asked) {
+    asked.answered();
+    leave(asked);
+  }
+
+  /** Shares a lent channel, for a request about what it carries; empty if the loan has ended. */
+  public Optional<BorrowedChannel> share(BorrowedChannel loan) {
+    return join(loan) ? Optional.of(new BorrowedChannel(loan.channel())) : Optional.empty();
+  }
+
+  /** Adds a user to a lent channel; false if the loan has ended. */
+  private boolean join(BorrowedChannel loan) {
+    if (!loan.channel().share()) {
+      return false;
+    }
+    if (loan.isEnded()) {
+      // The channel may belong to another user by now.
+      leave(loan.channel());
+      return false;
+    }
+    return true;
+  }
+
+  /** Ends a loan whose owner has all of its replies. Does nothing if the loan had ended. */
+  public void giveBack(BorrowedChannel loan) {
+    if (loan.end()) {
+      leave(loan.channel());
+    }
+  }
+
+  /** Removes a user from the channel, which is idle after the last one. */
+  private void leave(ConsumerChannel channel) {
+    if (!channel.leave()) {
+      return;
+    }
+    if (channel.isOpen()) {
+      if (channel.isWornOut()) {
+        close(channel);
+        return;
+      }
+      idle.push(channel);
+    }
+    available.release();
+  }
+
+  /**
+   * Ends a loan of a channel that must carry nothing else. The broker remembers for each channel
+   * what it consumed. If a channel consumed a quorum queue, and later a classic queue declared
+   * under the same name, it crashes in the broker and ends the connection (541, seen on 3.10 and
+   * 4.3).
+   */
+  public void discard(BorrowedChannel loan) {
+    if (!loan.isEnded()) {
+      loan.channel().wearOut();
+      giveBack(loan);
+    }
+  }
+
+  /** The time by which replies are dated. */
+  long nanos() {
+    return rpc.nanos();
+  }
+
+  /**
+   * The channels for separate requests about a queue; their replies prove the connection as well.
+   */
+  public RpcChannelPool rpc() {
+    return rpc;
+  }
+
+  private void close(ConsumerChannel channel) {
+    background.execute(
+        () -> {
+          try {
+            channel.getChannel().abort();
+          } catch (IOException | ShutdownSignalException e) {
+            log.debug("Channel of a consumer not closed: {}", e.getMessage());
+          } finally {
+            available.release();
+          }
+        });
+  }
+}

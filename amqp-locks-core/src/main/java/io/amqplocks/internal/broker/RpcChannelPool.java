@@ -1,0 +1,225 @@
+package io.amqplocks.internal.broker;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.Method;
+import com.rabbitmq.client.ShutdownSignalException;
+import io.amqplocks.internal.broker.Rpc.LateAnswer;
+import io.amqplocks.internal.broker.Rpc.Reading;
+import java.io.IOException;
+import java.util.Deque;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The channels of a connection for one request at a time each, and the time of the last answered
+ * request. The connection never publishes: a memory or disk alarm stops a publishing connection
+ * completely, and release and verification must not stop (trap 4).
+ *
+ * <p>Concurrency: a channel serves one call at a time, and is lent to that call. A refusal (404,
+ * 405) closes the channel and has no other cost. If no idle channel is left, one is opened in the
+ * background. If a reply is overdue, the channel stays lent until that very reply arrives, so a
+ * late reply is never taken for the reply to the next request (trap 6). If the connection breaks,
+ * every outstanding request fails with it, so no reply is awaited in vain. A semaphore bounds the
+ * number of lent channels. A call that finds none waits for one within its own bound. A queue is
+ * marked as overdue after its request timed out, and the mark is removed by whatever ends the
+ * request. The result is right in either order of the two.
+ */
+public final class RpcChannelPool {
+
+  private static final Logger log = LoggerFactory.getLogger(RpcChannelPool.class);
+
+  /** Far below the 2,047 that a broker allows, and far above the number that keeps one busy. */
+  private static final int MOST_CHANNELS = 256;
+
+  private final Connection connection;
+  private final Executor background;
+  private final Ticker ticker;
+  private final Deque<Channel> idle = new ConcurrentLinkedDeque<>();
+  private final Semaphore lendable = new Semaphore(MOST_CHANNELS);
+  private final AtomicBoolean opening = new AtomicBoolean();
+  private final AtomicLong answeredAt;
+  private final Set<String> overdue = ConcurrentHashMap.newKeySet();
+
+  public RpcChannelPool(Connection connection, Executor background, Ticker ticker) {
+    this.connection = connection;
+    this.background = background;
+    this.ticker = ticker;
+    answeredAt = new AtomicLong(ticker.nanos());
+  }
+
+  /** Sends one method and waits for its reply, which carries no more than yes or no. */
+  public Answer ask(Call call, String step, Method method, LateAnswer late) {
+    return ask(call, step, method, Reading.NOTHING, late);
+  }
+
+  /**
+   * Sends a repeated request about a queue, unless the reply to an earlier one is overdue. In that
+   * case the result is {@link Answer#TIMED_OUT} at once. So a queue that hangs, perhaps for hours,
+   * occupies one channel and not all.
+   */
+  public Answer askUnlessOverdue(Call call, String step, Method method, String queue) {
+    return askUnlessOverdue(call, step, method, queue, Reading.NOTHING);
+  }
+
+  /** Sends a repeated request, like the method above, whose reply carries more than yes or no. */
+  public Answer askUnlessOverdue(
+      Call call, String step, Method method, String queue, Reading reading) {
+    if (overdue.contains(queue)) {
+      return Answer.TIMED_OUT;
+    }
+    CompletableFuture<Answer> late = new CompletableFuture<>();
+    Answer answer = ask(call, step, method, reading, late::complete);
+    if (answer == Answer.TIMED_OUT) {
+      overdue.add(queue);
+      var unused = late.thenRun(() -> overdue.remove(queue));
+    }
+    return answer;
+  }
+
+  /**
+   * Sends one method, as {@link Rpc#ask} does, on a channel of this connection. The reply may carry
+   * more than yes or no.
+   */
+  public Answer ask(Call call, String step, Method method, Reading reading, LateAnswer late) {
+    Channel channel = borrow(call, step);
+    boolean lent = true;
+    boolean failed = true;
+    try {
+      long sentAt = ticker.nanos();
+      Answer answer =
+          Rpc.ask(
+              channel,
+              call,
+              step,
+              method,
+              reading,
+              background,
+              came -> {
+                giveBack(channel);
+                late.came(came);
+              });
+      failed = false;
+      lent = answer != Answer.TIMED_OUT;
+      return lent ? answered(sentAt, answer) : answer;
+    } finally {
+      if (failed && channel.isOpen()) {
+        discard(channel);
+      } else if (lent) {
+        giveBack(channel);
+      }
+    }
+  }
+
+  /**
+   * Closes a channel whose request was possibly not written. The reply may never come, and the next
+   * caller on that channel would wait for it.
+   */
+  private void discard(Channel channel) {
+    lendable.release();
+    background.execute(
+        () -> {
+          try {
+            channel.abort();
+          } catch (IOException | ShutdownSignalException e) {
+            log.debug("A channel was not closed: {}", e.getMessage());
+          }
+        });
+  }
+
+  private void giveBack(Channel channel) {
+    if (channel.isOpen()) {
+      idle.push(channel);
+    } else if (connection.isOpen() && idle.isEmpty() && opening.compareAndSet(false, true)) {
+      background.execute(this::openSpare);
+    }
+    lendable.release();
+  }
+
+  /**
+   * Opens a spare channel. A caller is often in a hurry after a refusal, because a slot was
+   * reported as free.
+   */
+  private void openSpare() {
+    try {
+      Channel channel = idle.isEmpty() ? connection.createChannel() : null;
+      if (channel != null) {
+        idle.push(channel);
+      }
+    } catch (IOException | ShutdownSignalException e) {
+      log.debug("No spare channel: {}", e.getMessage());
+    } finally {
+      opening.set(false);
+    }
+  }
+
+  /**
+   * The time since the sending of the newest request that the broker has answered, and so had
+   * received.
+   */
+  public long silentNanos() {
+    return ticker.nanos() - answeredAt.get();
+  }
+
+  /**
+   * Records that the broker answered a request that was sent on this connection at the given time.
+   */
+  Answer answered(long sentAt, Answer answer) {
+    answeredAt.accumulateAndGet(sentAt, (was, now) -> now - was > 0 ? now : was);
+    return answer;
+  }
+
+  long nanos() {
+    return ticker.nanos();
+  }
+
+  private Channel borrow(Call call, String step) {
+    await(call, step);
+    try {
+      for (Channel channel = idle.poll(); channel != null; channel = idle.poll()) {
+        if (channel.isOpen()) {
+          return channel;
+        }
+      }
+      Channel channel = connection.createChannel();
+      if (channel != null) {
+        return channel;
+      }
+    } catch (IOException | ShutdownSignalException e) {
+      lendable.release();
+      throw BrokerErrors.calling(call, step, e);
+    }
+    lendable.release();
+    throw call.noChannel(step);
+  }
+
+  private void await(Call call, String step) {
+    boolean interrupted = false;
+    try {
+      while (true) {
+        try {
+          if (call.remainingNanos() > 0
+              && lendable.tryAcquire(call.remainingNanos(), TimeUnit.NANOSECONDS)) {
+            return;
+          }
+          throw call.unanswered(step);
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+}

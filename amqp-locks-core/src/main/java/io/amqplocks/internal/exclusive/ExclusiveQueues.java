@@ -1,0 +1,135 @@
+package io.amqplocks.internal.exclusive;
+
+import com.rabbitmq.client.AMQP.Queue.Delete;
+import io.amqplocks.internal.broker.Answer;
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.QueueArguments;
+import io.amqplocks.internal.broker.RpcChannelPool;
+import io.amqplocks.internal.session.PerSession;
+import io.amqplocks.internal.session.Session;
+import io.amqplocks.lock.LockException;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The exclusive queues of one session. To own the queue is to hold the lock.
+ *
+ * <p>Concurrency: an exclusive queue belongs to the connection. So the broker tells processes apart
+ * but not threads: it accepts a second thread's declare of the queue (trap 1). Hence a thread first
+ * claims the name in this process, by one atomic step, and only the claimant may declare. A claim
+ * does not end before the broker has said that the queue is not ours. If a reply is overdue, the
+ * claim stays until the reply arrives. So at any time at most one thread declares, owns or deletes
+ * a queue.
+ */
+public final class ExclusiveQueues {
+
+  private static final Logger log = LoggerFactory.getLogger(ExclusiveQueues.class);
+
+  private static final PerSession<ExclusiveQueues> SESSIONS =
+      new PerSession<>(
+          session ->
+              new ExclusiveQueues(session.rpc(), session.callTimeout(), session.background()));
+
+  private final RpcChannelPool holder;
+  private final Duration callTimeout;
+  private final Executor later;
+  private final Set<String> claimed = ConcurrentHashMap.newKeySet();
+
+  /** The exclusive queues of that session. */
+  public static ExclusiveQueues of(Session session) {
+    return SESSIONS.of(session);
+  }
+
+  ExclusiveQueues(RpcChannelPool holder, Duration callTimeout, Executor background) {
+    this.holder = holder;
+    // A repeated request waits this long, so that the broker has time to recover.
+    later =
+        CompletableFuture.delayedExecutor(
+            callTimeout.toMillis(), TimeUnit.MILLISECONDS, background);
+    this.callTimeout = callTimeout;
+  }
+
+  /**
+   * Declares the queue as this session's own.
+   *
+   * @return false if another thread or another connection has it
+   * @throws LockException.Unanswered if the broker did not reply in time; the queue is deleted as
+   *     soon as it does
+   */
+  public boolean take(Call call, String queue) {
+    if (!claimed.add(queue)) {
+      return false;
+    }
+    boolean settled = true;
+    boolean taken = false;
+    try {
+      Answer answer =
+          holder.ask(
+              call,
+              "declare queue " + queue,
+              QueueArguments.exclusive(queue),
+              late -> undo(call, queue, late));
+      settled = answer != Answer.TIMED_OUT;
+      taken = answer == Answer.OK;
+      if (answer == Answer.TIMED_OUT) {
+        throw call.unanswered("declare queue " + queue);
+      }
+      return taken;
+    } finally {
+      if (settled && !taken) {
+        claimed.remove(queue);
+      }
+    }
+  }
+
+  /** A late reply to a declare that nobody waits for any more. */
+  private void undo(Call call, String queue, Answer late) {
+    if (late != Answer.OK) {
+      claimed.remove(queue);
+      return;
+    }
+    log.info("{}: declare of {} was answered too late; deleting it", call.lock(), queue);
+    release(Call.on(call.lock(), callTimeout, call.ticker()), queue);
+  }
+
+  /**
+   * Deletes the queue, if it is this session's own. Never throws. If the broker does not even
+   * accept the request, it is repeated in the background as long as the session lasts.
+   *
+   * @return whether the broker confirmed that the queue is gone, or is not ours any more
+   */
+  public boolean release(Call call, String queue) {
+    String step = "delete queue " + queue;
+    try {
+      Answer answer =
+          holder.ask(
+              call, step, new Delete.Builder().queue(queue).build(), late -> claimed.remove(queue));
+      if (answer != Answer.TIMED_OUT) {
+        claimed.remove(queue);
+        return true;
+      }
+      log.warn("{}: {}; it will when it can", call.lock(), call.unanswered(step).getMessage());
+    } catch (LockException.Unreachable e) {
+      log.debug("{}: released with its connection: {}", call.lock(), e.getMessage());
+    } catch (LockException.Refused e) {
+      // A repetition would not help: the queue stays until the session ends, and so does the claim.
+      log.error("{}: not released: {}", call.lock(), e.getMessage());
+    } catch (LockException e) {
+      log.warn("{}: not released yet: {}", call.lock(), e.getMessage());
+      later.execute(() -> release(Call.on(call.lock(), callTimeout, call.ticker()), queue));
+    }
+    return false;
+  }
+
+  /** Whether the queue is this session's own. Only the owner's passive declare is confirmed. */
+  public Answer owns(Call call, String queue) {
+    return holder.askUnlessOverdue(
+        call, "verify queue " + queue, QueueArguments.passive(queue), queue);
+  }
+}

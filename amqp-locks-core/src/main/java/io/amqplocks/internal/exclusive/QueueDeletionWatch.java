@@ -1,0 +1,294 @@
+package io.amqplocks.internal.exclusive;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.DefaultConsumer;
+import com.rabbitmq.client.ShutdownSignalException;
+import io.amqplocks.internal.broker.BrokerErrors;
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.Futures;
+import io.amqplocks.internal.broker.QueueCache;
+import io.amqplocks.internal.session.PerSession;
+import io.amqplocks.internal.session.Session;
+import io.amqplocks.lock.LockException;
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Consumes from the session's exclusive queues, so that the broker reports at once when one is
+ * deleted under its holder. A consumer also prevents a policy's {@code expires} from deleting the
+ * queue. Probes that others publish are delivered here and dropped. They are acknowledged at once,
+ * because an unacknowledged one would run into the broker's delivery timeout.
+ *
+ * <p>Concurrency: one channel serves all queues, and only the watch thread uses it. So no lock is
+ * held during a request to the broker. The broker closes that channel if a queue to be watched has
+ * gone. The thread then consumes again on another channel, until each remaining queue has a
+ * consumer on the open channel. Tags are never used twice, so a late cancel for a released queue
+ * does not reach the next holder. A cancel may arrive on the client's thread while the watch thread
+ * consumes. The thread that removes the entry from the map notifies its owner.
+ */
+public final class QueueDeletionWatch {
+
+  private static final Logger log = LoggerFactory.getLogger(QueueDeletionWatch.class);
+
+  private static final PerSession<QueueDeletionWatch> SESSIONS =
+      new PerSession<>(QueueDeletionWatch::begin);
+
+  private static final long RETRY_MILLIS = 500;
+
+  private final Connection connection;
+  private final ScheduledExecutorService watchThread;
+  private final Map<String, WatchedQueue> watched = new ConcurrentHashMap<>();
+  private final QueueCache proven = new QueueCache();
+  private @Nullable Channel channel;
+  private long lastTag;
+
+  /** The watch of that session. */
+  public static QueueDeletionWatch of(Session session) {
+    return SESSIONS.of(session);
+  }
+
+  private static QueueDeletionWatch begin(Session session) {
+    ScheduledThreadPoolExecutor thread = new ScheduledThreadPoolExecutor(1, session.threads());
+    thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+    // Tasks that are already queued still run, and fail at once.
+    session.join(reason -> thread.shutdown());
+    return new QueueDeletionWatch(session.connection(), thread);
+  }
+
+  QueueDeletionWatch(Connection connection, ScheduledExecutorService watchThread) {
+    this.connection = connection;
+    this.watchThread = watchThread;
+  }
+
+  /**
+   * Watches a queue that this session just declared. Only the owner may consume, so success also
+   * proves that the queue is still the session's.
+   *
+   * @param revoked is called once when the queue is deleted, on another thread than the caller's;
+   *     must not block
+   * @return false if the queue is already gone, or belongs to another connection
+   */
+  public boolean watch(Call call, String queue, Runnable revoked) {
+    if (!watchAndWait(call, queue, revoked)) {
+      return false;
+    }
+    proven.add(queue);
+    return true;
+  }
+
+  /**
+   * Whether a queue of that name was watched before. In that case only its absence can prevent a
+   * watch.
+   */
+  public boolean mayWatch(String queue) {
+    return proven.contains(queue);
+  }
+
+  private boolean watchAndWait(Call call, String queue, Runnable revoked) {
+    String step = "consume from queue " + queue;
+    CompletableFuture<Boolean> done = new CompletableFuture<>();
+    try {
+      watchThread.execute(() -> consume(queue, revoked, done));
+      return Futures.await(done, call.remainingNanos());
+    } catch (RejectedExecutionException e) {
+      throw new LockException.Unreachable("The session ended while acquiring " + call.lock(), e);
+    } catch (TimeoutException e) {
+      // If the watch has not begun, it need not begin: the caller will give up the queue.
+      done.cancel(false);
+      throw call.unanswered(step);
+    } catch (ExecutionException e) {
+      throw BrokerErrors.calling(call, step, e);
+    }
+  }
+
+  /**
+   * Watches a queue that this session just declared, but not at once: a holder that releases at
+   * once needs no watch. If the queue is gone by then, {@code revoked} is called as for a later
+   * deletion.
+   *
+   * @param revoked as for {@link #watch}
+   * @return the watch, to be stopped before the queue is deleted: a consume of an absent queue
+   *     would close the channel of all watches
+   */
+  public QueueWatch watchSoon(String queue, Runnable revoked) {
+    QueueWatch watch = new QueueWatch();
+    tryExecute(
+        () -> {
+          if (watch.begin()) {
+            try {
+              restore("watch-" + ++lastTag, new WatchedQueue(queue, revoked, null));
+            } finally {
+              watch.done();
+            }
+            restore();
+          }
+        });
+    return watch;
+  }
+
+  private void consume(String queue, Runnable revoked, CompletableFuture<Boolean> done) {
+    if (done.isDone()) {
+      return;
+    }
+    try {
+      done.complete(consume("watch-" + ++lastTag, new WatchedQueue(queue, revoked, null), open()));
+    } catch (IOException | RuntimeException e) {
+      done.completeExceptionally(e);
+    }
+    restore();
+  }
+
+  private boolean consume(String tag, WatchedQueue queue, Channel on) throws IOException {
+    watched.put(tag, queue.on(on));
+    try {
+      on.basicConsume(queue.queue(), true, tag, new Revocation(on));
+      return true;
+    } catch (IOException | ShutdownSignalException e) {
+      watched.remove(tag);
+      // Either the channel is closed, or its next reply would be the reply to this consume.
+      abandonChannel();
+      if (BrokerErrors.expected(e) != null) {
+        return false;
+      }
+      throw e;
+    }
+  }
+
+  /**
+   * Consumes again from all queues whose consumer is not on the open channel, until there is none.
+   */
+  private void restore() {
+    List<String> astray = astray();
+    while (!astray.isEmpty() && connection.isOpen()) {
+      for (String tag : astray) {
+        WatchedQueue each = watched.remove(tag);
+        if (each != null && !restore(tag, each)) {
+          return;
+        }
+      }
+      astray = astray();
+    }
+  }
+
+  private boolean restore(String tag, WatchedQueue each) {
+    try {
+      if (!consume("watch-" + ++lastTag, each, open())) {
+        each.revoked().run();
+      }
+      return true;
+    } catch (IOException | RuntimeException e) {
+      log.warn("Queue {} is not watched for now: {}", each.queue(), BrokerErrors.text(e));
+      watched.put(tag, each);
+      retryLater();
+      return false;
+    }
+  }
+
+  private List<String> astray() {
+    return watched.entrySet().stream()
+        .filter(entry -> entry.getValue().isAstray(channel))
+        .map(Map.Entry::getKey)
+        .toList();
+  }
+
+  private Channel open() throws IOException {
+    Channel present = channel;
+    if (present != null && present.isOpen()) {
+      return present;
+    }
+    Channel opened = connection.createChannel();
+    if (opened == null) {
+      throw new IOException("all channels of the connection are in use");
+    }
+    opened.addShutdownListener(
+        cause -> {
+          if (!cause.isHardError() && !cause.isInitiatedByApplication()) {
+            tryExecute(() -> restoreAfter(opened));
+          }
+        });
+    channel = opened;
+    return opened;
+  }
+
+  private void restoreAfter(Channel closed) {
+    if (closed.equals(channel)) {
+      channel = null;
+      restore();
+    }
+  }
+
+  private void abandonChannel() {
+    Channel abandoned = channel;
+    channel = null;
+    if (abandoned != null && abandoned.isOpen()) {
+      try {
+        abandoned.abort();
+      } catch (IOException | ShutdownSignalException e) {
+        log.debug("Channel of the watch not closed: {}", e.getMessage());
+      }
+    }
+  }
+
+  private void retryLater() {
+    try {
+      var unused = watchThread.schedule(() -> restore(), RETRY_MILLIS, TimeUnit.MILLISECONDS);
+    } catch (RejectedExecutionException e) {
+      log.debug("The session has ended; nothing is watched any more");
+    }
+  }
+
+  private void tryExecute(Runnable task) {
+    try {
+      watchThread.execute(task);
+    } catch (RejectedExecutionException e) {
+      log.debug("The session has ended; nothing is watched any more");
+    }
+  }
+
+  /** Receives the broker's {@code basic.cancel}. */
+  private final class Revocation extends DefaultConsumer {
+    Revocation(Channel channel) {
+      super(channel);
+    }
+
+    @Override
+    public void handleCancel(String consumerTag) {
+      WatchedQueue gone = watched.remove(consumerTag);
+      if (gone != null) {
+        gone.revoked().run();
+      }
+    }
+  }
+
+  /**
+   * A queue that is watched.
+   *
+   * @param queue the queue
+   * @param revoked is called when the queue is deleted
+   * @param on the channel of the queue's consumer; null if there is none yet
+   */
+  private record WatchedQueue(String queue, Runnable revoked, @Nullable Channel on) {
+
+    /** Whether the queue has no consumer on the open channel. */
+    boolean isAstray(@Nullable Channel open) {
+      return on == null || !on.equals(open);
+    }
+
+    WatchedQueue on(Channel other) {
+      return new WatchedQueue(queue, revoked, other);
+    }
+  }
+}

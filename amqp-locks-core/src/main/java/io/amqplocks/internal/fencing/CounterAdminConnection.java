@@ -1,0 +1,126 @@
+package io.amqplocks.internal.fencing;
+
+import com.rabbitmq.client.AMQP.Basic.Get;
+import com.rabbitmq.client.AMQP.Queue.Delete;
+import io.amqplocks.internal.broker.AdminConnection;
+import io.amqplocks.internal.broker.Answer;
+import io.amqplocks.internal.broker.AuxiliaryReader;
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.MessageReading;
+import io.amqplocks.internal.broker.QueueArguments;
+import io.amqplocks.internal.broker.ServerVersion;
+import io.amqplocks.internal.session.Session;
+import io.amqplocks.lock.LockException;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+
+/**
+ * The broker side of the administration of counters and tokens, one administrator at a time. The
+ * exclusive queue that is the administrator's turn belongs to the same connection that publishes.
+ * An administrator that was overtaken therefore has no connection left to publish on. So each
+ * counter is filled by one administrator only, and once. Each step is bounded by its call. After a
+ * failed step the connection can only be closed.
+ *
+ * <p>Concurrency: for one thread.
+ */
+public class CounterAdminConnection implements AutoCloseable {
+
+  private final AdminConnection connection;
+  private final int brokerMajor;
+
+  /** Opens a connection. The caller closes it. */
+  public static CounterAdminConnection open(Call call, Session session) {
+    return new CounterAdminConnection(call, session.openAdministrator(call));
+  }
+
+  /** Uses that connection, for fencing counters. */
+  public CounterAdminConnection(Call call, AdminConnection connection) {
+    this.connection = connection;
+    try {
+      brokerMajor = major(call, connection.server());
+    } catch (LockException e) {
+      connection.close();
+      throw e;
+    }
+  }
+
+  /** Uses that connection to a broker of that major version. */
+  protected CounterAdminConnection(AdminConnection connection, int brokerMajor) {
+    this.connection = connection;
+    this.brokerMajor = brokerMajor;
+  }
+
+  /** The connection itself, for further steps. */
+  protected final AdminConnection connection() {
+    return connection;
+  }
+
+  public static int major(Call call, ServerVersion server) {
+    if (!server.isRabbit() || server.major() == 0) {
+      throw new LockException.FenceUnavailable(
+          "There are no fencing tokens of %s: they need quorum queues of RabbitMQ, and this broker is %s"
+              .formatted(call.lock(), server));
+    }
+    return server.major();
+  }
+
+  /** The major version of the broker. */
+  public final int brokerMajor() {
+    return brokerMajor;
+  }
+
+  /** Takes the turn. Returns false while another administrator has it. */
+  public final boolean take(Call call, String adminQueue) {
+    return connection.ask(call, "declare queue " + adminQueue, QueueArguments.exclusive(adminQueue))
+        == Answer.OK;
+  }
+
+  /** Whether the queue exists. */
+  public boolean exists(Call call, String queue) {
+    return connection.ask(call, "look for queue " + queue, QueueArguments.passive(queue))
+        == Answer.OK;
+  }
+
+  /** Declares a queue whose existence says that a counter is in use. */
+  public void declareEpoch(Call call, String queue) {
+    connection.must(call, "declare queue " + queue, QueueArguments.slot(queue));
+  }
+
+  /** Deletes a queue; does nothing if it does not exist. */
+  public final void delete(Call call, String queue) {
+    connection.must(call, "delete queue " + queue, new Delete.Builder().queue(queue).build());
+  }
+
+  /** Declares a counter and publishes its message. The queue must never have existed before. */
+  public void make(Call call, String queue, String content) {
+    connection.must(call, "declare counter " + queue, QueueArguments.counter(queue, brokerMajor));
+    if (!connection.publish(call, "fill counter " + queue, queue, List.of(content))) {
+      throw new LockException.FenceUnavailable(
+          "RabbitMQ did not take the message of counter %s for %s; is there a policy on it?"
+              .formatted(queue, call.lock()));
+    }
+  }
+
+  /** Reads a counter, which increments it. */
+  public MessageReading read(Call call, String queue) {
+    AtomicReference<MessageReading> reading = new AtomicReference<>(MessageReading.ABSENT);
+    String step = "read counter " + queue;
+    Answer answer =
+        connection.ask(
+            call,
+            step,
+            new Get.Builder().queue(queue).build(),
+            (channel, reply) -> reading.set(AuxiliaryReader.putBack(channel, reply)));
+    if (answer == Answer.LOCKED) {
+      throw new LockException.Unexpected(
+          "Queue %s is no counter: RabbitMQ lets nobody read it".formatted(queue), null);
+    }
+    return reading.get();
+  }
+
+  /** Gives up the turn. */
+  @Override
+  public void close() {
+    connection.close();
+  }
+}

@@ -1,0 +1,143 @@
+package io.amqplocks.internal.lease;
+
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.session.Session;
+import io.amqplocks.lock.LockId;
+import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A slot that this process holds at the broker. One lease after the other may use it without
+ * another request to the broker: the slot is handed over. It is handed over for a limited time
+ * only. Then it goes back to the broker, so that waiters in other processes get their turn.
+ *
+ * <p>Concurrency: at any time one lease owns the slot. It changes owners under the lock of a wait
+ * queue. The broker's notification that the slot is gone may arrive at any time. The thread that
+ * receives it sets a flag and then notifies the present lease. The thread that takes over sets the
+ * present lease and then reads the flag. So the notification reaches at least one of the two.
+ */
+public final class BrokerGrant {
+
+  /** How long after it was acquired at the broker a slot may be handed over within this process. */
+  static final Duration LONGEST = Duration.ofMillis(100);
+
+  /** How many times a slot may be handed over. */
+  static final int MOST = 10_000;
+
+  private final Hold hold;
+  private final Session session;
+  private final LeaseRegistry registry;
+  private final CoalescedVerification verification = new CoalescedVerification();
+  private final long since;
+  private int handOvers;
+  private long provenAt;
+  private volatile @Nullable HeldLease present;
+  private volatile boolean revoked;
+
+  BrokerGrant(Hold hold, Session session, LeaseRegistry registry) {
+    this.hold = hold;
+    this.session = session;
+    this.registry = registry;
+    since = registry.nanos();
+  }
+
+  Hold hold() {
+    return hold;
+  }
+
+  Session session() {
+    return session;
+  }
+
+  LeaseRegistry registry() {
+    return registry;
+  }
+
+  /**
+   * Asks the broker for the status of the slot, or waits for another lease or thread that is
+   * asking.
+   */
+  CoalescedVerification.Outcome check() {
+    Call call = registry.call(lock());
+    return verification.ask(call, () -> hold.status(call, session));
+  }
+
+  /**
+   * Creates a lease of the slot and makes it the present one.
+   *
+   * @param proven when the last good verification of the slot was sent
+   */
+  HeldLease lease(long proven) {
+    HeldLease lease = new HeldLease(this, proven);
+    present = lease;
+    return lease;
+  }
+
+  /**
+   * Called when the broker reports that the slot is gone, or belongs to another client. Does not
+   * block.
+   */
+  void revoked() {
+    revoked = true;
+    HeldLease told = present;
+    if (told != null) {
+      told.revoked();
+    }
+  }
+
+  /**
+   * Offers the slot to the next waiter of this process.
+   *
+   * @param proven when the last good verification of the slot was sent
+   * @return false if nobody waits, or if it is the turn of other processes; the slot must then go
+   *     back to the broker
+   */
+  boolean handOver(long proven) {
+    if (!hold.mayBeHandedOver()
+        || handOvers >= MOST
+        || registry.nanos() - since >= LONGEST.toNanos()) {
+      return false;
+    }
+    provenAt = proven;
+    handOvers++;
+    return registry.offer(this);
+  }
+
+  /** The lock that the slot belongs to. */
+  public LockId lock() {
+    return hold.lock();
+  }
+
+  /** Creates the next lease of the slot. Empty if the slot was lost in the meantime. */
+  public Optional<HeldLease> takeOver() {
+    HeldLease lease = lease(provenAt);
+    lease.begin();
+    if (revoked) {
+      lease.revoked();
+    }
+    if (lease.acquired()) {
+      return Optional.of(lease);
+    }
+    lease.withdraw();
+    return Optional.empty();
+  }
+
+  /** Gives the slot back to the broker, which takes as long as a release. Never throws. */
+  public void giveBack() {
+    hold.release(registry.call(lock()), session);
+    registry.freed(lock(), session);
+  }
+
+  /**
+   * Gives the slot back to the broker in the background. The broker is to confirm that the slot is
+   * not ours before anybody in this process may acquire it again.
+   */
+  void giveBackLater() {
+    if (session.isOpen()) {
+      registry.inBackground(this::giveBack);
+    } else {
+      registry.freed(lock(), session);
+    }
+  }
+}

@@ -1,0 +1,128 @@
+package io.amqplocks.internal.lease;
+
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockListener;
+import io.amqplocks.lock.LockObserver;
+import java.util.List;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Delivers events to the user's code: one at a time, in the order in which they were posted, on a
+ * thread of its own. So slow or failing listeners do not harm any lock. The thread ends when there
+ * is nothing to deliver.
+ */
+public final class EventDispatcher implements AutoCloseable {
+
+  private static final Logger log = LoggerFactory.getLogger(EventDispatcher.class);
+
+  /** How many events may be pending. The loss of a lease is delivered even above this limit. */
+  private static final int MOST = 10_000;
+
+  private final AtomicLong dropped = new AtomicLong();
+  private final List<LockListener> listeners;
+  private final LockListener recorder;
+  private final LockObserver observer;
+  private final ThreadPoolExecutor thread;
+
+  /**
+   * Creates a dispatcher for listeners.
+   *
+   * @param recorder is notified of losses only, at once and before all listeners; must not block or
+   *     fail
+   */
+  public EventDispatcher(
+      List<LockListener> listeners, LockListener recorder, ThreadFactory threads) {
+    this(listeners, recorder, List.of(), threads);
+  }
+
+  /**
+   * Creates a dispatcher for listeners and observers.
+   *
+   * @param observers follow calls and leases, on the threads of the callers except for a loss
+   */
+  public EventDispatcher(
+      List<LockListener> listeners,
+      LockListener recorder,
+      List<LockObserver> observers,
+      ThreadFactory threads) {
+    this.listeners = List.copyOf(listeners);
+    this.recorder = recorder;
+    observer = CompositeObserver.of(observers);
+    thread =
+        new ThreadPoolExecutor(0, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads);
+  }
+
+  /** Notifies the observers that a call for that lock begins on this thread. */
+  public LockObserver.Attempt begin(LockId lock) {
+    return observer.begin(lock);
+  }
+
+  /**
+   * Notifies all listeners later. Drops the event if they are so far behind that memory would
+   * suffer.
+   */
+  public void post(Consumer<LockListener> notice) {
+    if (thread.getQueue().size() >= MOST) {
+      if (dropped.getAndIncrement() % MOST == 0) {
+        log.warn("Lock listeners are too slow; notices are dropped, {} so far", dropped);
+      }
+      return;
+    }
+    postAlways(notice);
+  }
+
+  /**
+   * Notifies all listeners of a loss later, however far behind they are. The recorder is notified
+   * at once.
+   */
+  void postLoss(Consumer<LockListener> notice) {
+    notice.accept(recorder);
+    postAlways(notice);
+  }
+
+  private void postAlways(Consumer<LockListener> notice) {
+    for (LockListener listener : listeners) {
+      run(() -> notice.accept(listener));
+    }
+  }
+
+  /** Runs a piece of the user's code later, in order with the other events. */
+  void run(Runnable notice) {
+    try {
+      thread.execute(() -> guarded(notice));
+    } catch (RejectedExecutionException e) {
+      log.debug("Closed; a notice is not delivered");
+    }
+  }
+
+  private static void guarded(Runnable notice) {
+    try {
+      notice.run();
+    } catch (RuntimeException e) {
+      log.warn("A lock listener failed; the lock is not affected", e);
+    }
+  }
+
+  /** Delivers the posted events, but waits no longer than a second for that. */
+  @Override
+  public void close() {
+    thread.shutdown();
+    try {
+      if (!thread.awaitTermination(1, TimeUnit.SECONDS)) {
+        log.warn("A lock listener blocks; {} notices are not delivered", thread.getQueue().size());
+        thread.shutdownNow();
+      }
+    } catch (InterruptedException e) {
+      thread.shutdownNow();
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,99 @@
+package io.amqplocks.internal.mutex;
+
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.lease.HeldLease;
+import io.amqplocks.internal.lease.LeaseFactory;
+import io.amqplocks.internal.session.Session;
+import io.amqplocks.internal.waiting.Subscription;
+import io.amqplocks.lock.LockException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * Waiting for a mutex by a consumer that stands by. It is called by the broker, also if the holder
+ * dies, so nothing is asked meanwhile, except now and then whether the queue still has a message. A
+ * message that arrives is held at once, whether the waiter knows it yet or not. The subscription is
+ * used up by its first message.
+ *
+ * <p>Concurrency: for one thread at a time.
+ */
+final class ActiveConsumerSubscription implements Subscription {
+
+  /** The wait before the first look at the queue. */
+  private static final long SHORTEST = Duration.ofMillis(100).toNanos();
+
+  /** The longest time between two looks at the queue. */
+  private static final long LONGEST = Duration.ofSeconds(5).toNanos();
+
+  private final Session session;
+  private final ActiveConsumer consumer;
+  private final LeaseFactory leases;
+  private final Session.Member onEnd;
+  private boolean begun;
+  private boolean looked;
+  private boolean claimed;
+  private long lookAt;
+
+  ActiveConsumerSubscription(
+      Session session, ActiveConsumer consumer, LeaseFactory leases, Runnable wake) {
+    this.session = session;
+    this.consumer = consumer;
+    this.leases = leases;
+    onEnd = reason -> wake.run();
+    session.join(onEnd);
+  }
+
+  @Override
+  public Optional<HeldLease> attempt(Call call) {
+    if (!session.isOpen()) {
+      throw new LockException.Unreachable(
+          "The session ended while waiting for " + call.lock(), null);
+    }
+    long now = call.ticker().nanos();
+    if (!begun) {
+      begun = true;
+      lookAt = now + SHORTEST;
+    } else if (!consumer.isActive() && now - lookAt >= 0) {
+      ActiveConsumers.of(session).tend(call, consumer);
+      lookLater(call);
+    }
+    if (!consumer.isActive()) {
+      return Optional.empty();
+    }
+    claimed = true;
+    return leases.take(
+        call,
+        session,
+        (same, own) -> Optional.of(new ActiveConsumerHold(call.lock(), consumer, true)));
+  }
+
+  private void lookLater(Call call) {
+    looked = true;
+    long longest = longest();
+    lookAt = call.ticker().nanos() + ThreadLocalRandom.current().nextLong(longest / 2, longest);
+  }
+
+  @Override
+  public boolean isOver() {
+    return claimed || consumer.isGone();
+  }
+
+  @Override
+  public long pauseNanos() {
+    return looked ? longest() : SHORTEST;
+  }
+
+  /** A message proves nothing about a connection that was silent for long. */
+  private long longest() {
+    return Math.min(LONGEST, session.heartbeat().toNanos() / 2);
+  }
+
+  @Override
+  public void close() {
+    session.leave(onEnd);
+    if (!claimed) {
+      ActiveConsumers.of(session).release(consumer);
+    }
+  }
+}

@@ -1,0 +1,92 @@
+package io.amqplocks.internal.mutex;
+
+import com.rabbitmq.client.ShutdownSignalException;
+import io.amqplocks.internal.broker.BrokerErrors;
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.Delivery;
+import io.amqplocks.internal.lease.Hold.HoldStatus;
+import io.amqplocks.internal.mutex.MutexQueues.Content;
+import io.amqplocks.lock.LossReason;
+import io.amqplocks.lock.LossReason.Cause;
+import java.io.IOException;
+import java.time.Duration;
+
+/**
+ * Proves that a consumer is still the active one. Its message is requeued, and the broker sends it,
+ * or another one, to the active consumer and to nobody else.
+ *
+ * @param consumers looks at the queue if no message comes back
+ * @param queues gives the queue a message if it lost its own
+ */
+record ActiveConsumerVerification(ActiveConsumers consumers, MutexQueues queues) {
+
+  /** A message that was requeued comes back within this time, almost always. */
+  static final Duration SOON = Duration.ofMillis(100);
+
+  /**
+   * Whether the consumer is still the active one. A message that an earlier verification requeued
+   * may be on its way. It proves nothing of the time since, so it is awaited, and requeued again.
+   */
+  HoldStatus of(Call call, ActiveConsumer consumer) {
+    awaitMessage(call, consumer);
+    Delivery message = consumer.requeue();
+    if (message == null) {
+      return consumer.isGone() ? HoldStatus.GONE : HoldStatus.UNKNOWN;
+    }
+    try {
+      message.putBack();
+    } catch (IOException | ShutdownSignalException e) {
+      throw BrokerErrors.calling(call, "requeue the message of " + consumer.queue(), e);
+    }
+    awaitMessage(call, consumer);
+    if (consumer.isGone()) {
+      return HoldStatus.GONE;
+    }
+    return consumer.isActive() ? HoldStatus.OURS : HoldStatus.UNKNOWN;
+  }
+
+  private void awaitMessage(Call call, ActiveConsumer consumer) {
+    if (!consumer.await(Math.min(SOON.toNanos(), call.remainingNanos()))) {
+      findOut(call, consumer);
+    }
+  }
+
+  /** Why no message comes back: another consumer is active, or the queue lost its message. */
+  private void findOut(Call call, ActiveConsumer consumer) {
+    if (isPassedOver(call, consumer) || consumer.await(0)) {
+      return;
+    }
+    queues.publish(call, consumer.queue());
+    if (!consumer.await(call.remainingNanos() / 2)) {
+      boolean unused = isPassedOver(call, consumer);
+    }
+  }
+
+  /**
+   * Whether the queue is gone, or has a message that it does not send to this consumer. A queue
+   * that was busy may answer a look before it sees the message that was requeued earlier. So it is
+   * looked at twice.
+   */
+  private boolean isPassedOver(Call call, ActiveConsumer consumer) {
+    Content content = null;
+    for (int i = 0; i < 2; i++) {
+      content = consumers.look(call, consumer);
+      if (consumer.await(0)) {
+        return false;
+      }
+      if (content == null) {
+        break;
+      }
+      if (content.messages() == 0 && content.consumers() > 0) {
+        return false;
+      }
+    }
+    consumer.gone(
+        new LossReason(
+            Cause.REVOKED,
+            content == null
+                ? "queue %s was deleted".formatted(consumer.queue())
+                : "queue %s has another active consumer".formatted(consumer.queue())));
+    return true;
+  }
+}

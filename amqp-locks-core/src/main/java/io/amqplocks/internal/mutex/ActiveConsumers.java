@@ -1,0 +1,339 @@
+package io.amqplocks.internal.mutex;
+
+import com.rabbitmq.client.AMQP.Basic;
+import com.rabbitmq.client.AMQP.Queue.DeclareOk;
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Method;
+import com.rabbitmq.client.ShutdownSignalException;
+import io.amqplocks.internal.broker.Answer;
+import io.amqplocks.internal.broker.BorrowedChannel;
+import io.amqplocks.internal.broker.BrokerErrors;
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.ConsumerChannelPool;
+import io.amqplocks.internal.broker.Delivery;
+import io.amqplocks.internal.broker.Futures;
+import io.amqplocks.internal.broker.QueueArguments;
+import io.amqplocks.internal.broker.Rpc.LateAnswer;
+import io.amqplocks.internal.broker.Rpc.Reading;
+import io.amqplocks.internal.lease.Hold.HoldStatus;
+import io.amqplocks.internal.mutex.ActiveConsumer.Phase;
+import io.amqplocks.internal.mutex.MutexQueues.Content;
+import io.amqplocks.internal.session.PerSession;
+import io.amqplocks.internal.session.Session;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LossReason;
+import io.amqplocks.lock.LossReason.Cause;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The consumers of mutexes' queues, of one session. A queue has at least one message. Whoever is
+ * sent one holds the mutex, and all other consumers stand by, in the order of their arrival.
+ *
+ *
+ * <p>Concurrency: a consumer has a channel to itself, from the consume to the cancel. A consumer
+ * that comes about too late is cancelled by the thread that learns of it.
+ */
+final class ActiveConsumers {
+
+  private static final Logger log = LoggerFactory.getLogger(ActiveConsumers.class);
+
+  private static final PerSession<ActiveConsumers> SESSIONS =
+      new PerSession<>(ActiveConsumers::new);
+
+  /** The queue may expire between a declare and a consume, but not twice. */
+  private static final int TRIES = 3;
+
+  /** How long a queue that is being deleted may answer that its node is down. */
+  private static final long DELETION = Duration.ofMillis(50).toNanos();
+
+  /** The time between two looks whether the broker refused a message. */
+  private static final long REFUSAL = Duration.ofMillis(10).toNanos();
+
+  /** The time between two looks whether the client has handed a message on. */
+  private static final long HANDING_ON = Duration.ofNanos(50_000).toNanos();
+
+  /** A free mutex's message follows the reply to the consume within this time, almost always. */
+  private static final long AT_ONCE = Duration.ofNanos(500_000).toNanos();
+
+  private static final Method NO_CHANGE = new Basic.Qos.Builder().prefetchCount(1).build();
+
+  private final ConsumerChannelPool channels;
+  private final MutexQueues queues;
+  private final ActiveConsumerVerification verification;
+  private final boolean olderThan4;
+  private final AtomicLong lastTag = new AtomicLong();
+
+  /** The consumers of that session. */
+  static ActiveConsumers of(Session session) {
+    return SESSIONS.of(session);
+  }
+
+  private ActiveConsumers(Session session) {
+    channels = session.consumerChannels();
+    queues = new MutexQueues(session);
+    verification = new ActiveConsumerVerification(this, queues);
+    olderThan4 = session.server().major() < 4;
+  }
+
+  /**
+   * Begins to consume.
+   *
+   * @param arrived is called when a message has arrived or never will; must not block
+   * @return the consumer, to be given to {@link #release} in any case
+   * @throws LockException.Conflict if the queue is none of a mutex
+   */
+  ActiveConsumer consume(Call call, String queue, Runnable arrived) {
+    LockException last = null;
+    for (int i = 0; i < TRIES; i++) {
+      try {
+        queues.declareOnce(call, queue);
+        BorrowedChannel channel = channels.borrow(call, "consume from queue " + queue);
+        ActiveConsumer consumer =
+            new ActiveConsumer(queue, "mutex-" + lastTag.incrementAndGet(), channel, arrived);
+        if (consume(call, consumer)) {
+          return consumer;
+        }
+      } catch (LockException.Unexpected e) {
+        // The queue may just be expiring. That takes no time; a node that is down stays down.
+        if (!BrokerErrors.isQueueUnavailable(e)) {
+          throw e;
+        }
+        last = e;
+        Futures.pause(Math.min(DELETION, call.remainingNanos()));
+      }
+      queues.forget(queue);
+    }
+    throw new LockException.Unanswered(
+        "The queue %s of %s cannot be consumed: %s"
+            .formatted(
+                queue,
+                call.lock(),
+                last == null
+                    ? "it was deleted %d times meanwhile; see who deletes it".formatted(TRIES)
+                    : last.getMessage()));
+  }
+
+  /** Consumes; false if there is no such queue. */
+  private boolean consume(Call call, ActiveConsumer consumer) {
+    String step = "consume from queue " + consumer.queue();
+    Basic.Consume.Builder consume =
+        new Basic.Consume.Builder().queue(consumer.queue()).consumerTag(consumer.tag());
+    if (olderThan4) {
+      // Else a channel silently consumes on when the queue's process was restarted.
+      consume.arguments(Map.of("x-cancel-on-ha-failover", true));
+    }
+    Answer answer =
+        channels.ask(
+            call,
+            step,
+            consumer.channel(),
+            consume.build(),
+            Reading.NOTHING,
+            late -> abandon(consumer, late));
+    switch (answer) {
+      case OK -> {
+        return true;
+      }
+      case ABSENT -> {
+        channels.giveBack(consumer.channel());
+        return false;
+      }
+      case LOCKED -> {
+        channels.giveBack(consumer.channel());
+        throw MutexQueues.foreign(call, consumer.queue(), "another client uses it exclusively");
+      }
+      default -> throw call.unanswered(step);
+    }
+  }
+
+  /** A late reply to a consume that nobody waits for any more. */
+  private void abandon(ActiveConsumer consumer, Answer late) {
+    if (late == Answer.OK) {
+      log.info("A consumer of queue {} came too late; cancelling", consumer.queue());
+      release(consumer);
+    } else {
+      channels.giveBack(consumer.channel());
+    }
+  }
+
+  /** Acquires the mutex if it is free. A queue that is deleted meanwhile is no sign of a holder. */
+  Optional<ActiveConsumer> take(Call call, String queue) {
+    for (int i = 0; i < TRIES; i++) {
+      ActiveConsumer consumer = consume(call, queue, () -> log.trace("A message came"));
+      boolean taken = false;
+      try {
+        if (!consumer.await(AT_ONCE)) {
+          tend(call, consumer);
+        }
+        taken = consumer.isActive();
+        if (taken) {
+          return Optional.of(consumer);
+        }
+        if (!consumer.isGone()) {
+          return Optional.empty();
+        }
+      } finally {
+        if (!taken) {
+          release(consumer);
+        }
+      }
+    }
+    throw new LockException.Unanswered(
+        "RabbitMQ ended %d consumers of queue %s of %s in a row; see who deletes it"
+            .formatted(TRIES, queue, call.lock()));
+  }
+
+  /**
+   * Finds out whether the consumer was sent a message. A queue that has none gets one: it was
+   * purged, or the broker was restarted. If there is no other consumer, waits for that message.
+   *
+   * @throws LockException.Unanswered if the broker did not reply in time
+   */
+  void tend(Call call, ActiveConsumer consumer) {
+    Content content = look(call, consumer);
+    if (content == null || consumer.isActive() || isForgotten(consumer, content)) {
+      return;
+    }
+    if (content.messages() > 0) {
+      return;
+    }
+    queues.requireItsKind(call, consumer.queue());
+    if (content.consumers() == 1) {
+      publishAndWait(call, consumer);
+    } else if (!queues.isBlocked()) {
+      // Most likely another consumer holds. A surplus message harms nobody.
+      queues.publish(call, consumer.queue());
+    }
+  }
+
+  /**
+   * Whether the queue does not know the consumer: it has none, or sends the only one no message
+   * though it has one. The broker may have ended the consumer without telling.
+   */
+  private static boolean isForgotten(ActiveConsumer consumer, Content content) {
+    boolean forgotten =
+        content.consumers() == 0 || (content.consumers() == 1 && content.messages() > 0);
+    if (forgotten) {
+      consumer.gone(
+          new LossReason(
+              Cause.REVOKED, "queue %s has no such consumer".formatted(consumer.queue())));
+    }
+    return forgotten;
+  }
+
+  private void publishAndWait(Call call, ActiveConsumer consumer) {
+    Channel channel = queues.publish(call, consumer.queue());
+    long lookAt = call.ticker().nanos() + ActiveConsumerVerification.SOON.toNanos();
+    while (!consumer.await(Math.min(REFUSAL, call.remainingNanos()))) {
+      if (queues.isBlocked()) {
+        throw queues.publishersBlocked(call);
+      }
+      ShutdownSignalException refused = channel.getCloseReason();
+      if (refused != null) {
+        throw BrokerErrors.calling(call, "publish to queue " + consumer.queue(), refused);
+      }
+      if (call.remainingNanos() == 0) {
+        throw call.unanswered("deliver a message of queue " + consumer.queue());
+      }
+      if (call.ticker().nanos() - lookAt >= 0) {
+        Content content = look(call, consumer);
+        if (consumer.await(0) || content == null || isForgotten(consumer, content)) {
+          return;
+        }
+        lookAt = call.ticker().nanos() + ActiveConsumerVerification.SOON.toNanos();
+      }
+    }
+  }
+
+  /**
+   * Looks at the queue by the consumer's own channel. When this returns, every message has arrived
+   * that the queue had sent to the consumer before it replied. The queue's process replies after it
+   * sent the message. The broker's channel may pass the reply on first, but it has the message
+   * then, and passes that on before it replies to a second request. The client hands messages to
+   * another thread, which the channel knows of.
+   *
+   * @return null if the queue has gone
+   */
+  @Nullable Content look(Call call, ActiveConsumer consumer) {
+    String step = "look at queue " + consumer.queue();
+    AtomicReference<@Nullable Content> content = new AtomicReference<>();
+    Answer answer;
+    try {
+      answer =
+          channels.ask(
+              call,
+              step,
+              consumer.channel(),
+              QueueArguments.passive(consumer.queue()),
+              (channel, reply) -> content.set(Content.of((DeclareOk) reply.getMethod())),
+              LateAnswer.IGNORED);
+      if (answer == Answer.OK) {
+        answer =
+            channels.ask(
+                call, step, consumer.channel(), NO_CHANGE, Reading.NOTHING, LateAnswer.IGNORED);
+      }
+    } catch (LockException.Unexpected e) {
+      // A queue that is being deleted, or whose process just died, may be said to be down.
+      if (!BrokerErrors.isQueueUnavailable(e)) {
+        throw e;
+      }
+      consumer.gone(new LossReason(Cause.REVOKED, BrokerErrors.text(e.getCause())));
+      return null;
+    }
+    if (answer == Answer.TIMED_OUT) {
+      throw call.unanswered(step);
+    }
+    while (consumer.channel().isReceiving() && call.remainingNanos() > 0) {
+      Futures.pause(HANDING_ON);
+    }
+    if (answer != Answer.OK) {
+      consumer.gone(
+          new LossReason(Cause.REVOKED, "queue %s was deleted".formatted(consumer.queue())));
+      return null;
+    }
+    return content.get();
+  }
+
+  /** Whether the consumer is still the active one, as {@link ActiveConsumerVerification} proves. */
+  HoldStatus verify(Call call, ActiveConsumer consumer) {
+    return verification.of(call, consumer);
+  }
+
+  /**
+   * Gives the mutex back, or stops waiting for it. Never throws, and does not wait. The consumer
+   * ends before its message goes back, so the broker sends that to the next consumer. Only the
+   * first call has an effect.
+   */
+  void release(ActiveConsumer consumer) {
+    ActiveConsumer.State was = consumer.cancel();
+    if (was.phase() == Phase.CANCELLED) {
+      return;
+    }
+    BorrowedChannel channel = consumer.channel();
+    if (was.phase() == Phase.GONE) {
+      queues.forget(consumer.queue());
+      // A restarted queue may take the number of our message for another client's message.
+      channels.discard(channel);
+      return;
+    }
+    try {
+      channel.cancel(consumer.tag());
+      Delivery message = was.message();
+      if (message != null) {
+        message.putBack();
+      }
+    } catch (IOException | ShutdownSignalException e) {
+      // The channel or the connection is gone, and the consumer with it.
+      log.debug("A mutex was released with its channel: {}", BrokerErrors.text(e));
+    }
+    channels.giveBack(channel);
+  }
+}

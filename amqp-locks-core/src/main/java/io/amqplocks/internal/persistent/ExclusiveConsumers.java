@@ -1,0 +1,248 @@
+package io.amqplocks.internal.persistent;
+
+import com.rabbitmq.client.AMQP.Basic;
+import com.rabbitmq.client.AMQP.Queue.DeclareOk;
+import com.rabbitmq.client.Method;
+import io.amqplocks.internal.broker.Answer;
+import io.amqplocks.internal.broker.BorrowedChannel;
+import io.amqplocks.internal.broker.BrokerErrors;
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.ConsumerChannelPool;
+import io.amqplocks.internal.broker.Futures;
+import io.amqplocks.internal.broker.QueueArguments;
+import io.amqplocks.internal.broker.QueueCache;
+import io.amqplocks.internal.broker.Rpc.LateAnswer;
+import io.amqplocks.internal.broker.Rpc.Reading;
+import io.amqplocks.internal.broker.RpcChannelPool;
+import io.amqplocks.internal.session.PerSession;
+import io.amqplocks.internal.session.Session;
+import io.amqplocks.lock.LockException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The exclusive consumers of one session. To consume a durable classic queue exclusively is to hold
+ * the lock. The queue's process admits one consumer, of this connection or another, so threads need
+ * no registry as they do for exclusive queues.
+ *
+ * <p>A quorum queue admits any number of exclusive consumers without an error (trap 16). So a queue
+ * is relied on only after it refused a second consumer. This tests the property that counts. It
+ * needs no permission to declare. It cannot bring back a lock that was disabled in the meantime, as
+ * a declare could. The test is repeated whenever the queue was seen to go. A holder that finds two
+ * consumers at a verification has lost the lock.
+ *
+ * <p>Concurrency: a consumer has a channel to itself, and the user of the channel sends one request
+ * at a time. A consumer that comes about too late is cancelled by the thread that learns of it.
+ */
+public final class ExclusiveConsumers {
+
+  private static final Logger log = LoggerFactory.getLogger(ExclusiveConsumers.class);
+
+  private static final PerSession<ExclusiveConsumers> SESSIONS =
+      new PerSession<>(
+          session -> new ExclusiveConsumers(session.rpc(), session.consumerChannels()));
+
+  private final RpcChannelPool holder;
+  private final ConsumerChannelPool channels;
+  private final AtomicLong lastTag = new AtomicLong();
+  private static final long SHORTEST_PAUSE = Duration.ofMillis(10).toNanos();
+  private static final long LONGEST_PAUSE = Duration.ofMillis(80).toNanos();
+
+  private final QueueCache exclusive = new QueueCache();
+
+  /** The exclusive consumers of that session. */
+  public static ExclusiveConsumers of(Session session) {
+    return SESSIONS.of(session);
+  }
+
+  ExclusiveConsumers(RpcChannelPool holder, ConsumerChannelPool channels) {
+    this.holder = holder;
+    this.channels = channels;
+  }
+
+  /**
+   * Counts the queue's consumers, without closing the channel of a consumer. While a queue is being
+   * deleted, RabbitMQ may reply for a moment that its node is down. So the queue is looked for again,
+   * for as long as a deletion takes and no longer: a node that is down stays down.
+   *
+   * @return empty if there is no such queue
+   * @throws LockException.Unanswered if the broker did not reply in time
+   */
+  public OptionalInt count(Call call, String queue) {
+    for (long pause = SHORTEST_PAUSE; pause <= LONGEST_PAUSE; pause *= 2) {
+      try {
+        return countOnce(call, queue);
+      } catch (LockException.Unexpected e) {
+        if (!BrokerErrors.isQueueUnavailable(e)) {
+          throw e;
+        }
+        Futures.pause(Math.min(pause, call.remainingNanos()));
+      }
+    }
+    return countOnce(call, queue);
+  }
+
+  private OptionalInt countOnce(Call call, String queue) {
+    String step = "look for queue " + queue;
+    AtomicInteger count = new AtomicInteger();
+    Answer answer =
+        holder.ask(
+            call,
+            step,
+            QueueArguments.passive(queue),
+            (channel, reply) -> count.set(((DeclareOk) reply.getMethod()).getConsumerCount()),
+            LateAnswer.IGNORED);
+    return switch (answer) {
+      case OK -> OptionalInt.of(count.get());
+      case ABSENT -> {
+        exclusive.remove(queue);
+        yield OptionalInt.empty();
+      }
+      // The queue is exclusive to another connection, so nobody else can ever consume from it.
+      case LOCKED -> throw notExclusive(call, queue);
+      case TIMED_OUT -> throw call.unanswered(step);
+    };
+  }
+
+  /**
+   * Consumes the queue exclusively.
+   *
+   * @return empty if another consumer does, or the queue has gone
+   * @throws LockException.Conflict if the queue admits more than one exclusive consumer
+   * @throws LockException.Unanswered if the broker did not reply in time; the consumer is cancelled
+   *     as soon as it does
+   */
+  public Optional<ExclusiveConsumer> take(Call call, String queue) {
+    ExclusiveConsumer taken = prepare(call, queue);
+    if (consume(call, taken) != Answer.OK) {
+      return Optional.empty();
+    }
+    if (exclusive.contains(queue)) {
+      return Optional.of(taken);
+    }
+    boolean proven = false;
+    try {
+      proven = refusesAnother(call, taken);
+    } finally {
+      if (!proven) {
+        release(call, taken);
+      }
+    }
+    if (!proven) {
+      return Optional.empty();
+    }
+    exclusive.add(queue);
+    return Optional.of(taken);
+  }
+
+  /**
+   * Whether the queue, which this session consumes, refuses a second consumer; false if it is
+   * another queue by now.
+   */
+  private boolean refusesAnother(Call call, ExclusiveConsumer first) {
+    ExclusiveConsumer second = prepare(call, first.queue());
+    Answer answer = consume(call, second);
+    if (answer != Answer.OK) {
+      return answer == Answer.LOCKED;
+    }
+    try {
+      int consumers = count(call, first.queue()).orElse(0);
+      first.notAlone(consumers);
+      if (consumers > 1) {
+        second.notAlone(consumers);
+        throw notExclusive(call, first.queue());
+      }
+      // The queue of the first consumer was deleted and declared anew.
+      return false;
+    } finally {
+      release(call, second);
+    }
+  }
+
+  private static LockException notExclusive(Call call, String queue) {
+    return new LockException.Conflict(
+        "The queue %s cannot guard %s: it is not a shared classic queue, which alone refuse a second"
+                .formatted(queue, call.lock())
+            + " exclusive consumer; delete it and enable the lock anew");
+  }
+
+  private ExclusiveConsumer prepare(Call call, String queue) {
+    BorrowedChannel channel = channels.borrow(call, "consume from queue " + queue);
+    ExclusiveConsumer consumer =
+        new ExclusiveConsumer(queue, "hold-" + lastTag.incrementAndGet(), channel);
+    channel.listen(consumer);
+    return consumer;
+  }
+
+  private Answer consume(Call call, ExclusiveConsumer consumer) {
+    String step = "consume from queue " + consumer.queue();
+    BorrowedChannel channel = consumer.channel();
+    Method consume =
+        new Basic.Consume.Builder()
+            .queue(consumer.queue())
+            .consumerTag(consumer.tag())
+            .exclusive()
+            .build();
+    Answer answer =
+        channels.ask(
+            call, step, channel, consume, Reading.NOTHING, late -> undo(call, consumer, late));
+    if (answer == Answer.TIMED_OUT) {
+      throw call.unanswered(step);
+    }
+    if (answer != Answer.OK) {
+      channels.giveBack(channel);
+    }
+    if (answer == Answer.ABSENT) {
+      exclusive.remove(consumer.queue());
+    }
+    return answer;
+  }
+
+  /** A late reply to a consume that nobody waits for any more. */
+  private void undo(Call call, ExclusiveConsumer consumer, Answer late) {
+    if (late != Answer.OK) {
+      channels.giveBack(consumer.channel());
+      return;
+    }
+    log.info("{}: consumer of {} came too late; cancelling", call.lock(), consumer.queue());
+    release(Call.on(call.lock(), call.bound(), call.ticker()), consumer);
+  }
+
+  /**
+   * Cancels the consumer. Never throws. An overdue reply is awaited in the background: closing the
+   * channel would wait for the same reply.
+   */
+  public void release(Call call, ExclusiveConsumer consumer) {
+    if (consumer.isGone()) {
+      exclusive.remove(consumer.queue());
+    }
+    String step = "cancel the consumer of queue " + consumer.queue();
+    BorrowedChannel channel = consumer.channel();
+    try {
+      Basic.Cancel cancel = new Basic.Cancel.Builder().consumerTag(consumer.tag()).build();
+      Answer answer =
+          channels.ask(call, step, channel, cancel, Reading.NOTHING, late -> released(consumer));
+      if (answer == Answer.TIMED_OUT) {
+        log.warn("{}: {}; it will when it can", call.lock(), call.unanswered(step).getMessage());
+      } else {
+        released(consumer);
+      }
+    } catch (LockException e) {
+      // The channel or the connection is gone, and the consumer with it.
+      log.debug("{}: released with its channel: {}", call.lock(), e.getMessage());
+    }
+  }
+
+  private void released(ExclusiveConsumer consumer) {
+    if (consumer.isGone()) {
+      channels.discard(consumer.channel());
+    } else {
+      channels.giveBack(consumer.channel());
+    }
+  }
+}

@@ -1,0 +1,302 @@
+package io.amqplocks.internal.tokens;
+
+import com.rabbitmq.client.ShutdownSignalException;
+import io.amqplocks.internal.broker.BorrowedChannel;
+import io.amqplocks.internal.broker.BrokerErrors;
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.Delivery;
+import io.amqplocks.internal.tokens.TokenState.Phase;
+import io.amqplocks.internal.tokens.TokenState.ReceivedMessage;
+import io.amqplocks.lock.LossReason;
+import io.amqplocks.lock.LossReason.Cause;
+import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A token of this session. It is first awaited. Once its message has arrived, it is held as long as
+ * the message is not answered and its channel is open. It is never acknowledged. To verify it, the
+ * holder gives it back, and receives a message again: the same token or another one.
+ *
+ * <p>Concurrency: the whole state is one immutable {@link TokenState} in an atomic reference. Four
+ * parties race to change it: arriving messages, the broker's notification of an end, a
+ * verification, and a release. Each change is a pure function applied by compare-and-set. The party
+ * whose change took a message out of the state answers that message, once. A message that arrives
+ * unrequested shows that the broker had given the token away: the message goes back, and the token
+ * is lost. An end that this side did not cause is one future that is completed once. Verifications
+ * take turns. The file is above 300 lines because all four parties are in it.
+ */
+public final class HeldToken {
+
+  private static final Logger log = LoggerFactory.getLogger(HeldToken.class);
+
+  private final String queue;
+  private final boolean classic;
+  private final AtomicReference<TokenState> state;
+  private final CompletableFuture<LossReason> gone = new CompletableFuture<>();
+  private final Semaphore turn = new Semaphore(1);
+  private volatile CompletableFuture<Void> coming = new CompletableFuture<>();
+  private volatile @Nullable Delivery judged;
+
+  /**
+   * Awaits a token on the given channel.
+   *
+   * @param classic whether the queue is a classic one
+   * @param tag the consumer's tag, or empty if the message is requested by a get
+   */
+  HeldToken(String queue, boolean classic, String tag, BorrowedChannel channel) {
+    this.queue = queue;
+    this.classic = classic;
+    TokenReceiver first = new TokenReceiver(this, tag, channel, false);
+    state = new AtomicReference<>(new TokenState(Phase.WAITING, first, null, null, false));
+    channel.listen(first);
+  }
+
+  String queue() {
+    return queue;
+  }
+
+  boolean isClassic() {
+    return classic;
+  }
+
+  TokenState state() {
+    return state.get();
+  }
+
+  /** The receiver that has the message or will receive it. */
+  TokenReceiver receiver() {
+    return state.get().receiver();
+  }
+
+  /** A message arrived at the given receiver. */
+  void delivered(TokenReceiver receiver, Delivery message) throws IOException {
+    // Read before the message can be seen. A thread that sees it may give it back, and wait for
+    // the next one.
+    CompletableFuture<Void> awaited = coming;
+    Delivery last = judged;
+    boolean isOther = last != null && !last.content().equals(message.content());
+    TokenState was = state.getAndUpdate(now -> now.came(receiver, message, isOther));
+    if (was.awaits(receiver)) {
+      awaited.complete(null);
+      return;
+    }
+    if (!was.phase().isFinal() && concerns(receiver)) {
+      // First, or the message would be sent to the same consumer again.
+      receiver.cancel();
+      message.putBack();
+      gone(
+          new LossReason(
+              Cause.REVOKED,
+              "RabbitMQ sent a second token of queue %s to the holder of one, so it had given that away"
+                  .formatted(queue)));
+      return;
+    }
+    message.putBack();
+  }
+
+  /**
+   * The broker cancelled the given receiver's consumer. The token is lost at once, whatever the
+   * reason.
+   */
+  void cancelled(TokenReceiver receiver) {
+    if (concerns(receiver)) {
+      gone(
+          new LossReason(
+              Cause.REVOKED,
+              ("RabbitMQ ended the consumer that held a token of queue %s: the queue was deleted, or"
+                      + " its process or node went down, or consumer_timeout was over")
+                  .formatted(queue)));
+    }
+  }
+
+  /** The given receiver's channel was closed. */
+  void closed(TokenReceiver receiver, ShutdownSignalException cause) {
+    if (cause.isHardError() || !concerns(receiver)) {
+      // If the connection closed, the session ends too, and notifies its members itself.
+      return;
+    }
+    String why = BrokerErrors.text(cause);
+    gone(
+        BrokerErrors.isHeldTooLong(cause)
+            ? new LossReason(Cause.HELD_TOO_LONG, why)
+            : new LossReason(
+                Cause.REVOKED,
+                "RabbitMQ closed the channel that held a token of queue %s: %s"
+                    .formatted(queue, why)));
+  }
+
+  private boolean concerns(TokenReceiver receiver) {
+    TokenState now = state.get();
+    return now.receiver().equals(receiver)
+        || (now.former() != null && now.former().receiver().equals(receiver));
+  }
+
+  /** The broker took the token away. */
+  void gone(LossReason reason) {
+    if (!end(Phase.GONE).phase().isFinal()) {
+      log.debug("A token of queue {} is gone: {}", queue, reason);
+      gone.complete(reason);
+      coming.complete(null);
+    }
+  }
+
+  /**
+   * Stops wanting the token.
+   *
+   * @return the state before, whose phase is final if the token had ended
+   */
+  TokenState leave() {
+    TokenState was = end(Phase.LEFT);
+    coming.complete(null);
+    return was;
+  }
+
+  private TokenState end(Phase end) {
+    return state.getAndUpdate(now -> now.ended(end));
+  }
+
+  /**
+   * Waits for the turn to verify the token; false if another thread has it until the call ends.
+   * {@link #turned} ends the turn.
+   */
+  boolean turn(Call call) {
+    boolean interrupted = false;
+    try {
+      while (true) {
+        try {
+          return turn.tryAcquire(call.remainingNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  void turned() {
+    turn.release();
+  }
+
+  /** Completes when the next message arrives or never will; for the thread that has the turn. */
+  CompletableFuture<Void> coming() {
+    return coming;
+  }
+
+  /**
+   * Records that the message is about to be given back, and that the next one is to arrive at the
+   * given receiver; for the thread that has the turn.
+   *
+   * @return the message to give back; null if the token is not held any more
+   */
+  @Nullable ReceivedMessage giveBack(TokenReceiver next) {
+    coming = new CompletableFuture<>();
+    TokenState was = change(now -> now.returned(next));
+    return was.phase() == Phase.HERE && was.message() != null
+        ? new ReceivedMessage(was.receiver(), was.message())
+        : null;
+  }
+
+  /** Records that nothing will arrive at the given receiver. */
+  void revert(TokenReceiver failed) {
+    TokenState unused = change(now -> now.reverted(failed));
+  }
+
+  /**
+   * Records that the message that arrived is not wanted. The token is held by the former receiver's
+   * message again.
+   *
+   * @return the state before, whose message and receiver the caller gives back; null if there was
+   *     no former receiver
+   */
+  @Nullable TokenState decline() {
+    TokenState was = change(TokenState::declined);
+    return !was.phase().isFinal() && was.former() != null ? was : null;
+  }
+
+  /** Takes what the former receiver still has to give back; for one caller only. */
+  @Nullable ReceivedMessage takeFormer() {
+    return change(TokenState::withoutFormer).former();
+  }
+
+  /** As {@link #takeFormer}, but takes nothing if another message came meanwhile. */
+  @Nullable ReceivedMessage takeFormerUnlessCame() {
+    TokenState was = change(TokenState::withoutFormerUnlessCame);
+    return was.phase() == Phase.RETURNED && was.message() == null ? was.former() : null;
+  }
+
+  private TokenState change(UnaryOperator<TokenState> how) {
+    return state.getAndUpdate(how);
+  }
+
+  /** Whether its message is here. */
+  public boolean isHere() {
+    return state.get().phase() == Phase.HERE;
+  }
+
+  /** Its message, which must have arrived. */
+  Delivery message() {
+    Delivery message = state.get().message();
+    if (message == null) {
+      throw new IllegalStateException("no token of queue " + queue + " has come yet");
+    }
+    return message;
+  }
+
+  /** Whether this message was judged to be a token of ours. */
+  boolean isJudged(Delivery message) {
+    return message.equals(judged);
+  }
+
+  /** Records that the message that is here was judged to be a token of ours. */
+  public void approve() {
+    judged = state.get().message();
+    TokenState unused = change(TokenState::approved);
+  }
+
+  /**
+   * Whether another message arrived for the one that was given back, and it was not judged yet.
+   * Another client may have the token by now.
+   */
+  public boolean isDoubtful() {
+    TokenState now = state.get();
+    return now.doubtful() && !now.phase().isFinal();
+  }
+
+  /** The text of the message. */
+  public String content() {
+    return message().content();
+  }
+
+  /** How often it was taken and put back before, if the queue counts that. */
+  public long returns() {
+    return message().returns();
+  }
+
+  /** Whether the broker ended it, as far as this process was notified. */
+  public boolean isGone() {
+    return gone.isDone();
+  }
+
+  /**
+   * Runs the callback when the broker ends the token, or now if it has, on any thread. The callback
+   * must not block.
+   */
+  public void whenGone(Runnable told) {
+    var unused = gone.thenRun(told);
+  }
+
+  /** How the broker ended it. */
+  public LossReason loss() {
+    return gone.getNow(new LossReason(Cause.REVOKED, "queue " + queue + " was deleted"));
+  }
+}

@@ -1,0 +1,77 @@
+package io.amqplocks.internal.tokens;
+
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.lease.HeldLease;
+import io.amqplocks.internal.lease.LeaseFactory;
+import io.amqplocks.internal.session.Session;
+import io.amqplocks.internal.waiting.Subscription;
+import io.amqplocks.lock.LockException;
+import java.util.Optional;
+
+/**
+ * Waiting for a token as a consumer: the broker sends one as soon as there is one for us. A pushed
+ * token is held at once, whether the waiter knows it yet or not. So the waiter cannot be overtaken,
+ * and a token for a waiter that has left goes back at once. The subscription is used up by the
+ * first token, whatever becomes of it.
+ *
+ * <p>Concurrency: for one thread at a time.
+ */
+final class TokenDeliverySubscription implements Subscription {
+
+  private final Session session;
+  private final TokenSubscription subscription;
+  private final TokenQueueRef tokenQueue;
+  private final TokenContest contest;
+  private final LeaseFactory leases;
+  private final Session.Member onEnd;
+  private boolean queueIsGone;
+
+  TokenDeliverySubscription(
+      Session session,
+      TokenSubscription subscription,
+      TokenQueueRef tokenQueue,
+      TokenContest contest,
+      LeaseFactory leases,
+      Runnable wake) {
+    this.session = session;
+    this.subscription = subscription;
+    this.tokenQueue = tokenQueue;
+    this.contest = contest;
+    this.leases = leases;
+    onEnd = reason -> wake.run();
+    session.join(onEnd);
+  }
+
+  @Override
+  public Optional<HeldLease> attempt(Call call) {
+    if (!session.isOpen()) {
+      throw new LockException.Unreachable(
+          "The session ended while waiting for a token of " + call.lock(), null);
+    }
+    // If the broker has not answered a request lately, it may be about to drop the connection.
+    if (session.silentNanos() > pauseNanos()
+        && !TokenQueues.of(session).exists(call, tokenQueue.queue())) {
+      queueIsGone = true;
+    }
+    // The subscription yields its token once, so no later attempt can receive it again.
+    Optional<TokenHold> won =
+        subscription.claim().flatMap(pushed -> contest.accept(call, session, pushed));
+    return won.isPresent() ? leases.take(call, session, (same, own) -> won) : Optional.empty();
+  }
+
+  @Override
+  public boolean isOver() {
+    return queueIsGone || subscription.isOver();
+  }
+
+  @Override
+  public long pauseNanos() {
+    return session.heartbeat().toNanos() / 2;
+  }
+
+  @Override
+  public void close() {
+    session.leave(onEnd);
+    subscription.close();
+  }
+}

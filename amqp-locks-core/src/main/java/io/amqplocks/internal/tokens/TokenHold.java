@@ -1,0 +1,218 @@
+package io.amqplocks.internal.tokens;
+
+import io.amqplocks.internal.broker.Answer;
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.Delivery;
+import io.amqplocks.internal.lease.Hold;
+import io.amqplocks.internal.session.Session;
+import io.amqplocks.internal.tokens.ReturnedMessageJudge.Verdict;
+import io.amqplocks.lock.FencingToken;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockKind;
+import io.amqplocks.lock.LossReason;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A hold by an unacknowledged message. To receive the message is to hold, and nothing else needs to
+ * be secured: the broker gives it to nobody else while it knows our channel. On a quorum queue the
+ * message carries the number of its returns, which is a fencing token: the next holder of the
+ * message gets a higher number. The number of a lease is fixed when it is acquired.
+ *
+ * <p>Concurrency: what was received last is one immutable object. It is replaced by verifications,
+ * of which there is one at a time, and read by any thread.
+ */
+final class TokenHold implements Hold {
+
+  private static final Logger log = LoggerFactory.getLogger(TokenHold.class);
+
+  private final LockId lock;
+  private final TokenQueueRef tokenQueue;
+  private final boolean fenced;
+  private final boolean keptInItsSlot;
+  private final boolean pushed;
+  private final HeldToken token;
+  private final Optional<FencingToken> number;
+  private volatile Received received;
+
+  /**
+   * The message that was received last.
+   *
+   * @param content the token in it; empty for a stranger's token, in the plain protocol
+   * @param returns how often it was taken and put back before
+   * @param risk warns when it has been held for long
+   */
+  record Received(Optional<TokenContent> content, long returns, ConsumerTimeoutWarning risk) {}
+
+  /**
+   * The hold by a message that is a token.
+   *
+   * @param fenced whether the lease must have a fencing token
+   * @param keptInItsSlot whether another slot's token cannot stand for this one
+   * @param pushed whether the broker sent the message without a request
+   */
+  TokenHold(
+      LockId lock,
+      TokenQueueRef tokenQueue,
+      boolean fenced,
+      boolean keptInItsSlot,
+      boolean pushed,
+      HeldToken token,
+      Received received) {
+    this.lock = lock;
+    this.tokenQueue = tokenQueue;
+    this.fenced = fenced;
+    this.keptInItsSlot = keptInItsSlot;
+    this.pushed = pushed;
+    this.token = token;
+    this.received = received;
+    number =
+        received
+            .content()
+            .filter(content -> fenced)
+            .map(content -> new FencingToken(content.slot(), content.epoch(), received.returns()));
+  }
+
+  @Override
+  public LockId lock() {
+    return lock;
+  }
+
+  /** The token's slot; 0 for a stranger's token, which has no slot number. */
+  @Override
+  public int slot() {
+    return received.content().map(TokenContent::slot).orElse(0);
+  }
+
+  @Override
+  public boolean secure(Call call, Session session, Runnable revoked) {
+    if (fenced) {
+      requireCounted(session);
+    }
+    token.whenGone(revoked);
+    return !token.isGone();
+  }
+
+  private void requireCounted(Session session) {
+    Optional<TokenContent> content = received.content();
+    if (content.isEmpty() || !tokenQueue.isQuorum()) {
+      throw new LockException.FenceUnavailable(
+          "The %s has no fencing tokens: its queue %s is a classic one, which counts nothing; create it"
+                  .formatted(lock, tokenQueue.queue())
+              + " as TokenQueueType.QUORUM");
+    }
+    int major = session.server().major();
+    if (content.get().brokerMajor() != major) {
+      throw new LockException.FenceUnavailable(
+          "There is no fencing token of %s: its tokens are of RabbitMQ %d, and RabbitMQ %d counts anew;"
+                  .formatted(lock, content.get().brokerMajor(), major)
+              + " have an administrator repair it, by admin().%s(\"%s\").repair(timeout), which makes new"
+                  .formatted(
+                      lock.kind() == LockKind.FENCED_MUTEX ? "fencedMutex" : "tokenSemaphore",
+                      lock.name())
+              + " tokens");
+    }
+  }
+
+  @Override
+  public Optional<FencingToken> tokenIfAny() {
+    return number;
+  }
+
+  @Override
+  public boolean mayBeHandedOver() {
+    return !fenced;
+  }
+
+  @Override
+  public HoldStatus status(Call call, Session session) {
+    received.risk().warn(call.ticker().nanos(), this, session.server(), tokenQueue);
+    try {
+      if (keptInItsSlot) {
+        switch (TokenQueues.of(session).idleBesides(call.half(), token)) {
+          case SOME -> {
+            return token.isGone() ? HoldStatus.GONE : HoldStatus.OURS;
+          }
+          case NO_QUEUE -> {
+            return HoldStatus.GONE;
+          }
+          case UNKNOWN -> {
+            return HoldStatus.UNKNOWN;
+          }
+          case NONE -> log.trace("None is idle, so what {} gives back comes back", this);
+        }
+      }
+      Answer answer =
+          TokenQueues.of(session).verify(call, token, fenced, came -> judge(call, session, came));
+      return switch (answer) {
+        case OK -> HoldStatus.OURS;
+        case TIMED_OUT -> HoldStatus.UNKNOWN;
+        case ABSENT, LOCKED -> HoldStatus.GONE;
+      };
+    } catch (LockException.Unanswered e) {
+      return HoldStatus.UNKNOWN;
+    }
+  }
+
+  /**
+   * Judges a message that came back at a verification. The lease may move to another slot's token,
+   * unless it is fenced: its number belongs to its slot, and was issued with the lease.
+   */
+  private Verdict judge(Call call, Session session, Delivery came) {
+    Optional<TokenContent> content;
+    try {
+      content = tokenQueue.token(call, session, came.content());
+    } catch (LockException e) {
+      log.debug("Whether what came is a token of {} cannot be told: {}", lock, e.getMessage());
+      return Verdict.EXCHANGE;
+    }
+    if (tokenQueue.isStray(lock, content)) {
+      return Verdict.DROP;
+    }
+    Received last = received;
+    if (fenced) {
+      if (content.isEmpty() || !last.content().filter(content.get()::isSameAs).isPresent()) {
+        return Verdict.EXCHANGE;
+      }
+      if (came.returns() != last.returns() + 1) {
+        return Verdict.LOST;
+      }
+    }
+    received =
+        new Received(content, came.returns(), new ConsumerTimeoutWarning(call.ticker().nanos()));
+    return Verdict.KEEP;
+  }
+
+  @Override
+  public void release(Call call, Session session) {
+    TokenQueues.of(session).release(token);
+  }
+
+  @Override
+  public boolean isInDoubt() {
+    return token.isDoubtful();
+  }
+
+  /** A pushed message does not prove that the broker hears us; the last answered request does. */
+  @Override
+  public long proofAgeNanos(Session session) {
+    return pushed ? session.silentNanos() : 0;
+  }
+
+  @Override
+  public String queueName() {
+    return tokenQueue.queue();
+  }
+
+  @Override
+  public LossReason loss() {
+    return token.loss();
+  }
+
+  @Override
+  public String toString() {
+    return "a token of " + lock;
+  }
+}

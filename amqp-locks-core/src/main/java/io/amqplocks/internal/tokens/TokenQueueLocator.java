@@ -1,0 +1,116 @@
+package io.amqplocks.internal.tokens;
+
+import io.amqplocks.admin.TokenQueueType;
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.QueueNames;
+import io.amqplocks.internal.session.Session;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockKind;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Locates the token queue of each lock. The queue is read from the record at the broker once, and
+ * again when that queue has gone.
+ *
+ * <p>Concurrency: a remembered queue may be outdated at any time. That does no harm: a queue that
+ * is not in use any more is deleted, and no name is used twice. A caller that finds an upgraded
+ * broker tries to upgrade the queues, one caller at a time in a process.
+ */
+public final class TokenQueueLocator {
+
+  /** A process with more locks than that makes their names up at run time. */
+  private static final int MOST_REMEMBERED = 10_000;
+
+  private final QueueNames names;
+  private final TokenRecords records;
+  private final Upgrade upgrade;
+  private final Map<LockId, Found> places = new ConcurrentHashMap<>();
+
+  private record Found(TokenQueueRef tokenQueue, RecordedTokens tokens) {}
+
+  /** Moves tokens that were made on another major version of the broker. */
+  @FunctionalInterface
+  public interface Upgrade {
+    /**
+     * Makes their queues as this version requires, if nobody is in the way.
+     *
+     * @return whether they are as required
+     */
+    boolean attempt(Call call);
+  }
+
+  /** Locates the queues of locks with the given names. */
+  public TokenQueueLocator(QueueNames names, TokenRecords records, Upgrade upgrade) {
+    this.names = names;
+    this.records = records;
+    this.upgrade = upgrade;
+  }
+
+  /** The lock's token queue; empty if the lock does not exist. */
+  Optional<TokenQueueRef> find(Call call, Session session) {
+    LockId lock = call.lock();
+    if (names.hasPlainTokens(lock)) {
+      return Optional.of(new TokenQueueRef(names.tokens(lock, 0), TokenQueueType.CLASSIC, true));
+    }
+    Found known = places.get(lock);
+    if (known == null) {
+      return read(call, session);
+    }
+    known.tokens.readBy(session);
+    return upgraded(call, session, known);
+  }
+
+  private Optional<TokenQueueRef> read(Call call, Session session) {
+    LockId lock = call.lock();
+    Optional<Found> found =
+        records
+            .read(call, session, lock)
+            .filter(TokenRecord::exists)
+            .map(record -> found(lock, record, session));
+    if (places.size() >= MOST_REMEMBERED) {
+      places.clear();
+    }
+    if (found.isEmpty()) {
+      return Optional.empty();
+    }
+    places.put(lock, found.get());
+    return upgraded(call, session, found.get());
+  }
+
+  /**
+   * The lock's token queue after an upgrade of the queues, which is attempted now and then if it is
+   * due.
+   */
+  private Optional<TokenQueueRef> upgraded(Call call, Session session, Found found) {
+    if (found.tokens.isDueForUpgrade(call.ticker().nanos()) && upgrade.attempt(call)) {
+      places.remove(call.lock(), found);
+      return read(call, session);
+    }
+    return Optional.of(found.tokenQueue);
+  }
+
+  private Found found(LockId lock, TokenRecord record, Session session) {
+    RecordedTokens tokens = new RecordedTokens(lock, records, record, session);
+    String queue = names.tokens(lock, record.generation());
+    return new Found(new TokenQueueRef(queue, record.type(), false, tokens), tokens);
+  }
+
+  /** Forgets the given queue, which has gone. */
+  void forget(LockId lock, TokenQueueRef tokenQueue) {
+    places.computeIfPresent(
+        lock, (id, found) -> found.tokenQueue.equals(tokenQueue) ? null : found);
+  }
+
+  /** The error for a lock that does not exist. */
+  static LockException.NotFound notFound(LockId lock) {
+    return new LockException.NotFound(
+        lock.kind() == LockKind.FENCED_MUTEX
+            ? "The %s was destroyed while it was acquired; try again".formatted(lock)
+            : "There is no %s at the broker; create it with admin().tokenSemaphore(\"%s\").create(slots,"
+                    .formatted(lock, lock.name())
+                + " type)");
+  }
+}

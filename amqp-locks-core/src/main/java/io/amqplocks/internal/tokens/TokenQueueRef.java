@@ -1,0 +1,72 @@
+package io.amqplocks.internal.tokens;
+
+import io.amqplocks.admin.TokenQueueType;
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.session.Session;
+import io.amqplocks.lock.LockId;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The token queue of a semaphore.
+ *
+ * @param queue the name of the queue
+ * @param type the type of the queue
+ * @param plain whether every message in it is a token
+ * @param validTokens the tokens that exist
+ */
+public record TokenQueueRef(
+    String queue, TokenQueueType type, boolean plain, TokenRegister validTokens) {
+
+  private static final Logger log = LoggerFactory.getLogger(TokenQueueRef.class);
+
+  /** Tells the tokens of a semaphore from messages that others may have published to its queue. */
+  @FunctionalInterface
+  public interface TokenRegister {
+    /** Accepts every message. */
+    TokenRegister ANY = (call, session, token) -> true;
+
+    /**
+     * Whether the record names the token. The record is read again if it may be newer than the
+     * known version.
+     *
+     * @param session a session that can read the record
+     */
+    boolean has(Call call, Session session, TokenContent token);
+  }
+
+  /** A queue whose tokens are not recorded. */
+  public TokenQueueRef(String queue, TokenQueueType type, boolean plain) {
+    this(queue, type, plain, TokenRegister.ANY);
+  }
+
+  /** The token in a message of that text; empty if the semaphore's record does not name it. */
+  Optional<TokenContent> token(Call call, Session session, String text) {
+    return TokenContent.parse(text).filter(token -> validTokens.has(call, session, token));
+  }
+
+  /** Whether a message with that content is no token of the lock and must be removed; logs it. */
+  boolean isStray(LockId lock, Optional<TokenContent> content) {
+    if (content.isPresent() || plain) {
+      return false;
+    }
+    log.warn(
+        "A message in queue {} is no token of {} and was removed; somebody publishes there",
+        queue,
+        lock);
+    return true;
+  }
+
+  boolean isQuorum() {
+    return type == TokenQueueType.QUORUM;
+  }
+
+  /**
+   * Whether the queue is certainly a classic one. The type of a plain queue is the default of its
+   * virtual host.
+   */
+  boolean isClassic() {
+    return !plain && type == TokenQueueType.CLASSIC;
+  }
+}

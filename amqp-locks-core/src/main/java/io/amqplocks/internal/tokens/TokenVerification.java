@@ -1,0 +1,285 @@
+package io.amqplocks.internal.tokens;
+
+import com.rabbitmq.client.Method;
+import com.rabbitmq.client.ShutdownSignalException;
+import io.amqplocks.internal.broker.Answer;
+import io.amqplocks.internal.broker.BorrowedChannel;
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.ConsumerChannelPool;
+import io.amqplocks.internal.broker.Delivery;
+import io.amqplocks.internal.broker.Futures;
+import io.amqplocks.internal.broker.Rpc.Reading;
+import io.amqplocks.internal.tokens.TokenState.ReceivedMessage;
+import io.amqplocks.lock.LossReason;
+import io.amqplocks.lock.LossReason.Cause;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Proves that a token is still held: the holder gives it back and receives it again. The holder's
+ * consumer has the highest priority of the queue and room for one message. So the queue takes the
+ * message back and gives it, or an idle one in its place, to that very consumer in one step. If the
+ * message was no longer ours, the queue does not take it back, and nothing comes.
+ *
+ * <p>A token from a get, or from a waiter's consumer, is first taken over by such a consumer, on
+ * another channel. A queue identifies messages by channel and number. If the queue's process was
+ * restarted and knows the channel as a consumer's, a nack by an old number could put back another
+ * client's message.
+ *
+ * <p>That nothing comes is proven by the two requests of {@link TokenArrivals}. The queue answers
+ * the first one after it has received the message back.
+ *
+ * <p>Concurrency: one verification of a token at a time. It may meet a release, or the broker's
+ * notification of an end, at any moment: see {@link HeldToken}.
+ */
+final class TokenVerification {
+
+  private static final Logger log = LoggerFactory.getLogger(TokenVerification.class);
+
+  /** The most messages that one verification judges without finding a token for its lease. */
+  private static final int MOST_EXCHANGES = 50;
+
+  /** How many tokens of others a take-over declines before it is put off. */
+  private static final int MOST_DECLINED = 3;
+
+  /**
+   * The longest pause after others' tokens came while a token was taken over. It is random, so that
+   * a holder does not keep step with a client that takes and releases without end.
+   */
+  private static final long LONGEST_STEP_BACK = Duration.ofMillis(20).toNanos();
+
+  private final ConsumerChannelPool channels;
+  private final TokenArrivals arrivals;
+  private final TokenQueues tokens;
+
+  TokenVerification(ConsumerChannelPool channels, TokenArrivals arrivals, TokenQueues tokens) {
+    this.channels = channels;
+    this.arrivals = arrivals;
+    this.tokens = tokens;
+  }
+
+  /**
+   * Verifies the token.
+   *
+   * @param thisOne whether only this very token will do
+   * @param judge judges each message that comes
+   * @return OK if a token is held; ABSENT if not, and then the token is gone; TIMED_OUT if the
+   *     broker did not reply
+   */
+  Answer of(Call call, HeldToken token, boolean thisOne, ReturnedMessageJudge judge) {
+    if (!token.turn(call)) {
+      return Answer.TIMED_OUT;
+    }
+    try {
+      return prove(call, token, thisOne, judge);
+    } finally {
+      token.turned();
+    }
+  }
+
+  private Answer prove(Call call, HeldToken token, boolean thisOne, ReturnedMessageJudge judge) {
+    boolean given = false;
+    int declined = 0;
+    for (int i = 0; i < MOST_EXCHANGES; i++) {
+      TokenState now = token.state();
+      if (now.phase().isFinal()) {
+        return Answer.ABSENT;
+      }
+      Delivery message = now.message();
+      Answer step = Answer.OK;
+      if (message == null) {
+        step = now.former() == null ? comesBack(call, token) : nothingElseCame(call, token);
+      } else if (!token.isJudged(message)) {
+        switch (judge.of(message)) {
+          case KEEP -> {
+            token.approve();
+            giveFormerBack(token);
+          }
+          case EXCHANGE -> {
+            if (declined(token)) {
+              given = false;
+              step = ++declined < MOST_DECLINED ? stepBack(call) : Answer.TIMED_OUT;
+            } else {
+              step = giveBack(call, token, thisOne, Delivery::putBack);
+            }
+          }
+          case DROP -> step = giveBack(call, token, thisOne, Delivery::remove);
+          case LOST -> {
+            token.gone(lost(token, "somebody else had it"));
+            return Answer.ABSENT;
+          }
+        }
+      } else if (given) {
+        return Answer.OK;
+      } else {
+        given = true;
+        step = giveBack(call, token, thisOne, Delivery::putBack);
+      }
+      if (step != Answer.OK) {
+        return step;
+      }
+    }
+    if (declined(token)) {
+      return Answer.TIMED_OUT;
+    }
+    token.gone(lost(token, "others took it while it was verified"));
+    return Answer.ABSENT;
+  }
+
+  /**
+   * Declines what arrived while the token was taken over: the consumer is ended, and the message
+   * goes to other clients. The token is still held, but that is not proven. It is taken over later.
+   */
+  private boolean declined(HeldToken token) {
+    TokenState came = token.decline();
+    if (came != null) {
+      tokens.putBack(came.receiver(), came.message());
+    }
+    return came != null;
+  }
+
+  private static Answer stepBack(Call call) {
+    long pause = ThreadLocalRandom.current().nextLong(LONGEST_STEP_BACK);
+    Futures.pause(Math.min(pause, call.remainingNanos()));
+    return Answer.OK;
+  }
+
+  private static LossReason lost(HeldToken token, String why) {
+    return new LossReason(
+        Cause.REVOKED,
+        "RabbitMQ has given the token of queue %s away: %s".formatted(token.queue(), why));
+  }
+
+  /** Answers a message. */
+  private interface Answering {
+    void of(Delivery message) throws IOException;
+  }
+
+  /** Gives the held message back, so that the next one comes. */
+  private Answer giveBack(Call call, HeldToken token, boolean thisOne, Answering answering) {
+    TokenReceiver receiver = token.receiver();
+    if (!receiver.hasTopPriority()) {
+      return takeOver(call, token, thisOne);
+    }
+    ReceivedMessage held = token.giveBack(receiver);
+    if (held == null) {
+      return Answer.ABSENT;
+    }
+    try {
+      answering.of(held.message());
+      return Answer.OK;
+    } catch (IOException | ShutdownSignalException e) {
+      // The token is notified if its channel closes, and the session if its connection does.
+      log.debug("A token of queue {} could not be verified", token.queue(), e);
+      return Answer.TIMED_OUT;
+    }
+  }
+
+  /**
+   * Starts a consumer of the highest priority for the next message. The held message is kept until
+   * it is known what arrived there. A message that is no token could have arrived first. While it
+   * is removed, a token that was given back could go to another client.
+   */
+  private Answer takeOver(Call call, HeldToken token, boolean thisOne) {
+    String step = "consume tokens from queue " + token.queue();
+    BorrowedChannel loan = channels.borrowInExchange(call, step);
+    TokenReceiver receiver = tokens.topPriorityReceiver(token, loan);
+    if (token.giveBack(receiver) == null) {
+      channels.giveBack(loan);
+      return Answer.ABSENT;
+    }
+    int priority = thisOne ? TokenQueues.FENCED_HOLDERS_PRIORITY : TokenQueues.HOLDERS_PRIORITY;
+    Method consume = tokens.consume(token, receiver.tag(), priority);
+    Answer answer = Answer.TIMED_OUT;
+    try {
+      answer =
+          channels.ask(
+              call, step, loan, consume, Reading.NOTHING, late -> tookOver(token, receiver));
+    } finally {
+      if (answer != Answer.OK) {
+        token.revert(receiver);
+      }
+    }
+    return switch (answer) {
+      case OK -> {
+        tookOver(token, receiver);
+        yield Answer.OK;
+      }
+      case ABSENT -> {
+        channels.giveBack(loan);
+        yield absent(token);
+      }
+      case LOCKED -> {
+        channels.giveBack(loan);
+        throw TokenQueues.locked(call, token.queue());
+      }
+      case TIMED_OUT -> Answer.TIMED_OUT;
+    };
+  }
+
+  /**
+   * The consumer exists. If it is no longer wanted, it is cancelled here, because a release in the
+   * meantime may have sent its cancel before the consume was sent.
+   */
+  private void tookOver(HeldToken token, TokenReceiver receiver) {
+    if (token.state().phase().isFinal() || !token.receiver().equals(receiver)) {
+      tokens.putBack(receiver, null);
+    }
+  }
+
+  /**
+   * Asks the queue whether it had a message for the new consumer. If not, the held message is given
+   * back.
+   */
+  private Answer nothingElseCame(Call call, HeldToken token) {
+    return switch (arrivals.comesStill(call, token)) {
+      case SOME -> Answer.OK;
+      case NONE -> {
+        putBack(token.takeFormerUnlessCame());
+        yield Answer.OK;
+      }
+      case NO_QUEUE -> token.isGone() ? Answer.ABSENT : absent(token);
+      case UNKNOWN -> Answer.TIMED_OUT;
+    };
+  }
+
+  private void giveFormerBack(HeldToken token) {
+    putBack(token.takeFormer());
+  }
+
+  private void putBack(@Nullable ReceivedMessage former) {
+    if (former != null) {
+      tokens.putBack(former.receiver(), former.message());
+    }
+  }
+
+  private static Answer absent(HeldToken token) {
+    token.gone(new LossReason(Cause.REVOKED, "queue " + token.queue() + " was deleted"));
+    return Answer.ABSENT;
+  }
+
+  /** Waits for the message that was given back. */
+  private Answer comesBack(Call call, HeldToken token) {
+    if (TokenArrivals.came(token, Math.min(TokenArrivals.SOON, call.remainingNanos()))) {
+      return Answer.OK;
+    }
+    // Half of the time is left for messages on their way inside this process.
+    Answer answer = arrivals.askForIt(call.half(), token);
+    if (answer == Answer.ABSENT) {
+      return token.isGone() ? answer : absent(token);
+    }
+    long left = Math.min(TokenArrivals.LONGEST_IN_HERE, call.remainingNanos());
+    if (TokenArrivals.came(token, answer == Answer.OK ? left : 0)) {
+      return Answer.OK;
+    }
+    if (answer == Answer.OK) {
+      token.gone(lost(token, "it did not come back when it was verified"));
+      return Answer.ABSENT;
+    }
+    return Answer.TIMED_OUT;
+  }
+}

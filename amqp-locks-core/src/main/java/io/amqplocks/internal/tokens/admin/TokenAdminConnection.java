@@ -1,0 +1,140 @@
+package io.amqplocks.internal.tokens.admin;
+
+import com.rabbitmq.client.AMQP.Queue.DeclareOk;
+import io.amqplocks.admin.TokenQueueType;
+import io.amqplocks.internal.broker.AdminConnection;
+import io.amqplocks.internal.broker.Answer;
+import io.amqplocks.internal.broker.BrokerErrors;
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.QueueArguments;
+import io.amqplocks.internal.broker.ServerVersion;
+import io.amqplocks.internal.fencing.CounterAdminConnection;
+import io.amqplocks.internal.session.Session;
+import io.amqplocks.lock.LockException;
+import java.io.IOException;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.ToIntFunction;
+
+/**
+ * The broker side of the administration of token semaphores. There is one administrator at a time
+ * for each semaphore; see {@link AdminConnection}. The queue of a record is like a counter's, so
+ * this is a connection for counters too.
+ *
+ * <p>Concurrency: for one thread.
+ */
+public final class TokenAdminConnection extends CounterAdminConnection {
+
+  /** Opens one; the caller closes it. */
+  public static TokenAdminConnection open(Call call, Session session) {
+    AdminConnection connection = session.openAdministrator(call);
+    ServerVersion server = connection.server();
+    if (!server.isRabbit() || server.major() == 0) {
+      connection.close();
+      throw new LockException.Unexpected(
+          "The %s cannot be administered: that needs quorum queues of RabbitMQ, and this broker is %s"
+              .formatted(call.lock(), server),
+          null);
+    }
+    return new TokenAdminConnection(connection, server.major());
+  }
+
+  private TokenAdminConnection(AdminConnection connection, int brokerMajor) {
+    super(connection, brokerMajor);
+  }
+
+  /** Gives up the turn, and keeps the connection. */
+  public void giveUp(Call call, String adminQueue) {
+    delete(call, adminQueue);
+  }
+
+  /** Declares the queue of a record; does nothing if it exists. */
+  public void declareRecord(Call call, String queue) {
+    connection().must(call, "declare queue " + queue, QueueArguments.counter(queue, brokerMajor()));
+  }
+
+  /**
+   * Whether the existing queue of a record is declared as this version of the broker requires. A
+   * queue that RabbitMQ 3.x made has no delivery limit, which 4.x takes for 20.
+   */
+  public boolean isRecordAsWanted(Call call, String queue) {
+    try {
+      declareRecord(call, queue);
+      return true;
+    } catch (LockException.Unexpected e) {
+      if (BrokerErrors.isOtherwise(e)) {
+        return false;
+      }
+      throw e;
+    }
+  }
+
+  /** Declares a queue of tokens. */
+  public void declareTokens(Call call, String queue, TokenQueueType type) {
+    connection()
+        .must(
+            call,
+            "declare queue " + queue,
+            QueueArguments.tokens(queue, type, brokerMajor(), connection().server().minor()));
+  }
+
+  /** Declares a queue of tokens of the plain protocol; does nothing if it exists. */
+  public void declarePlainTokens(Call call, String queue) {
+    connection().must(call, "declare queue " + queue, QueueArguments.plainTokens(queue));
+  }
+
+  /** Publishes persistent messages; returns when the broker has confirmed all of them. */
+  public void publish(Call call, String queue, List<String> texts) {
+    String step = "publish to " + queue;
+    if (!connection().publish(call, step, queue, texts)) {
+      throw new LockException.Unexpected(
+          "RabbitMQ did not take all messages of %s for %s; see that no policy limits the locks' queues"
+              .formatted(queue, call.lock()),
+          null);
+    }
+  }
+
+  /** The number of ready messages; empty if there is no such queue. */
+  public OptionalInt count(Call call, String queue) {
+    return number(call, queue, DeclareOk::getMessageCount);
+  }
+
+  /**
+   * The number of consumers; empty if there is no such queue. A quorum queue also counts each
+   * unanswered message of a get.
+   */
+  public OptionalInt consumers(Call call, String queue) {
+    return number(call, queue, DeclareOk::getConsumerCount);
+  }
+
+  private OptionalInt number(Call call, String queue, ToIntFunction<DeclareOk> which) {
+    String step = "look for queue " + queue;
+    AtomicInteger number = new AtomicInteger();
+    Answer answer =
+        connection()
+            .ask(
+                call,
+                step,
+                QueueArguments.passive(queue),
+                (channel, reply) -> number.set(which.applyAsInt((DeclareOk) reply.getMethod())));
+    if (answer == Answer.ABSENT) {
+      return OptionalInt.empty();
+    }
+    if (answer != Answer.OK) {
+      throw new LockException.Unexpected(
+          "Queue %s of %s is exclusive to somebody; delete it".formatted(queue, call.lock()), null);
+    }
+    return OptionalInt.of(number.get());
+  }
+
+  /** Opens a channel for taking messages of the queue; the caller closes it. */
+  public UnackedMessages unacked(Call call, String queue) {
+    String step = "take messages of " + queue;
+    try {
+      return new UnackedMessages(connection().channel(call, step), queue);
+    } catch (IOException | com.rabbitmq.client.ShutdownSignalException e) {
+      throw BrokerErrors.calling(call, step, e);
+    }
+  }
+}

@@ -1,0 +1,276 @@
+package io.amqplocks.internal.tokens.admin;
+
+import com.rabbitmq.client.AMQP.Basic.Get;
+import com.rabbitmq.client.AMQP.Basic.GetOk;
+import com.rabbitmq.client.AMQP.BasicProperties;
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Command;
+import com.rabbitmq.client.DefaultConsumer;
+import com.rabbitmq.client.Envelope;
+import com.rabbitmq.client.ShutdownSignalException;
+import io.amqplocks.internal.broker.AdminConnection;
+import io.amqplocks.internal.broker.Answer;
+import io.amqplocks.internal.broker.BrokerErrors;
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.Delivery;
+import io.amqplocks.lock.LockException;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Messages of one queue that an administrator has taken. They are not acknowledged, and hidden from
+ * everybody else. Messages that are not removed for good go back when this is closed, or when
+ * its connection ends.
+ *
+ * <p>Concurrency: for one thread. Deliveries arrive on a thread of the client library, which only
+ * puts them into a queue for that thread.
+ */
+public final class UnackedMessages implements AutoCloseable {
+
+  /** Above the priorities of users. */
+  private static final int PRIORITY = 1000;
+
+  /**
+   * The highest prefetch count of {@code basic.qos}. Its 0, "no limit", is 2,000 on quorum queues.
+   */
+  private static final int MOST_IN_HAND = 65_535;
+
+  private static final Message END = new Message(0, "");
+
+  /**
+   * The most messages to remove at once. With more than 32 acknowledgements that the log has not
+   * confirmed yet, a channel of RabbitMQ holds further ones back, and a get overtakes them.
+   */
+  public static final int MOST_REMOVED = 30;
+
+  private static final Logger log = LoggerFactory.getLogger(UnackedMessages.class);
+
+  private final Channel channel;
+  private final String queue;
+  private final Map<Long, String> held = new LinkedHashMap<>();
+  private final Set<Long> asked = new HashSet<>();
+  private final BlockingQueue<Message> received = new LinkedBlockingQueue<>();
+  private volatile @Nullable ShutdownSignalException broken;
+  private @Nullable String consumer;
+
+  /** Whether a late reply is still to come on the channel. */
+  private boolean owed;
+
+  /**
+   * A message.
+   *
+   * @param tag its delivery tag
+   * @param text its text
+   */
+  public record Message(long tag, String text) {}
+
+  UnackedMessages(Channel channel, String queue) {
+    this.channel = channel;
+    this.queue = queue;
+  }
+
+  /**
+   * Takes the ready messages of the queue, one by one.
+   *
+   * @param most the highest number to take
+   * @return the messages taken now, without earlier ones
+   * @throws LockException.NotFound if there is no such queue
+   */
+  public List<Message> take(Call call, int most) {
+    List<Message> taken = new ArrayList<>();
+    Get get = new Get.Builder().queue(queue).build();
+    try {
+      while (taken.size() < most) {
+        Command reply = AdminConnection.rpc(call, channel, get);
+        if (!(reply.getMethod() instanceof GetOk got)) {
+          break;
+        }
+        taken.add(add(got.getDeliveryTag(), reply.getContentBody()));
+        asked.add(got.getDeliveryTag());
+      }
+      return taken;
+    } catch (ExecutionException e) {
+      if (BrokerErrors.expected(e) == Answer.ABSENT) {
+        throw absent(call);
+      }
+      throw failed(call, e);
+    } catch (IOException | TimeoutException | ShutdownSignalException e) {
+      throw failed(call, e);
+    }
+  }
+
+  private Message add(long tag, byte[] body) {
+    Message message = new Message(tag, Delivery.text(body));
+    held.put(tag, message.text());
+    return message;
+  }
+
+  /**
+   * Removes the messages for good, at most {@link #MOST_REMOVED}. Returns when the broker has done
+   * so.
+   */
+  public void remove(Call call, Collection<Message> messages) {
+    // In another order the broker would search its list of messages for each one.
+    List<Long> tags =
+        messages.stream().map(Message::tag).filter(held::containsKey).sorted().toList();
+    if (tags.isEmpty()) {
+      return;
+    }
+    try {
+      for (long tag : tags) {
+        channel.basicAck(tag, false);
+        held.remove(tag);
+        asked.remove(tag);
+      }
+      // A quorum queue's log has the acknowledgements before this get, and replies when it has the
+      // get.
+      Get get = new Get.Builder().queue(queue).build();
+      if (AdminConnection.rpc(call, channel, get).getMethod() instanceof GetOk got) {
+        channel.basicNack(got.getDeliveryTag(), false, true);
+      }
+    } catch (ExecutionException e) {
+      if (BrokerErrors.expected(e) != Answer.ABSENT) {
+        throw failed(call, e);
+      }
+    } catch (IOException | TimeoutException | ShutdownSignalException e) {
+      throw failed(call, e);
+    }
+  }
+
+  /**
+   * Begins to receive messages that come back to the queue, ahead of all waiters.
+   *
+   * @param most the highest number of these at a time; 0 for any number
+   */
+  public void receive(Call call, int most) {
+    try {
+      channel.basicQos(most == 0 ? MOST_IN_HAND : most);
+      consumer =
+          channel.basicConsume(queue, false, Map.of("x-priority", PRIORITY), new Receiver(channel));
+    } catch (IOException | ShutdownSignalException e) {
+      if (BrokerErrors.expected(e) == Answer.ABSENT) {
+        throw absent(call);
+      }
+      throw failed(call, e);
+    }
+  }
+
+  /**
+   * The next message received.
+   *
+   * @return empty if none arrived within the given time
+   * @throws LockException.NotFound if the queue was deleted
+   * @throws LockException.Unreachable if the connection broke
+   * @throws LockException.Interrupted if the thread is interrupted
+   */
+  public Optional<Message> next(Call call, long nanos) {
+    try {
+      Message message = received.poll(nanos, TimeUnit.NANOSECONDS);
+      if (message == null) {
+        return Optional.empty();
+      }
+      if (message.equals(END)) {
+        received.add(END);
+        ShutdownSignalException signal = broken;
+        throw signal == null ? absent(call) : failed(call, signal);
+      }
+      held.put(message.tag(), message.text());
+      return Optional.of(message);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new LockException.Interrupted("Interrupted while waiting for tokens of " + call.lock());
+    }
+  }
+
+  /**
+   * The number of consumers that a quorum queue counts for these messages. It counts each message
+   * taken by a get as one.
+   */
+  public int consumers() {
+    return asked.size() + (consumer == null ? 0 : 1);
+  }
+
+  /** All messages that were received and not removed. */
+  public List<Message> all() {
+    for (Message message = received.peek();
+        message != null && !message.equals(END);
+        message = received.peek()) {
+      received.remove();
+      held.put(message.tag(), message.text());
+    }
+    return held.entrySet().stream()
+        .map(each -> new Message(each.getKey(), each.getValue()))
+        .toList();
+  }
+
+  /** Passes deliveries to the thread that uses this. */
+  private final class Receiver extends DefaultConsumer {
+
+    Receiver(Channel channel) {
+      super(channel);
+    }
+
+    @Override
+    public void handleDelivery(
+        String tag, Envelope envelope, BasicProperties properties, byte[] body) {
+      received.add(new Message(envelope.getDeliveryTag(), Delivery.text(body)));
+    }
+
+    @Override
+    public void handleCancel(String tag) {
+      received.add(END);
+    }
+
+    @Override
+    public void handleShutdownSignal(String tag, ShutdownSignalException signal) {
+      broken = signal;
+      received.add(END);
+    }
+  }
+
+  /**
+   * Puts back all messages, including those on their way. It does so by nack, which never
+   * counts against a limit from 4.3 on (trap 8).
+   */
+  @Override
+  public void close() {
+    try {
+      if (channel.isOpen()) {
+        // While a reply is owed, the client would let the cancel wait for it without any bound.
+        if (consumer != null && !owed && !received.contains(END)) {
+          channel.basicCancel(consumer);
+        }
+        channel.basicNack(0, true, true);
+        channel.close();
+      }
+    } catch (IOException | TimeoutException | ShutdownSignalException e) {
+      // The broker puts them back itself when the connection is closed.
+      log.debug("Messages of {} were not put back: {}", queue, BrokerErrors.text(e));
+    }
+  }
+
+  private LockException absent(Call call) {
+    return new LockException.NotFound(
+        "There is no queue %s of %s; was it deleted?".formatted(queue, call.lock()));
+  }
+
+  private LockException failed(Call call, Exception failure) {
+    owed |= failure instanceof TimeoutException;
+    return BrokerErrors.calling(call, "take messages of " + queue, failure);
+  }
+}

@@ -1,0 +1,59 @@
+package io.amqplocks.internal.waiting;
+
+import io.amqplocks.internal.broker.Ticker;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How long a call may still wait, and what it throws when that time is over. If the connection ever
+ * worked, a broken one is waited for like a busy lock. The last observation decides what is thrown.
+ */
+final class AcquireDeadline {
+
+  /** Practically unlimited, and small enough for the arithmetic. */
+  private static final Duration LONGEST = Duration.ofDays(36_500);
+
+  private final LockId lock;
+  private final Duration wait;
+  private final Ticker ticker;
+  private final long end;
+  private @Nullable LockException lastFailure;
+
+  AcquireDeadline(LockId lock, Duration wait, Ticker ticker) {
+    this.lock = lock;
+    this.wait = wait;
+    this.ticker = ticker;
+    end = ticker.nanos() + (wait.compareTo(LONGEST) > 0 ? LONGEST : wait).toNanos();
+  }
+
+  long remaining() {
+    return end - ticker.nanos();
+  }
+
+  /** Records that the last attempt found all slots held. */
+  void busy() {
+    lastFailure = null;
+  }
+
+  /**
+   * Records that the last attempt found something broken. Throws the failure if waiting would only
+   * hide it.
+   */
+  void broken(LockException failure, boolean mayHeal) {
+    if (!mayHeal) {
+      throw failure;
+    }
+    lastFailure = failure;
+  }
+
+  /** The exception to throw when the time is over. */
+  LockException end() {
+    return lastFailure != null
+        ? lastFailure
+        : new LockException.AcquireTimeout(
+            "No slot of %s came free within %s (the time that this call would wait)"
+                .formatted(lock, wait));
+  }
+}

@@ -1,0 +1,107 @@
+package io.amqplocks.internal.waiting;
+
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.Futures;
+import io.amqplocks.internal.lease.HeldLease;
+import io.amqplocks.internal.session.Session;
+import io.amqplocks.internal.waiting.QueuedLock.Variant;
+import io.amqplocks.lock.LockException;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks the broker on behalf of the first waiter of a wait queue. It makes an attempt, unless
+ * a subscription serves as one. If that fails, it subscribes and makes another attempt. That order misses no slot. The second attempt
+ * finds a slot that became free before the subscription. The subscription is notified of a slot
+ * that becomes free later. The subscription is kept when another waiter becomes the first, unless
+ * that one wants another variant.
+ *
+ * <p>Concurrency: used by one thread at a time, which the wait queue ensures, and by the last
+ * thread that leaves the queue.
+ */
+final class FrontWaiter {
+
+  private final QueuedLock lock;
+  private final Backoff backoff = new Backoff();
+  private @Nullable Subscription subscription;
+  private Variant variant;
+
+  FrontWaiter(QueuedLock lock) {
+    this.lock = lock;
+    variant = lock.variant();
+  }
+
+  /** Attempts to acquire a slot. Any exception from the attempt ends the subscription. */
+  Optional<HeldLease> attempt(Variant wanted, AcquireDeadline deadline, Runnable wake) {
+    boolean usable = false;
+    try {
+      if (!wanted.equals(variant)) {
+        close();
+        variant = wanted;
+      }
+      Subscription kept = subscription;
+      Optional<HeldLease> lease = kept == null ? first(deadline, wake) : again(kept);
+      if (lease.isEmpty()) {
+        deadline.busy();
+      }
+      usable = true;
+      return lease;
+    } catch (LockException.Unreachable | LockException.Unanswered e) {
+      close();
+      usable = true;
+      deadline.broken(e, lock.context().sessions().everOpened());
+      return Optional.empty();
+    } finally {
+      if (!usable) {
+        close();
+      }
+    }
+  }
+
+  private Optional<HeldLease> first(AcquireDeadline deadline, Runnable wake) {
+    Call call = lock.call();
+    Session session = lock.context().sessions().current(call);
+    Claim claim = lock.kind().claim(variant);
+    long courtesy = claim.courtesyNanos(session);
+    if (courtesy > 0 && courtesy < deadline.remaining()) {
+      Futures.pause(courtesy);
+    }
+    if (!claim.isAcquiredBySubscribing() || deadline.remaining() <= 0) {
+      Optional<HeldLease> lease = claim.attempt(call, session);
+      if (lease.isPresent() || deadline.remaining() <= 0) {
+        return lease;
+      }
+    }
+    Subscription kept = claim.subscribe(call, session, wake);
+    subscription = kept;
+    return again(kept);
+  }
+
+  private Optional<HeldLease> again(Subscription kept) {
+    Call call = lock.call();
+    lock.context().sessions().requireNotClosed(call);
+    Optional<HeldLease> lease = kept.attempt(call);
+    if (kept.isOver()) {
+      close();
+    }
+    return lease;
+  }
+
+  /** How long to send no request to the broker, unless something happens. */
+  long pauseNanos() {
+    Subscription kept = subscription;
+    // While the broker is unreachable, there is no attempt before the next one to connect.
+    return kept == null
+        ? Math.max(backoff.next(), lock.context().sessions().pauseNanos())
+        : kept.pauseNanos();
+  }
+
+  /** Ends the subscription, because nobody waits any more or it is of no use. */
+  void close() {
+    Subscription kept = subscription;
+    subscription = null;
+    if (kept != null) {
+      kept.close();
+    }
+  }
+}

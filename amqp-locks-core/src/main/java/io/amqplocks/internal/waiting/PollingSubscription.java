@@ -1,0 +1,45 @@
+package io.amqplocks.internal.waiting;
+
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.lease.HeldLease;
+import io.amqplocks.internal.session.Session;
+import io.amqplocks.lock.LockException;
+import java.util.Optional;
+
+/** Waits without the broker's knowledge: attempts are repeated, after pauses that grow. */
+final class PollingSubscription implements Subscription {
+
+  private final Claim claim;
+  private final Session session;
+  private final Backoff backoff = new Backoff();
+  private boolean begun;
+
+  PollingSubscription(Claim claim, Session session) {
+    this.claim = claim;
+    this.session = session;
+  }
+
+  @Override
+  public Optional<HeldLease> attempt(Call call) {
+    if (!session.isOpen()) {
+      throw new LockException.Unreachable(
+          "The session ended while waiting for " + call.lock(), null);
+    }
+    if (!begun) {
+      // There was no request to subscribe, so nothing can have changed since the attempt before.
+      begun = true;
+      return Optional.empty();
+    }
+    return claim.attempt(call, session);
+  }
+
+  @Override
+  public long pauseNanos() {
+    return backoff.next();
+  }
+
+  @Override
+  public void close() {
+    // The broker knows nothing of the waiting.
+  }
+}

@@ -1,0 +1,44 @@
+package io.amqplocks.internal.waiting;
+
+import io.amqplocks.internal.broker.QueueNames;
+import io.amqplocks.internal.lease.BrokerGrant;
+import io.amqplocks.internal.lease.ReleaseListener;
+import io.amqplocks.internal.session.Session;
+import io.amqplocks.internal.wakeup.WakeQueues;
+import io.amqplocks.lock.LockId;
+
+/**
+ * Notifies the waiters of this process and of others that a slot was given back. Both are notified
+ * in the same way, and the broker selects them in turns. So a process gets no advantage from its
+ * own releases, beyond the time for which it may hand a slot over.
+ *
+ * @param waitQueues the waiters of this process
+ * @param names the names of the wake queues
+ */
+public record ReleaseNotifier(WaitQueues waitQueues, QueueNames names) implements ReleaseListener {
+
+  @Override
+  public void freed(LockId lock, Session session) {
+    if (!session.isOpen()) {
+      // Lost with its session. The waiters of this process try on the next session.
+      waitQueues.released(lock);
+      return;
+    }
+    switch (lock.kind()) {
+      case EXCLUSIVE_QUEUE_MUTEX, PERSISTENT_MUTEX, SLOT_SEMAPHORE -> {
+        if (!WakeQueues.of(session).tell(lock, names.wake(lock))) {
+          // An alarm blocks publishers. At least the waiters of this process are notified.
+          waitQueues.released(lock);
+        }
+      }
+      case MUTEX, TOKEN_SEMAPHORE, FENCED_MUTEX -> {
+        // When a message comes back, the broker itself sends it to a waiter.
+      }
+    }
+  }
+
+  @Override
+  public boolean offer(BrokerGrant slot) {
+    return waitQueues.offer(slot);
+  }
+}

@@ -1,0 +1,310 @@
+package io.amqplocks.internal.waiting;
+
+import io.amqplocks.internal.lease.BrokerGrant;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The waiters of this process for one lock, ordered by priority and then by arrival. Only the first
+ * one asks the broker, so a process is one contender however many of its threads wait. It asks when
+ * that is worthwhile: when a slot may have become free, or when it has not asked for some time. A
+ * slot that is handed over within the process goes to the first waiter as well.
+ *
+ * <p>Concurrency: everything is guarded by one lock, which is never held during a request to the
+ * broker. A flag marks that a waiter is asking. So one asks at a time, even if another becomes the
+ * first meanwhile.
+ *
+ * <p>No event is missed between a failed attempt and the sleep after it. An event in between marks
+ * the queue as due, and the first waiter of a queue that is due does not sleep.
+ *
+ * <p>A waiter that leaves wakes the first of the others if the queue is due. Otherwise the first
+ * has nothing to do before the next request to the broker is due, and an alarm wakes it then. So a
+ * slot that is passed from thread to thread wakes only the thread that gets it.
+ */
+final class WaitQueue {
+
+  private final ReentrantLock guard = new ReentrantLock();
+  private final TreeMap<Rank, Place> places = new TreeMap<>();
+  private final LongSupplier nanos;
+  private final Alarm alarm;
+  private long joined;
+  private boolean asking;
+  private boolean due = true;
+  private boolean closed;
+  private long askAgainAt;
+  private boolean alarmed;
+  private long alarmAt;
+
+  /** Schedules a task. */
+  interface Alarm {
+    /** Runs the task after that time, on another thread. Does not block. */
+    void set(Runnable ring, long nanos);
+  }
+
+  /**
+   * Creates an empty wait queue.
+   *
+   * @param nanos the time
+   * @param alarm wakes the first waiter when the broker is to be asked again
+   */
+  WaitQueue(LongSupplier nanos, Alarm alarm) {
+    this.nanos = nanos;
+    this.alarm = alarm;
+  }
+
+  /** A place in the wait queue. */
+  final class Place {
+    private final Rank rank;
+    private final boolean takesOver;
+    private final Condition condition = guard.newCondition();
+    private final Runnable signal;
+    private @Nullable BrokerGrant handed;
+
+    private Place(Rank rank, boolean takesOver, @Nullable Runnable signal) {
+      this.rank = rank;
+      this.takesOver = takesOver;
+      this.signal = signal == null ? condition::signal : signal;
+    }
+
+    /** The step to take now. If it is to try, the caller must then call {@link #tried}. */
+    Step next() {
+      guard.lock();
+      try {
+        return step();
+      } finally {
+        guard.unlock();
+      }
+    }
+
+    /**
+     * Waits until there is something to do, or the time is over. In the latter case the step is to
+     * sleep.
+     */
+    Step await(long most) throws InterruptedException {
+      guard.lockInterruptibly();
+      try {
+        long end = nanos.getAsLong() + most;
+        while (true) {
+          Step step = step();
+          long left = end - nanos.getAsLong();
+          if (step.action() != Step.Action.SLEEP || left <= 0) {
+            return step;
+          }
+          // Whether the wake-up is early or late, the step is computed again.
+          long unused = condition.awaitNanos(Math.min(left, step.nanos()));
+        }
+      } finally {
+        guard.unlock();
+      }
+    }
+
+    private Step step() {
+      if (closed) {
+        return Step.CLOSED;
+      }
+      if (handed != null) {
+        Step takeOver = Step.takeOver(handed);
+        handed = null;
+        return takeOver;
+      }
+      if (asking || !isFirst()) {
+        return Step.sleep(Long.MAX_VALUE);
+      }
+      long left = askAgainAt - nanos.getAsLong();
+      if (!due && left > 0) {
+        return Step.sleep(left);
+      }
+      asking = true;
+      due = false;
+      return Step.TRY;
+    }
+
+    private boolean isFirst() {
+      Map.Entry<Rank, Place> first = places.firstEntry();
+      return first != null && first.getValue() == this;
+    }
+
+    /**
+     * Records that the attempt is over.
+     *
+     * @param again whether the next waiter may try at once, because there may be more slots
+     * @param pause how long to send no request to the broker otherwise, unless something happens
+     */
+    void tried(boolean again, long pause) {
+      guard.lock();
+      try {
+        asking = false;
+        due |= again;
+        askAgainAt = nanos.getAsLong() + pause;
+        signalFirst();
+      } finally {
+        guard.unlock();
+      }
+    }
+
+    /**
+     * Gives the place up. Returns a slot that was handed to the place in the meantime. The caller
+     * is responsible for that slot.
+     */
+    @Nullable BrokerGrant leave() {
+      guard.lock();
+      try {
+        boolean led = isFirst();
+        places.remove(rank);
+        // If no other waiter has this priority, the broker must not apply it any more.
+        due |= led && !places.isEmpty() && places.firstKey().priority() < rank.priority();
+        if (due) {
+          signalFirst();
+        } else if (led && !places.isEmpty()) {
+          signalFirstLater();
+        }
+        BrokerGrant left = handed;
+        handed = null;
+        return left;
+      } finally {
+        guard.unlock();
+      }
+    }
+  }
+
+  /**
+   * Takes the last place of that priority.
+   *
+   * @param takesOver whether a slot may be handed over to the place
+   * @param signal is called, under the lock of the wait queue, when there may be something to do;
+   *     null for a caller that uses {@link Place#await}
+   */
+  Place join(int priority, boolean takesOver, @Nullable Runnable signal) {
+    guard.lock();
+    try {
+      Place place = new Place(new Rank(priority, joined++), takesOver, signal);
+      places.put(place.rank, place);
+      // If the place comes before others, the broker must be told of its priority.
+      due |= place.isFirst();
+      return place;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** Notifies the queue that a slot may have become free at the broker. */
+  void released() {
+    guard.lock();
+    try {
+      due = true;
+      signalFirst();
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** Ends the waiting of all waiters, and of those who join later. */
+  void close() {
+    guard.lock();
+    try {
+      closed = true;
+      places.values().forEach(place -> place.signal.run());
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /**
+   * Hands the slot to the first waiter that has none yet. Returns false if there is none, or if
+   * that waiter cannot use the slot.
+   */
+  boolean offer(BrokerGrant slot) {
+    guard.lock();
+    try {
+      for (Place place : places.values()) {
+        if (place.handed == null && !closed) {
+          if (place.takesOver) {
+            place.handed = slot;
+            place.signal.run();
+          }
+          return place.takesOver;
+        }
+      }
+      return false;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private void signalFirst() {
+    Map.Entry<Rank, Place> first = places.firstEntry();
+    if (first != null) {
+      first.getValue().signal.run();
+    }
+  }
+
+  /**
+   * Schedules an alarm for the first waiter. There is one alarm at a time, unless another is needed
+   * earlier.
+   */
+  private void signalFirstLater() {
+    if (alarmed && alarmAt - askAgainAt <= 0) {
+      return;
+    }
+    alarmed = true;
+    alarmAt = askAgainAt;
+    alarm.set(this::ring, Math.max(0, askAgainAt - nanos.getAsLong()));
+  }
+
+  private void ring() {
+    guard.lock();
+    try {
+      alarmed = false;
+      signalFirst();
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** The order of a place in the wait queue: by priority, highest first, and then by arrival. */
+  private record Rank(int priority, long number) implements Comparable<Rank> {
+
+    @Override
+    public int compareTo(Rank other) {
+      return priority == other.priority
+          ? Long.compare(number, other.number)
+          : Integer.compare(other.priority, priority);
+    }
+  }
+
+  /**
+   * The next step of a waiter.
+   *
+   * @param slot the slot to take over
+   * @param nanos how long to sleep at most
+   */
+  record Step(Action action, @Nullable BrokerGrant slot, long nanos) {
+
+    static final Step TRY = new Step(Action.TRY, null, 0);
+    static final Step CLOSED = new Step(Action.CLOSED, null, 0);
+
+    /** The kinds of steps. */
+    enum Action {
+      /** Make an attempt at the broker, and report its result. */
+      TRY,
+      /** Take over a slot. */
+      TAKE_OVER,
+      /** Wait for a signal, for a limited time. */
+      SLEEP,
+      /** Leave: there is nothing to wait for any more. */
+      CLOSED
+    }
+
+    static Step takeOver(BrokerGrant slot) {
+      return new Step(Action.TAKE_OVER, slot, 0);
+    }
+
+    static Step sleep(long nanos) {
+      return new Step(Action.SLEEP, null, nanos);
+    }
+  }
+}

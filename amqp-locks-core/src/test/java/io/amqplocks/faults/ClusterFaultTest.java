@@ -1,0 +1,374 @@
+package io.amqplocks.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.FencingToken;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockName;
+import io.amqplocks.lock.LossReason;
+import io.amqplocks.lock.SlotOrder;
+import io.amqplocks.support.Fences;
+import io.amqplocks.support.Fixture;
+import io.amqplocks.test.Cluster;
+import io.amqplocks.test.ClusterNode;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What holders and others see when nodes of a cluster fail, on Khepri. */
+@Tag("one-jdk")
+@Order(1) // of the longest
+class ClusterFaultTest {
+
+  private static final Duration HEARTBEAT = Duration.ofSeconds(4);
+  private static final Duration CALL_TIMEOUT = Duration.ofSeconds(2);
+
+  /** After a cut nodes take up to half a minute to find each other again. */
+  private static final Duration SOON = Duration.ofSeconds(90);
+
+  private static Cluster cluster;
+
+  private Fixture fixture;
+
+  @BeforeAll
+  static void start() {
+    cluster = Cluster.start();
+  }
+
+  @BeforeEach
+  void fixture() {
+    fixture = new Fixture(cluster.leader());
+  }
+
+  @AfterEach
+  void heal() throws Exception {
+    cluster.heal();
+    Fences.clear(cluster.node(1), fixture.prefix());
+    fixture.close();
+  }
+
+  @AfterAll
+  static void stop() {
+    if (cluster != null) {
+      cluster.close();
+    }
+  }
+
+  private AmqpLocks on(ClusterNode node) {
+    return fixture.open(
+        fixture
+            .builder(node.connectionFactory())
+            .heartbeat(HEARTBEAT)
+            .callTimeout(CALL_TIMEOUT)
+            .slotOrder(SlotOrder.ASCENDING));
+  }
+
+  /** To make a fence is many calls, and who is cut short in between may leave none. */
+  private AmqpLocks patient(ClusterNode node) {
+    return fixture.open(fixture.builder(node.connectionFactory()));
+  }
+
+  private String queue(String mutex) {
+    return fixture.names().exclusiveQueueMutex(LockName.of(mutex));
+  }
+
+  /** By our own deadline, in words of ours, and not when the broker gives up: after half a minute. */
+  private static void assertEndsInTime(ThrowingCallable call, String... words) {
+    long start = System.nanoTime();
+    assertThatThrownBy(call)
+        .isInstanceOf(LockException.Unanswered.class)
+        .hasMessageContainingAll(words);
+    assertInTime(start);
+  }
+
+  private static void assertInTime(long start) {
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(20));
+  }
+
+  private static Lease acquired(AmqpLock lock) throws InterruptedException {
+    return lock.acquire(SOON);
+  }
+
+  /**
+   * Nothing is asked of the metadata store in vain where it has no majority, but after 30 seconds the
+   * broker answers by closing the connection (541).
+   */
+  @Tag("trap-7")
+  @Test
+  void inAMinorityCallsEndInTimeAndTheLossThatFollowsIsTold() throws Exception {
+    ClusterNode alone = cluster.others(cluster.leader()).get(0);
+    ClusterNode other = cluster.others(alone).get(0);
+    AmqpLocks asking = on(alone);
+    AmqpLocks quiet = on(alone);
+    AmqpLocks releasing = on(alone);
+    AmqpLocks majority = on(other);
+    fixture.create(asking, "s", 2);
+    fixture.enable(quiet, "p");
+    fixture.enable(quiet, "fenced");
+    Fences.token(patient(alone).persistentMutex("fenced"));
+    Fences.token(quiet.persistentMutex("fenced"));
+    Lease held = asking.exclusiveQueueMutex("held").tryAcquire().orElseThrow();
+    Lease others = quiet.exclusiveQueueMutex("others").tryAcquire().orElseThrow();
+    Lease released = releasing.exclusiveQueueMutex("released").tryAcquire().orElseThrow();
+
+    alone.cutOffFromPeers();
+
+    assertEndsInTime(
+        () -> asking.exclusiveQueueMutex("new").tryAcquire(), "mutex 'new'", "2000 ms");
+    assertEndsInTime(() -> asking.slotSemaphore("s").tryAcquire(), "semaphore 's'");
+    long start = System.nanoTime();
+    released.close();
+    assertInTime(start);
+    assertThat(held.verify()).isEqualTo(LeaseState.HELD);
+    // An exclusive consumer is between it and the queue's own node: no metadata.
+    Lease consumed = quiet.persistentMutex("p").tryAcquire().orElseThrow();
+    // A token takes a majority.
+    assertEndsInTime(
+        () -> quiet.persistentMutex("fenced").fenced().tryAcquire(), "persistent mutex 'fenced'");
+    // Not by acquire: to wait is to register a queue to be woken by, and that takes a majority.
+    await().until(() -> quiet.persistentMutex("fenced").tryAcquire().isPresent());
+
+    assertThat(majority.exclusiveQueueMutex("held").tryAcquire()).isEmpty();
+    acquired(majority.exclusiveQueueMutex("elsewhere")).close();
+    assertEndsInTime(() -> majority.persistentMutex("p").tryAcquire(), "persistent mutex 'p'");
+
+    await().atMost(Duration.ofSeconds(90)).until(() -> held.state() == LeaseState.LOST);
+    LossReason reason = held.lossReason().orElseThrow();
+    assertThat(reason.cause()).isEqualTo(LossReason.Cause.SESSION_ENDED);
+    assertThat(reason.detail()).contains("INTERNAL_ERROR");
+    assertThat(others.verify()).isEqualTo(LeaseState.HELD);
+    assertThat(consumed.verify()).isEqualTo(LeaseState.HELD);
+    assertThat(majority.exclusiveQueueMutex("held").tryAcquire()).isEmpty();
+
+    cluster.heal();
+
+    assertThat(consumed.verify()).isEqualTo(LeaseState.HELD);
+    assertThat(others.verify()).isEqualTo(LeaseState.HELD);
+    assertThat(majority.exclusiveQueueMutex("others").tryAcquire()).isEmpty();
+    acquired(majority.exclusiveQueueMutex("held")).close();
+    acquired(majority.exclusiveQueueMutex("released")).close();
+    acquiredAfterOperator(majority.exclusiveQueueMutex("new"), other, queue("new")).close();
+    Lease first = acquired(majority.slotSemaphore("s"));
+    String asked = fixture.names().holder(LockName.of("s"), 1);
+    Lease second = acquiredAfterOperator(asking.slotSemaphore("s"), other, asked);
+    assertThat(List.of(first.slot(), second.slot())).containsExactlyInAnyOrder(1, 2);
+  }
+
+  /**
+   * What the broker has answered 541 it may carry out after a cut all the same, and the queue then
+   * belongs to a connection that is no more. So an operator may have to delete it.
+   */
+  private static Lease acquiredAfterOperator(AmqpLock lock, ClusterNode node, String queue)
+      throws InterruptedException {
+    try {
+      return lock.acquire(Duration.ofSeconds(5));
+    } catch (LockException.AcquireTimeout | LockException.Unanswered e) {
+      node.faults().deleteQueue(queue);
+      return lock.tryAcquire().orElseThrow();
+    }
+  }
+
+  @Test
+  void aHolderCutOffWithItsNodeKnowsAndNobodyElseHolds() throws Exception {
+    ClusterNode alone = cluster.leader();
+    ClusterNode other = cluster.others(alone).get(0);
+    AmqpLocks majority = on(other);
+    AmqpLocks asking = on(other);
+    Lease held = on(alone).exclusiveQueueMutex("held").tryAcquire().orElseThrow();
+    Lease theirs = majority.exclusiveQueueMutex("theirs").tryAcquire().orElseThrow();
+
+    long start = System.nanoTime();
+    alone.cutOff();
+
+    // Until the others have chosen a leader nobody can take a lock, and who asks is told in time.
+    assertEndsInTime(() -> asking.exclusiveQueueMutex("asked").tryAcquire(), "mutex 'asked'");
+    await().until(() -> held.state() != LeaseState.HELD);
+    assertThat(majority.exclusiveQueueMutex("held").tryAcquire()).isEmpty();
+    await().until(() -> held.state() == LeaseState.LOST);
+    assertThat(Duration.ofNanos(System.nanoTime() - start))
+        .isLessThan(HEARTBEAT.multipliedBy(3).plusSeconds(20));
+
+    await()
+        .during(Duration.ofSeconds(10))
+        .atMost(Duration.ofMinutes(1))
+        .ignoreExceptionsInstanceOf(LockException.class)
+        .until(() -> majority.exclusiveQueueMutex("held").tryAcquire().isEmpty());
+    assertThat(theirs.verify()).isEqualTo(LeaseState.HELD);
+
+    cluster.heal();
+
+    acquired(majority.exclusiveQueueMutex("held")).close();
+    acquiredAfterOperator(majority.exclusiveQueueMutex("asked"), other, queue("asked")).close();
+    assertThat(held.state()).isEqualTo(LeaseState.LOST);
+    assertThat(theirs.verify()).isEqualTo(LeaseState.HELD);
+  }
+
+  @Test
+  void whatAKilledNodeHeldIsKeptUntilItIsBackOrAnOperatorFreesIt() throws Exception {
+    ClusterNode dead = cluster.leader();
+    ClusterNode other = cluster.others(dead).get(0);
+    AmqpLocks theirs = on(dead);
+    AmqpLocks locks = on(other);
+    Lease lost = theirs.exclusiveQueueMutex("lost").tryAcquire().orElseThrow();
+    Lease freed = theirs.exclusiveQueueMutex("freed").tryAcquire().orElseThrow();
+    Lease elsewhere = locks.exclusiveQueueMutex("elsewhere").tryAcquire().orElseThrow();
+    Fences.token(patient(dead).exclusiveQueueMutex("fenced"));
+    // Who has drawn before knows the counter; to find it takes the node of the queue that tells it.
+    FencingToken before = Fences.token(locks.exclusiveQueueMutex("fenced"));
+
+    dead.faults().kill();
+
+    await().until(() -> lost.state() == LeaseState.LOST && freed.state() == LeaseState.LOST);
+    FencingToken between = Fences.token(locks.exclusiveQueueMutex("fenced"));
+    assertThat(between.isAfter(before)).isTrue();
+    assertThat(elsewhere.verify()).isEqualTo(LeaseState.HELD);
+    assertThat(locks.exclusiveQueueMutex("lost").tryAcquire()).isEmpty();
+    assertThat(locks.exclusiveQueueMutex("freed").tryAcquire()).isEmpty();
+    other.faults().deleteQueue(queue("freed"));
+    Lease next = locks.exclusiveQueueMutex("freed").tryAcquire().orElseThrow();
+
+    dead.faults().start();
+    cluster.awaitTogether();
+
+    acquired(locks.exclusiveQueueMutex("lost")).close();
+    // The node that is back deletes what it owned, and not what is another's by now.
+    await()
+        .during(Duration.ofSeconds(3))
+        .atMost(Duration.ofMinutes(1))
+        .until(() -> next.verify() == LeaseState.HELD);
+    assertThat(elsewhere.verify()).isEqualTo(LeaseState.HELD);
+    assertThat(Fences.token(locks.exclusiveQueueMutex("fenced")).isAfter(between)).isTrue();
+  }
+
+  @Tag("trap-2")
+  @Tag("trap-7")
+  @Test
+  void queuesOfADeadNodeAreNeitherThereNorAbsent() throws Exception {
+    ClusterNode dead = cluster.others(cluster.leader()).get(0);
+    ClusterNode other = cluster.others(dead).get(0);
+    AmqpLocks theirs = on(dead);
+    AmqpLocks locks = on(other);
+    fixture.create(locks, "s", 2);
+    fixture.willExist("s", 4);
+    theirs.admin().slotSemaphore("s").resize(4);
+    fixture.enable(theirs, "p");
+    Lease first = locks.slotSemaphore("s").tryAcquire().orElseThrow();
+    Lease second = theirs.slotSemaphore("s").tryAcquire().orElseThrow();
+    Lease third = locks.slotSemaphore("s").tryAcquire().orElseThrow();
+    assertThat(List.of(first.slot(), second.slot(), third.slot())).containsExactly(1, 2, 3);
+    Lease consumed = locks.persistentMutex("p").tryAcquire().orElseThrow();
+
+    dead.faults().kill();
+
+    await().until(() -> second.state() == LeaseState.LOST && consumed.state() == LeaseState.LOST);
+    assertThat(consumed.lossReason().orElseThrow().cause()).isEqualTo(LossReason.Cause.REVOKED);
+    // Slot 2 is there, but whether it is held cannot be told; of 3 and 4 not even that they are.
+    assertEndsInTime(
+        () -> locks.slotSemaphore("s").tryAcquire(),
+        "semaphore 's'",
+        "a node of the broker may be down");
+    assertEndsInTime(
+        () -> locks.admin().slotSemaphore("s").count(), "semaphore 's'", "its node is down");
+    assertEndsInTime(() -> locks.admin().slotSemaphore("s").resize(1), "semaphore 's'");
+    assertEndsInTime(() -> locks.persistentMutex("p").tryAcquire(), "persistent mutex 'p'");
+    // A durable queue is declared on the node where it is.
+    assertEndsInTime(() -> locks.admin().persistentMutex("p").enable(), "persistent mutex 'p'");
+    // Held slots stay held, also one whose own queue cannot be asked.
+    assertThat(first.verify()).isEqualTo(LeaseState.HELD);
+    assertThat(third.verify()).isEqualTo(LeaseState.HELD);
+    first.close();
+    Optional<Lease> again = locks.slotSemaphore("s").tryAcquire();
+    assertThat(again).hasValueSatisfying(lease -> assertThat(lease.slot()).isEqualTo(1));
+
+    dead.faults().start();
+    cluster.awaitTogether();
+
+    assertThat(locks.admin().slotSemaphore("s").count()).isEqualTo(4);
+    assertThat(third.verify()).isEqualTo(LeaseState.HELD);
+    assertThat(acquired(locks.slotSemaphore("s")).slot()).isEqualTo(2);
+    assertThat(acquired(locks.slotSemaphore("s")).slot()).isEqualTo(4);
+    assertThat(locks.slotSemaphore("s").tryAcquire()).isEmpty();
+    acquired(locks.persistentMutex("p")).close();
+    locks.admin().persistentMutex("p").enable();
+  }
+
+  /** A mutex is where its queue is: while that node is down nobody has it, and who asks is told. */
+  @Test
+  void aMutexIsOutOfReachWhileTheNodeOfItsQueueIsDown() throws Exception {
+    ClusterNode dead = cluster.others(cluster.leader()).get(0);
+    ClusterNode other = cluster.others(dead).get(0);
+    // The queue is where its first user is connected.
+    on(dead).mutex("m").tryAcquire().orElseThrow().close();
+    AmqpLocks locks = on(other);
+    AmqpLocks waiting = on(other);
+    Lease held = locks.mutex("m").acquire(SOON);
+    CompletableFuture<Lease> waiter = waiting.mutex("m").acquireAsync(Duration.ofMinutes(2));
+    await().until(() -> waiting.status().waiting() == 1);
+
+    dead.faults().kill();
+
+    await().atMost(Fixture.AT_ONCE).until(() -> held.state() == LeaseState.LOST);
+    assertEndsInTime(() -> locks.mutex("m").tryAcquire(), "mutex 'm'");
+    assertThat(waiter).isNotDone();
+
+    dead.faults().start();
+    cluster.awaitTogether();
+
+    try (Lease next = waiter.get(120, TimeUnit.SECONDS)) {
+      assertThat(next.verify()).isEqualTo(LeaseState.HELD);
+    }
+    acquired(locks.mutex("m")).close();
+  }
+
+  /**
+   * Holding, verifying and releasing a mutex is between the client and the queue's node, and needs no
+   * majority. A new name does, and the call ends in time.
+   */
+  @Tag("trap-7")
+  @Test
+  void inAMinorityAMutexWhoseQueueIsThereGoesOn() throws Exception {
+    ClusterNode alone = cluster.others(cluster.leader()).get(0);
+    AmqpLocks locks = on(alone);
+    AmqpLocks majority = on(cluster.others(alone).get(0));
+    Lease held = locks.mutex("m").tryAcquire().orElseThrow();
+    locks.mutex("used").tryAcquire().orElseThrow().close();
+
+    alone.cutOffFromPeers();
+
+    assertThat(held.verify()).isEqualTo(LeaseState.HELD);
+    locks.mutex("used").tryAcquire().orElseThrow().close();
+    assertEndsInTime(() -> locks.mutex("new").tryAcquire(), "mutex 'new'");
+    assertThatThrownBy(() -> majority.mutex("m").acquire(Duration.ofSeconds(10)))
+        .isInstanceOf(LockException.class)
+        .hasMessageContaining("mutex 'm'");
+    // A declare in vain ends the side connection after half a minute, and no lease.
+    await()
+        .during(Duration.ofSeconds(35))
+        .atMost(SOON)
+        .until(() -> held.state() != LeaseState.LOST);
+    assertThat(held.verify()).isEqualTo(LeaseState.HELD);
+
+    cluster.heal();
+
+    assertThat(held.verify()).isIn(LeaseState.HELD, LeaseState.LOST);
+    held.close();
+    acquired(majority.mutex("m")).close();
+    acquiredAfterOperator(locks.mutex("new"), cluster.others(alone).get(0), queue("new")).close();
+  }
+}

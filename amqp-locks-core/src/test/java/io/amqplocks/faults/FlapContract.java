@@ -1,0 +1,353 @@
+package io.amqplocks.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.admin.TokenQueueType;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockName;
+import io.amqplocks.support.Fixture;
+import io.amqplocks.support.Rivalries;
+import io.amqplocks.support.Rivalry;
+import io.amqplocks.test.BrokerQueue;
+import io.amqplocks.test.Cluster;
+import io.amqplocks.test.ClusterNode;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestInstance.Lifecycle;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * What holders say when the nodes of a cluster lose each other for a time and their clients notice
+ * nothing: the broker may give away what somebody holds, and tells nobody.
+ *
+ * <p>It is node 1 that loses the others. The old holder is its client ({@code holder}), or its queue is
+ * there ({@code queue}), or both; the one that wants the lock is a client of node 3. A cut of 3 s is
+ * made at each run, the other lengths when there is time for them.
+ */
+@Tag("trap-10")
+@Tag("defect-S1")
+@Tag("defect-S2")
+@Tag("one-jdk")
+@TestInstance(Lifecycle.PER_CLASS)
+abstract class FlapContract {
+
+  private static final Duration HEARTBEAT = Duration.ofSeconds(2);
+  private static final Duration CALL_TIMEOUT = Duration.ofSeconds(1);
+
+  /** Where the broker tells: less than the 3.5 s that a holder takes by its own clock. */
+  private static final Duration TOLD = Duration.ofMillis(3_200);
+
+  /** Where it does not: one and three quarters of a heartbeat, and much for a busy machine. */
+  private static final Duration NOT_TOLD = Duration.ofSeconds(5);
+
+  /** Longer than that: who does not notice goes on beyond it. */
+  private static final Duration FIRST_HOLD = Duration.ofMillis(6_500);
+
+  /** In which the other one gets it, gives it back, and takes it again. */
+  private static final Duration AFTER = Duration.ofSeconds(9);
+
+  private final String line;
+  private @Nullable Cluster started;
+
+  private Rivalries all = new Rivalries(FIRST_HOLD);
+
+  /** Set before each test, by an annotation that NullAway does not know. */
+  @SuppressWarnings("NullAway.Init")
+  private Fixture fixture;
+
+  FlapContract(String line) {
+    this.line = line;
+  }
+
+  @BeforeAll
+  void start() {
+    started = Cluster.start(line);
+  }
+
+  @AfterAll
+  void stop() {
+    if (started != null) {
+      started.close();
+    }
+  }
+
+  final Cluster cluster() {
+    return Objects.requireNonNull(started);
+  }
+
+  @BeforeEach
+  void fixture() {
+    all = new Rivalries(FIRST_HOLD);
+    fixture = new Fixture(cluster().node(3));
+  }
+
+  @AfterEach
+  void heal() throws Exception {
+    all.close();
+    cluster().heal();
+    fixture.close();
+  }
+
+  private AmqpLocks on(int node) {
+    return fixture.open(
+        fixture
+            .builder(cluster().node(node).connectionFactory())
+            .heartbeat(HEARTBEAT)
+            .callTimeout(CALL_TIMEOUT)
+            .verifyEvery(CALL_TIMEOUT));
+  }
+
+  private Duration notToldOnMnesia() {
+    return onMnesia() ? NOT_TOLD : TOLD;
+  }
+
+  private AmqpLocks maker(int node) {
+    return fixture.open(fixture.builder(cluster().node(node).connectionFactory()));
+  }
+
+  /** Where each side of a cut may go on as if it were alone. */
+  abstract boolean onMnesia();
+
+  private void tokens(TokenQueueType type, Duration bound) {
+    AmqpLocks first = on(1);
+    AmqpLocks second = on(2);
+    AmqpLocks third = on(3);
+    AmqpLocks firstMaker = maker(1);
+    AmqpLocks secondMaker = maker(2);
+    for (boolean pushed : new boolean[] {false, true}) {
+      // A queue is where its maker is connected, and a quorum queue is led from there.
+      tokens(type, bound, pushed, "holder", secondMaker, first, third);
+      tokens(type, bound, pushed, "queue", firstMaker, second, third);
+      tokens(type, bound, pushed, "both", firstMaker, first, third);
+    }
+  }
+
+  private void tokens(
+      TokenQueueType type,
+      Duration bound,
+      boolean pushed,
+      String place,
+      AmqpLocks maker,
+      AmqpLocks old,
+      AmqpLocks other) {
+    String kind = type.name().toLowerCase(Locale.ROOT);
+    String name = kind + (pushed ? "-pushed-" : "-got-") + place;
+    all.add(
+        name,
+        bound,
+        old.tokenSemaphore(name),
+        other.tokenSemaphore(name),
+        type == TokenQueueType.QUORUM,
+        pushed,
+        () -> maker.admin().tokenSemaphore(name).create(1, type));
+  }
+
+  /** A mutex's queue is where its first user is connected. */
+  private void mutexes(Duration bound) {
+    AmqpLocks first = on(1);
+    AmqpLocks second = on(2);
+    AmqpLocks third = on(3);
+    AmqpLocks firstMaker = maker(1);
+    AmqpLocks secondMaker = maker(2);
+    for (boolean pushed : new boolean[] {false, true}) {
+      mutex(bound, pushed, "holder", secondMaker, first, third);
+      mutex(bound, pushed, "queue", firstMaker, second, third);
+      mutex(bound, pushed, "both", firstMaker, first, third);
+    }
+  }
+
+  private void mutex(
+      Duration bound,
+      boolean pushed,
+      String place,
+      AmqpLocks maker,
+      AmqpLocks old,
+      AmqpLocks other) {
+    String name = "mutex-" + (pushed ? "pushed-" : "got-") + place;
+    all.add(
+        name,
+        bound,
+        old.mutex(name),
+        other.mutex(name),
+        false,
+        pushed,
+        () -> maker.mutex(name).tryAcquire().orElseThrow().close());
+  }
+
+  /** By exclusive queues and consumers; of sessions of their own, since a declare may end one. */
+  private void queues() {
+    AmqpLocks first = on(1);
+    AmqpLocks second = on(2);
+    AmqpLocks third = on(3);
+    AmqpLocks firstMaker = maker(1);
+    AmqpLocks secondMaker = maker(2);
+    // On Mnesia both own a queue of that name, each on its side, for as long as they like.
+    Duration bound = onMnesia() ? null : TOLD;
+    all.add(
+        "exclusive-queue mutex",
+        bound,
+        first.exclusiveQueueMutex("m"),
+        third.exclusiveQueueMutex("m"),
+        false,
+        false,
+        () -> {});
+    all.add(
+        "slot",
+        bound,
+        first.slotSemaphore("s"),
+        third.slotSemaphore("s"),
+        false,
+        false,
+        () -> fixture.create(secondMaker, "s", 1));
+    all.add(
+        "persistent-holder",
+        notToldOnMnesia(),
+        first.persistentMutex("h"),
+        third.persistentMutex("h"),
+        false,
+        false,
+        () -> fixture.enable(secondMaker, "h"));
+    all.add(
+        "persistent-queue",
+        notToldOnMnesia(),
+        second.persistentMutex("q"),
+        third.persistentMutex("q"),
+        false,
+        false,
+        () -> fixture.enable(firstMaker, "q"));
+  }
+
+  private String queueOf(Rivalry tokens) {
+    if (tokens.name().startsWith("mutex-")) {
+      return fixture.names().mutex(LockName.of(tokens.name()));
+    }
+    String one = fixture.names().tokens(LockId.tokenSemaphore(tokens.name()), 1);
+    String family = one.substring(0, one.length() - 1);
+    return cluster().node(1).faults().queues().stream()
+        .map(BrokerQueue::name)
+        .filter(queue -> queue.startsWith(family))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  private void assertPlaced() {
+    for (Rivalry each : all.rivalries()) {
+      int home = each.name().endsWith("-holder") ? 2 : 1;
+      assertThat(cluster().nodeOf(queueOf(each))).as(each.name()).isSameAs(cluster().node(home));
+    }
+  }
+
+  private void watch(String what, Runnable hurt, Duration span, Runnable mend) throws Exception {
+    all.watch(
+        "%s, RabbitMQ %s".formatted(what, cluster().version()),
+        () -> {
+          hurt.run();
+          Rivalries.pass(span);
+          mend.run();
+          Rivalries.pass(AFTER);
+          return null;
+        });
+  }
+
+  @Test
+  void afterABreakBetweenNodes() throws Exception {
+    breakFor(3);
+  }
+
+  @Tag("rare")
+  @ParameterizedTest
+  @ValueSource(ints = {1, 10, 25})
+  void afterOtherBreaksBetweenNodes(int seconds) throws Exception {
+    breakFor(seconds);
+  }
+
+  private void breakFor(int seconds) throws Exception {
+    flap("A break", Duration.ofSeconds(seconds), cluster()::breakOffFromPeers);
+    all.assertChangedHands(
+        name ->
+            name.endsWith("-holder")
+                && (name.startsWith("classic")
+                    || name.startsWith("mutex")
+                    // After a shorter break a quorum queue may answer nobody for as long as we
+                    // look.
+                    || (onMnesia() && seconds >= 3)));
+  }
+
+  /** Nobody notices it for most of the time. */
+  @Tag("rare")
+  @Test
+  void afterALongSilenceBetweenNodes() throws Exception {
+    flap("A silence", Duration.ofSeconds(70), ClusterNode::cutOffFromPeers);
+  }
+
+  final void flap(String what, Duration span, Consumer<ClusterNode> cut) throws Exception {
+    ClusterNode node = cluster().node(1);
+    tokens(TokenQueueType.CLASSIC, TOLD);
+    tokens(TokenQueueType.QUORUM, notToldOnMnesia());
+    mutexes(notToldOnMnesia());
+    all.take();
+    assertPlaced();
+    queues();
+    all.take();
+    watch(
+        "%s of %d s".formatted(what, span.toSeconds()),
+        () -> cut.accept(node),
+        span,
+        node::reconnect);
+    all.assertHonest();
+    all.close();
+    cluster().heal();
+    // Exclusive queues may stay with the dead: see GUARANTEES.
+    all.assertFree(
+        name ->
+            name.startsWith("classic-") || name.startsWith("quorum-") || name.startsWith("mutex-"));
+  }
+
+  @Test
+  void afterACrashOfTheQueuesProcess() throws Exception {
+    tokens(TokenQueueType.CLASSIC, TOLD);
+    tokens(TokenQueueType.QUORUM, TOLD);
+    mutexes(TOLD);
+    all.take();
+    assertPlaced();
+    watch(
+        "A crash of the queue's process",
+        () -> {
+          for (Rivalry each : all.rivalries()) {
+            int home = each.name().endsWith("-holder") ? 2 : 1;
+            cluster().node(home).faults().crashQueue(queueOf(each));
+          }
+        },
+        Duration.ZERO,
+        () -> {});
+    all.assertHonest();
+    all.assertChangedHands(name -> name.startsWith("classic-") || name.startsWith("mutex-"));
+    all.close();
+    all.assertFree(name -> true);
+  }
+
+  /** One case of tokens at each place, watched while something is done to the cluster. */
+  final void watchClassicTokens(String what, Runnable hurt) throws Exception {
+    tokens(TokenQueueType.CLASSIC, NOT_TOLD);
+    all.take();
+    assertPlaced();
+    watch(what, hurt, Duration.ZERO, () -> {});
+    all.assertHonest();
+  }
+
+  final Rivalries rivalries() {
+    return all;
+  }
+}

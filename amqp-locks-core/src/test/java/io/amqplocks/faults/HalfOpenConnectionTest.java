@@ -1,0 +1,84 @@
+package io.amqplocks.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.rabbitmq.client.ConnectionFactory;
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.AmqpLocksBuilder;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
+import io.amqplocks.support.Fixture;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import io.amqplocks.test.TcpProxy;
+import java.time.Duration;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** A connection whose end only the broker sees. */
+@BrokerTest(everyLine = true)
+class HalfOpenConnectionTest {
+
+  @RegisterExtension private final Fixture fixture = new Fixture();
+
+  @Tag("defect-S7")
+  @Test
+  void isMissedAfterTheTimeThatLeasesAreCertainFor(Broker broker) throws Exception {
+    assertThat(heldBesideTheNext(broker, Duration.ofSeconds(10), Duration.ofSeconds(2)))
+        // The heartbeat would say so after 17.5 s.
+        .isLessThan(Duration.ofSeconds(8));
+  }
+
+  /** Its own small requests alone say that it is heard: the first verification comes after 30 s. */
+  @Tag("defect-S7")
+  @Test
+  void aConnectionThatIsHeardKeepsItsLeasesHeld() throws Exception {
+    Duration certainFor = Duration.ofSeconds(2);
+    Lease lease =
+        fixture
+            .open(fixture.seldomVerifying().certainFor(certainFor))
+            .mutex("m")
+            .acquire(Duration.ofSeconds(20));
+    // At every look, for longer than one request lasts; a machine that stalls has it looked at
+    // anew.
+    await()
+        .pollInterval(Duration.ofMillis(20))
+        .during(certainFor.multipliedBy(2).plusSeconds(1))
+        .atMost(Duration.ofSeconds(25))
+        .until(() -> lease.state() == LeaseState.HELD);
+  }
+
+  private Duration heldBesideTheNext(Broker broker, Duration heartbeat, Duration certainFor)
+      throws Exception {
+    try (TcpProxy proxy = TcpProxy.to(broker)) {
+      ConnectionFactory factory = broker.connectionFactory();
+      factory.setHost(proxy.host());
+      factory.setPort(proxy.port());
+      AmqpLocksBuilder builder =
+          fixture
+              .builder(factory)
+              .heartbeat(heartbeat)
+              .verifyEvery(heartbeat.dividedBy(2))
+              .callTimeout(Duration.ofSeconds(2))
+              .certainFor(certainFor);
+      Lease lease = fixture.open(builder).mutex("m").acquire(Duration.ofSeconds(20));
+      AmqpLocks others = fixture.open();
+      others.mutex("n").tryAcquire().orElseThrow().close();
+      proxy.resetServerSide();
+      long reset = System.nanoTime();
+      try (Lease next = others.mutex("m").acquire(Duration.ofSeconds(20))) {
+        Duration taken = Duration.ofNanos(System.nanoTime() - reset);
+        await().pollInterval(Duration.ofMillis(10)).until(() -> lease.state() != LeaseState.HELD);
+        Duration held = Duration.ofNanos(System.nanoTime() - reset);
+        System.out.printf(
+            "reset at the broker's side, heartbeat %s, certain for %s: taken by another after %d ms,"
+                + " HELD here for %d ms%n",
+            heartbeat, certainFor, taken.toMillis(), held.toMillis());
+        assertThat(next.verify()).isEqualTo(LeaseState.HELD);
+        return held;
+      }
+    }
+  }
+}

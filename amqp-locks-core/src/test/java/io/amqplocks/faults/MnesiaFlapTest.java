@@ -1,0 +1,34 @@
+package io.amqplocks.faults;
+
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+
+/** On 3.10, whose metadata each side of a cut changes for itself. */
+@Order(1) // of the longest
+class MnesiaFlapTest extends FlapContract {
+
+  MnesiaFlapTest() {
+    super("3.10");
+  }
+
+  @Override
+  boolean onMnesia() {
+    return true;
+  }
+
+  /**
+   * What classic mirrored queues do; they are no more from 4.0 on. Who got its token may have it again
+   * before anybody else.
+   */
+  @Test
+  void afterTheDeathOfAMirroredQueuesNode() throws Exception {
+    String mirrored = "{\"ha-mode\":\"all\",\"ha-sync-mode\":\"automatic\"}";
+    cluster().node(2).faults().setPolicy("mirrored", ".*", "queues", mirrored);
+    watchClassicTokens(
+        "The death of a mirrored queue's node", () -> cluster().node(1).faults().kill());
+    rivalries().assertChangedHands(name -> name.endsWith("-pushed-queue"));
+    rivalries().close();
+    cluster().heal();
+    rivalries().assertFree(name -> true);
+  }
+}

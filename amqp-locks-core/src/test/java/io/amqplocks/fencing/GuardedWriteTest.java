@@ -1,0 +1,102 @@
+package io.amqplocks.fencing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.admin.TokenQueueType;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.support.FencedHolderMain;
+import io.amqplocks.support.Fences;
+import io.amqplocks.support.Fixture;
+import io.amqplocks.support.GuardedTable;
+import io.amqplocks.support.LockArgument;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import io.amqplocks.test.ChildJvm;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.h2.tools.Server;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** A real database refuses every write of a holder that was overtaken while it was stopped. */
+@BrokerTest(everyLine = true)
+class GuardedWriteTest {
+
+  private static final Duration SOON = Duration.ofSeconds(90);
+
+  /** Each guards a row of its own. */
+  private static final List<String> LOCKS =
+      List.of("mutex:l", "semaphore:l", "fenced:l", "tokens:l");
+
+  private Broker broker;
+  @RegisterExtension private final Fixture fixture = new Fixture();
+  private Server server;
+  private String url;
+  private Connection database;
+
+  @BeforeEach
+  void start(Broker broker) throws Exception {
+    this.broker = broker;
+    server = Server.createTcpServer("-tcpPort", "0", "-ifNotExists").start();
+    url = "jdbc:h2:tcp://127.0.0.1:" + server.getPort() + "/mem:" + fixture.prefix();
+    database = DriverManager.getConnection(url, "sa", "");
+    GuardedTable.create(database, LOCKS.size());
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    database.close();
+    server.stop();
+  }
+
+  @Test
+  void refusesEveryWriteOfAHolderThatWasOvertakenInItsSleep() throws Exception {
+    AmqpLocks locks = fixture.open();
+    fixture.create(locks, "l", 1);
+    locks.admin().tokenSemaphore("l").create(1, TokenQueueType.QUORUM);
+    for (String each : LOCKS) {
+      // To make a fence takes long, and the holder has short calls.
+      Fences.token(LockArgument.lock(locks, each));
+    }
+    try (ChildJvm stale =
+        ChildJvm.of(FencedHolderMain.class)
+            .args(broker.uri(), fixture.prefix(), String.join(",", LOCKS), url)
+            .start()) {
+      List<Long> tokens = new ArrayList<>();
+      for (String unused : LOCKS) {
+        tokens.add(Long.parseLong(stale.awaitLine("TOKEN ", SOON).substring(6)));
+      }
+      requireTaken(100, stale, "early");
+      stale.stop();
+      List<Lease> mine = new ArrayList<>();
+      for (int row = 1; row <= LOCKS.size(); row++) {
+        Lease lease = LockArgument.lock(locks, LOCKS.get(row - 1)).fenced().acquire(SOON);
+        mine.add(lease);
+        long token = lease.fencingToken().number();
+        assertThat(token).as("%s", lease).isGreaterThan(tokens.get(row - 1));
+        assertThat(GuardedTable.write(database, row, "mine", token)).isTrue();
+      }
+      stale.cont();
+      requireTaken(0, stale, "stale");
+      for (int row = 1; row <= LOCKS.size(); row++) {
+        long token = mine.get(row - 1).fencingToken().number();
+        assertThat(GuardedTable.body(database, row)).isEqualTo("mine");
+        assertThat(GuardedTable.write(database, row, "mine again", token)).isTrue();
+      }
+    }
+  }
+
+  /** Of a hundred writes to each row. */
+  private static void requireTaken(int number, ChildJvm holder, String body) {
+    holder.send(body);
+    for (String lock : LOCKS) {
+      assertThat(holder.awaitLine("TAKEN", SOON)).as(lock).isEqualTo("TAKEN " + number);
+    }
+  }
+}

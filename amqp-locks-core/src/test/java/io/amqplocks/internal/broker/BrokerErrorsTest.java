@@ -1,0 +1,56 @@
+package io.amqplocks.internal.broker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.rabbitmq.client.AMQP;
+import com.rabbitmq.client.ShutdownSignalException;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import java.time.Duration;
+import java.util.concurrent.ExecutionException;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class BrokerErrorsTest {
+
+  private static final Call CALL =
+      Call.on(LockId.slotSemaphore("s"), Duration.ofSeconds(1), Ticker.SYSTEM);
+
+  private static ExecutionException closed(boolean connection, int code, String text) {
+    return new ExecutionException(
+        new ShutdownSignalException(
+            connection,
+            false,
+            connection
+                ? new AMQP.Connection.Close.Builder().replyCode(code).replyText(text).build()
+                : new AMQP.Channel.Close.Builder().replyCode(code).replyText(text).build(),
+            null));
+  }
+
+  /** A 404 for a node that is down is no 404 for a queue: that queue may well be held. */
+  @Tag("trap-2")
+  @ParameterizedTest
+  @CsvSource(
+      quoteCharacter = '"',
+      value = {
+        "404,\"NOT_FOUND - no queue 'a' in vhost '/'\",ABSENT",
+        "404,\"NOT_FOUND - home node 'r@h' of durable queue 'a' in vhost '/' is down\",TIMED_OUT",
+        "404,\"NOT_FOUND - failed to perform operation on queue 'a' in vhost '/' due to timeout\",TIMED_OUT",
+        "405,\"RESOURCE_LOCKED - cannot obtain exclusive access to locked queue 'a'\",LOCKED",
+        "406,\"PRECONDITION_FAILED - whatever\",TIMED_OUT"
+      })
+  void whatAClosedChannelSaysOfAQueue(int code, String text, Answer answer) {
+    assertThat(BrokerErrors.looked(CALL, "look", closed(false, code, text))).isEqualTo(answer);
+  }
+
+  @Test
+  void whatIsBrokenIsAnException() {
+    assertThatThrownBy(() -> BrokerErrors.looked(CALL, "look", closed(false, 403, "no access")))
+        .isInstanceOf(LockException.Refused.class);
+    assertThatThrownBy(() -> BrokerErrors.looked(CALL, "look", closed(true, 404, "no queue 'a'")))
+        .isInstanceOf(LockException.Unreachable.class);
+  }
+}

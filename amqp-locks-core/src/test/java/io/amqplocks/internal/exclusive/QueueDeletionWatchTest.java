@@ -1,0 +1,123 @@
+package io.amqplocks.internal.exclusive;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.Ticker;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.support.Fixture;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@Tag("trap-14")
+@BrokerTest(everyLine = true)
+class QueueDeletionWatchTest {
+
+  private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor();
+  private final Set<String> revoked = ConcurrentHashMap.newKeySet();
+  private String prefix;
+  private Connection connection;
+  private Channel channel;
+  private QueueDeletionWatch watch;
+
+  @BeforeEach
+  void open(Broker broker) throws Exception {
+    prefix = new Fixture(broker).prefix();
+    connection = broker.connectionFactory().newConnection("watch");
+    channel = connection.createChannel();
+    watch = new QueueDeletionWatch(connection, thread);
+  }
+
+  @AfterEach
+  void close() {
+    thread.shutdownNow();
+    connection.abort(1000);
+  }
+
+  private void declare(String... names) throws Exception {
+    for (String name : names) {
+      channel.queueDeclare(prefix + name, false, true, false, null);
+    }
+  }
+
+  private boolean watch(String name) {
+    Call call = Call.on(LockId.mutex(name), Duration.ofSeconds(5), Ticker.SYSTEM);
+    return watch.watch(call, prefix + name, () -> revoked.add(name));
+  }
+
+  private void delete(Broker broker, String name) {
+    broker.faults().deleteQueue(prefix + name);
+  }
+
+  @Test
+  void tellsOfEachQueueThatGoesAndOfNoOther(Broker broker) throws Exception {
+    declare("a", "b");
+    assertThat(watch("a")).isTrue();
+    assertThat(watch("b")).isTrue();
+    delete(broker, "a");
+    await().untilAsserted(() -> assertThat(revoked).containsExactly("a"));
+    delete(broker, "b");
+    await().untilAsserted(() -> assertThat(revoked).containsExactlyInAnyOrder("a", "b"));
+  }
+
+  /** A queue that is gone before it is watched closes the channel that all others are watched on. */
+  @Test
+  void goesOnWatchingAfterTheChannelBroke(Broker broker) throws Exception {
+    declare("a", "b", "c");
+    assertThat(List.of(watch("a"), watch("b"), watch("c"))).containsOnly(true);
+    for (int i = 0; i < 5; i++) {
+      assertThat(watch("missing-" + i)).isFalse();
+    }
+    delete(broker, "b");
+    await().untilAsserted(() -> assertThat(revoked).containsExactly("b"));
+    declare("b");
+    assertThat(watch("b")).isTrue();
+    delete(broker, "a");
+    delete(broker, "c");
+    await().untilAsserted(() -> assertThat(revoked).containsExactlyInAnyOrder("a", "b", "c"));
+  }
+
+  /** Some of the queues go in the very moment in which all are consumed anew. */
+  @Test
+  void losesNoNoticeWhileItConsumesAnew(Broker broker) throws Exception {
+    for (int round = 0; round < 10; round++) {
+      String[] names = {"x" + round, "y" + round, "z" + round};
+      declare(names);
+      for (String name : names) {
+        assertThat(watch(name)).isTrue();
+      }
+      Thread breaking = new Thread(() -> watch("missing"));
+      breaking.start();
+      delete(broker, names[0]);
+      delete(broker, names[2]);
+      breaking.join();
+      await().untilAsserted(() -> assertThat(revoked).contains(names[0], names[2]));
+      assertThat(revoked).doesNotContain(names[1]);
+      delete(broker, names[1]);
+      await().untilAsserted(() -> assertThat(revoked).contains(names[1]));
+    }
+  }
+
+  @Test
+  void anothersQueueIsNotWatched(Broker broker) throws Exception {
+    try (Connection stranger = broker.connectionFactory().newConnection("stranger")) {
+      stranger.createChannel().queueDeclare(prefix + "theirs", false, true, false, null);
+      assertThat(watch("theirs")).isFalse();
+      declare("a");
+      assertThat(watch("a")).isTrue();
+    }
+  }
+}

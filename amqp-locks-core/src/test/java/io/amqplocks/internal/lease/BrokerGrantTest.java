@@ -1,0 +1,190 @@
+package io.amqplocks.internal.lease;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.amqplocks.internal.exclusive.ExclusiveQueueHold;
+import io.amqplocks.internal.session.Session;
+import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockListener;
+import io.amqplocks.lock.LockObserver;
+import io.amqplocks.lock.LossReason;
+import io.amqplocks.support.ClockedClient;
+import io.amqplocks.support.DelegatingHold;
+import io.amqplocks.support.Fixture;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** A slot that goes from lease to lease in one process, under a clock that the test turns. */
+@BrokerTest
+class BrokerGrantTest {
+
+  private static final LockId LOCK = LockId.mutex("l");
+
+  private final Deque<BrokerGrant> offered = new ArrayDeque<>();
+  private final ReleaseListener oneWaits =
+      new ReleaseListener() {
+        @Override
+        public void freed(LockId lock, Session session) {}
+
+        @Override
+        public boolean offer(BrokerGrant slot) {
+          offered.add(slot);
+          return true;
+        }
+      };
+  private Broker broker;
+  @RegisterExtension private final Fixture fixture = new Fixture();
+  private ClockedClient client;
+  private String queue;
+
+  @BeforeEach
+  void open(Broker given) {
+    broker = given;
+    client = new ClockedClient(given, Duration.ofSeconds(10), oneWaits, LockListener.NO_OP);
+    queue = fixture.prefix() + "b";
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    client.close();
+  }
+
+  private HeldLease take() {
+    return take(queue());
+  }
+
+  private Hold.Contest queue() {
+    return ExclusiveQueueHold.contest(LOCK, 1, queue, null);
+  }
+
+  private HeldLease take(Hold.Contest hold) {
+    HeldLease lease =
+        client.registry().take(client.call(LOCK), client.session(), hold).orElseThrow();
+    lease.announce(Duration.ZERO, LockObserver.Attempt.NO_OP);
+    return lease;
+  }
+
+  private Optional<HeldLease> takeOver() {
+    return offered.remove().takeOver();
+  }
+
+  @Test
+  void isHandedOverForATenthOfASecondFromWhenItWasHad() throws Exception {
+    HeldLease lease = take();
+    for (int turn = 0; turn < 4; turn++) {
+      client.pass(Duration.ofMillis(20));
+      lease.close();
+      assertThat(fixture.exists(queue)).isTrue();
+      lease = takeOver().orElseThrow();
+      assertThat(lease.state()).isEqualTo(LeaseState.HELD);
+    }
+    client.pass(Duration.ofNanos(19_999_999));
+    lease.close();
+    lease = takeOver().orElseThrow();
+    client.pass(Duration.ofNanos(1));
+    lease.close();
+    assertThat(offered).as("it is others' turn").isEmpty();
+    assertThat(fixture.exists(queue)).isFalse();
+  }
+
+  @Test
+  void isHandedOverTenThousandTimesAtMost() throws Exception {
+    HeldLease lease = take();
+    for (int turn = 0; turn < 10_000; turn++) {
+      lease.close();
+      lease = takeOver().orElseThrow();
+    }
+    lease.close();
+    assertThat(offered).isEmpty();
+    assertThat(fixture.exists(queue)).isFalse();
+  }
+
+  /** Its number is the lease's own. */
+  @Test
+  void isNotHandedOverIfEachLeaseNeedsItsOwn() throws Exception {
+    take(DelegatingHold.contest(
+            queue(),
+            hold ->
+                new DelegatingHold(hold) {
+                  @Override
+                  public boolean mayBeHandedOver() {
+                    return false;
+                  }
+                }))
+        .close();
+    assertThat(offered).isEmpty();
+    assertThat(fixture.exists(queue)).isFalse();
+  }
+
+  /** Who takes it over would believe that it has it. */
+  @Tag("defect-S2")
+  @Test
+  void isNotHandedOverWhileAnotherMayHaveIt() throws Exception {
+    AtomicBoolean doubt = new AtomicBoolean();
+    HeldLease lease =
+        take(
+            DelegatingHold.contest(
+                queue(),
+                hold ->
+                    new DelegatingHold(hold) {
+                      @Override
+                      public boolean isInDoubt() {
+                        return doubt.get();
+                      }
+                    }));
+    doubt.set(true);
+    lease.close();
+    assertThat(offered).isEmpty();
+    assertThat(fixture.exists(queue)).isFalse();
+  }
+
+  @Test
+  void isNotTakenOverOnceItIsRevoked() throws Exception {
+    take().close();
+    BrokerGrant between = offered.remove();
+    broker.faults().deleteQueue(queue);
+    // What the watch calls; when it does there is no lease to tell.
+    between.revoked();
+    assertThat(between.takeOver()).isEmpty();
+  }
+
+  @Test
+  void isNotTakenOverOnceItsSessionHasEnded() {
+    take().close();
+    client.session().end(new LossReason(LossReason.Cause.SESSION_ENDED, "by the test"));
+    assertThat(takeOver()).isEmpty();
+  }
+
+  @Test
+  void aRevocationAfterItIsTakenOverReachesTheNewLease() {
+    take().close();
+    BrokerGrant slot = offered.remove();
+    HeldLease next = slot.takeOver().orElseThrow();
+    slot.revoked();
+    assertThat(next.state()).isEqualTo(LeaseState.LOST);
+  }
+
+  /** To be handed over proves nothing: the new lease is as certain as the old one was. */
+  @Test
+  void isAsCertainAsItsLastVerification() {
+    HeldLease lease = take();
+    client.pass(Duration.ofMillis(90));
+    lease.close();
+    HeldLease next = takeOver().orElseThrow();
+    client.pass(Duration.ofMillis(17_409));
+    assertThat(next.state()).isEqualTo(LeaseState.HELD);
+    client.pass(Duration.ofMillis(1));
+    assertThat(next.state()).isEqualTo(LeaseState.UNCERTAIN);
+  }
+}

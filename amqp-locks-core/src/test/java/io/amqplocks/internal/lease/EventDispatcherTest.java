@@ -1,0 +1,73 @@
+package io.amqplocks.internal.lease;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.amqplocks.lock.LockListener;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class NoticesTest {
+
+  @Test
+  void areDeliveredInOrderWhateverAListenerDoes() {
+    List<String> heard = new ArrayList<>();
+    LockListener failing =
+        new LockListener() {
+          @Override
+          public void sessionOpened() {
+            throw new IllegalStateException("a listener's own fault");
+          }
+        };
+    LockListener writing =
+        new LockListener() {
+          @Override
+          public void sessionOpened() {
+            heard.add("opened");
+          }
+
+          @Override
+          public void sessionEnded(String detail) {
+            heard.add("ended " + detail);
+          }
+        };
+    try (EventDispatcher notices =
+        new EventDispatcher(List.of(failing, writing), LockListener.NO_OP, Thread::new)) {
+      for (int i = 0; i < 5; i++) {
+        String number = Integer.toString(i);
+        notices.post(LockListener::sessionOpened);
+        notices.post(listener -> listener.sessionEnded(number));
+      }
+    }
+    assertThat(heard).hasSize(10).startsWith("opened", "ended 0", "opened", "ended 1");
+    assertThat(heard.get(9)).isEqualTo("ended 4");
+  }
+
+  @Test
+  void aListenerThatBlocksHoldsNobodyUp() {
+    CountDownLatch never = new CountDownLatch(1);
+    AtomicInteger started = new AtomicInteger();
+    EventDispatcher notices = new EventDispatcher(List.of(), LockListener.NO_OP, Thread::new);
+    notices.run(
+        () -> {
+          started.incrementAndGet();
+          try {
+            never.await();
+          } catch (InterruptedException e) {
+            started.incrementAndGet();
+          }
+        });
+    notices.run(started::incrementAndGet);
+    await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(started).hasValue(1));
+    notices.close();
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .untilAsserted(() -> assertThat(started).as("interrupted").hasValue(2));
+    notices.run(started::incrementAndGet);
+    assertThat(started).hasValue(2);
+  }
+}

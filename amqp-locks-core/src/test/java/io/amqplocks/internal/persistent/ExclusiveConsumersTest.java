@@ -1,0 +1,119 @@
+package io.amqplocks.internal.persistent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.ConsumerChannelPool;
+import io.amqplocks.internal.broker.QueueArguments;
+import io.amqplocks.internal.broker.RpcChannelPool;
+import io.amqplocks.internal.broker.Ticker;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.support.Fixture;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+@BrokerTest(everyLine = true)
+class ExclusiveConsumersTest {
+
+  private static final int CHANNELS = 16;
+
+  private final ExecutorService background = Executors.newSingleThreadExecutor();
+  @RegisterExtension private final Fixture fixture = new Fixture();
+  private Connection connection;
+  private ExclusiveConsumers consumers;
+
+  @BeforeEach
+  void open(Broker broker) throws Exception {
+    ConnectionFactory factory = broker.connectionFactory();
+    factory.setRequestedChannelMax(CHANNELS);
+    connection = factory.newConnection("consumers");
+    RpcChannelPool holder = new RpcChannelPool(connection, background, Ticker.SYSTEM);
+    consumers =
+        new ExclusiveConsumers(holder, new ConsumerChannelPool(connection, holder, background));
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    connection.abort(1000);
+    background.shutdownNow();
+  }
+
+  private static Call call() {
+    return Call.on(LockId.persistentMutex("m"), Duration.ofSeconds(5), Ticker.SYSTEM);
+  }
+
+  private String declare(String name) throws Exception {
+    String queue = fixture.prefix() + name;
+    try (Connection stranger = fixture.stranger()) {
+      stranger.createChannel().asyncCompletableRpc(QueueArguments.slot(queue)).get();
+    }
+    return queue;
+  }
+
+  /** At once, and not only when somebody next asks. */
+  @Test
+  void aChannelThatTheBrokerClosesTakesItsConsumerAlongAndNoOther() throws Exception {
+    String a = declare("a");
+    String b = declare("b");
+    ExclusiveConsumer first = consumers.take(call(), a).orElseThrow();
+    ExclusiveConsumer second = consumers.take(call(), b).orElseThrow();
+    first.channel().getChannel().basicAck(4711, false);
+    await().until(first::isGone);
+    assertThat(first.fate()).contains(a).contains("PRECONDITION_FAILED");
+    await().until(() -> consumers.count(call(), a).getAsInt() == 0);
+    consumers.release(call(), first);
+    assertThat(second.isGone()).isFalse();
+    assertThat(consumers.count(call(), b)).hasValue(1);
+    assertThat(consumers.take(call(), a)).isPresent();
+  }
+
+  @Test
+  void aLateWordAboutAConsumerDoesNotMeetTheNextOnItsChannel() throws Exception {
+    String a = declare("a");
+    ExclusiveConsumer first = consumers.take(call(), a).orElseThrow();
+    consumers.release(call(), first);
+    ExclusiveConsumer second = consumers.take(call(), a).orElseThrow();
+    assertThat(second.channel().channel()).isSameAs(first.channel().channel());
+    second.channel().channel().handleCancel(first.tag());
+    assertThat(second.isGone()).isFalse();
+    second.channel().channel().handleCancel(second.tag());
+    assertThat(second.isGone()).isTrue();
+  }
+
+  /** And what is over it is free for other calls, and comes back. */
+  @Test
+  void heldLocksAreBoundedByThreeQuartersOfTheChannels() throws Exception {
+    List<ExclusiveConsumer> held = new ArrayList<>();
+    // The last one could not be proven, with no channel left to try by; so prove it before.
+    consumers.release(call(), consumers.take(call(), declare("q11")).orElseThrow());
+    consumers.release(call(), consumers.take(call(), declare("q12")).orElseThrow());
+    for (int i = 0; i < CHANNELS * 3 / 4; i++) {
+      held.add(consumers.take(call(), declare("q" + i)).orElseThrow());
+    }
+    String more = declare("q12");
+    for (int i = 0; i < 3; i++) {
+      assertThatThrownBy(() -> consumers.take(call(), more))
+          .isInstanceOf(LockException.Unanswered.class)
+          .hasMessageContaining("12 channels")
+          .hasMessageContaining("channel_max");
+    }
+    consumers.release(call(), held.remove(0));
+    held.add(consumers.take(call(), more).orElseThrow());
+    held.forEach(each -> consumers.release(call(), each));
+    assertThat(consumers.count(call(), more)).hasValue(0);
+  }
+}

@@ -1,0 +1,145 @@
+package io.amqplocks.internal.tokens;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.rabbitmq.client.AMQP.Basic;
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Command;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.TrafficListener;
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.ConsumerChannel;
+import io.amqplocks.internal.broker.ConsumerChannelPool;
+import io.amqplocks.internal.broker.RpcChannelPool;
+import io.amqplocks.internal.broker.ServerVersion;
+import io.amqplocks.internal.broker.Ticker;
+import io.amqplocks.internal.tokens.TokenArrivals.Idle;
+import io.amqplocks.internal.tokens.TokenQueues.Take;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.support.Fixture;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** What the broker has sent to a consumer of a token, and this process has not looked at yet. */
+@Tag("defect-S2")
+@BrokerTest(everyLine = true)
+class TokenUnderWayTest {
+
+  private final ExecutorService background = Executors.newCachedThreadPool();
+  private final ExecutorService deliveries = Executors.newSingleThreadExecutor();
+  private final CountDownLatch read = new CountDownLatch(1);
+  private final AtomicReference<Runnable> consuming = new AtomicReference<>(() -> {});
+  @RegisterExtension private final Fixture fixture = new Fixture();
+  private Connection connection;
+  private Connection strangers;
+  private Channel stranger;
+  private TokenQueues tokens;
+  private String queue;
+
+  @BeforeEach
+  void open(Broker broker) throws Exception {
+    ConnectionFactory factory = broker.connectionFactory();
+    factory.setMetricsCollector(ConsumerChannel.ARRIVALS);
+    factory.setTrafficListener(new AtConsume());
+    connection = factory.newConnection(deliveries, "tokens");
+    RpcChannelPool rpc = new RpcChannelPool(connection, background, Ticker.SYSTEM);
+    tokens =
+        new TokenQueues(
+            new ConsumerChannelPool(connection, rpc, background),
+            ServerVersion.of(connection.getServerProperties()));
+    queue = fixture.prefix() + "tokens";
+    strangers = fixture.stranger();
+    stranger = strangers.createChannel();
+    stranger.queueDeclare(queue, true, false, false, Map.of("x-queue-type", "quorum"));
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    read.countDown();
+    connection.abort(1000);
+    strangers.abort(1000);
+    deliveries.shutdownNow();
+    background.shutdownNow();
+  }
+
+  /** Acts when the broker has confirmed a consumer, before the thread that asked for it is told. */
+  private final class AtConsume implements TrafficListener {
+    @Override
+    public void write(Command outbound) {}
+
+    @Override
+    public void read(Command inbound) {
+      if (inbound.getMethod() instanceof Basic.ConsumeOk) {
+        consuming.get().run();
+      }
+    }
+  }
+
+  private static Call call() {
+    return Call.on(LockId.tokenSemaphore("s"), Duration.ofSeconds(20), Ticker.SYSTEM);
+  }
+
+  private void publish(String text) throws Exception {
+    stranger.basicPublish("", queue, null, text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** The broker takes the token back, and nobody says so: as after a link that dropped. */
+  @Test
+  void aHolderThatIsSentAnotherTokenIsNotVerifiedBeforeThatIsSeen() throws Exception {
+    publish("one");
+    await().until(() -> stranger.messageCount(queue) == 1);
+    HeldToken held = Objects.requireNonNull(tokens.takeByConsumer(call(), queue).token());
+    publish("two");
+    publish("three");
+    await().until(() -> stranger.messageCount(queue) == 2);
+    assertThat(tokens.idleBesides(call(), held)).isEqualTo(Idle.SOME);
+    deliveries.execute(this::awaitRead);
+    held.message().putBack();
+    await().until(() -> held.receiver().loan().isReceiving());
+    assertThat(held.isGone()).isFalse();
+    assertThat(tokens.idleBesides(call(), held)).isEqualTo(Idle.UNKNOWN);
+    read.countDown();
+    await().until(held::isGone);
+  }
+
+  private void awaitRead() {
+    try {
+      read.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Another consumer's end shows that the broker has ended all of them. */
+  @Test
+  void aTryWhoseQueueIsDeletedMeanwhileFindsNoQueueInsteadOfABusyOne() throws Exception {
+    CountDownLatch ended = new CountDownLatch(1);
+    stranger.basicConsume(queue, false, (tag, message) -> {}, tag -> ended.countDown());
+    consuming.set(
+        () -> {
+          try {
+            strangers.createChannel().queueDelete(queue);
+            assertThat(ended.await(20, TimeUnit.SECONDS)).isTrue();
+          } catch (Exception e) {
+            throw new IllegalStateException(e);
+          }
+        });
+    assertThat(tokens.takeByConsumer(call(), queue).outcome()).isEqualTo(Take.Outcome.NO_QUEUE);
+  }
+}

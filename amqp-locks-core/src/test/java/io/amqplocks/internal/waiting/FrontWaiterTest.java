@@ -1,0 +1,216 @@
+package io.amqplocks.internal.waiting;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.QueueNames;
+import io.amqplocks.internal.broker.Ticker;
+import io.amqplocks.internal.exclusive.ExclusiveQueueMutexClaim;
+import io.amqplocks.internal.lease.HeldLease;
+import io.amqplocks.internal.mutex.MutexClaim;
+import io.amqplocks.internal.session.Session;
+import io.amqplocks.internal.waiting.QueuedLock.Context;
+import io.amqplocks.internal.waiting.QueuedLock.Variant;
+import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.support.ClockedClient;
+import io.amqplocks.support.Fixture;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** What comes free between an attempt and the moment from which one is told is not missed. */
+@BrokerTest(everyLine = true)
+class FrontWaiterTest {
+
+  private static final LockId LOCK = LockId.mutex("l");
+
+  private final ScheduledExecutorService threads = Executors.newSingleThreadScheduledExecutor();
+  @RegisterExtension private final Fixture fixture = new Fixture();
+  private ClockedClient mine;
+  private ClockedClient theirs;
+  private Claim claim;
+
+  @BeforeEach
+  void open(Broker broker) {
+    mine = new ClockedClient(broker, Duration.ofSeconds(10));
+    theirs = new ClockedClient(broker, Duration.ofSeconds(10));
+    QueueNames names = fixture.names();
+    claim =
+        new NotifiedClaim(
+            new ExclusiveQueueMutexClaim(names.mutex(LOCK.name()), mine.registry()),
+            names.wake(LOCK),
+            name -> false);
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    threads.shutdownNow();
+    mine.close();
+    theirs.close();
+  }
+
+  private HeldLease theirLease() {
+    ExclusiveQueueMutexClaim claim =
+        new ExclusiveQueueMutexClaim(fixture.names().mutex(LOCK.name()), theirs.registry());
+    return claim.attempt(theirs.call(LOCK), theirs.session()).orElseThrow();
+  }
+
+  private FrontWaiter front(Claim used) {
+    WaitQueues waitQueues = new WaitQueues(Ticker.SYSTEM::nanos, threads);
+    Context context =
+        new Context(
+            mine.sessions(),
+            waitQueues,
+            mine.notices(),
+            Duration.ofSeconds(5),
+            Ticker.SYSTEM,
+            threads,
+            Runnable::run,
+            threads);
+    return new FrontWaiter(new QueuedLock(LOCK, wanted -> used, Variant.PLAIN, LOCK, context));
+  }
+
+  private static Optional<HeldLease> attempt(FrontWaiter front) {
+    AcquireDeadline deadline = new AcquireDeadline(LOCK, Duration.ofMinutes(1), Ticker.SYSTEM);
+    return front.attempt(Variant.PLAIN, deadline, () -> {});
+  }
+
+  @Test
+  void whatComesFreeBeforeOneIsToldIsFoundByTheSecondTry() {
+    HeldLease held = theirLease();
+    Claim freedInBetween =
+        new Claim() {
+          @Override
+          public Optional<HeldLease> attempt(Call call, Session session) {
+            return claim.attempt(call, session);
+          }
+
+          @Override
+          public Subscription subscribe(Call call, Session session, Runnable wake) {
+            // Their client announces nothing, so nobody would be told of it later either.
+            held.close();
+            return claim.subscribe(call, session, wake);
+          }
+        };
+    FrontWaiter front = front(freedInBetween);
+    Optional<HeldLease> lease = attempt(front);
+    assertThat(lease).isPresent();
+    assertThat(lease.orElseThrow().verify()).isEqualTo(LeaseState.HELD);
+    front.close();
+  }
+
+  @Test
+  void whatIsHeldIsNotHad() {
+    HeldLease held = theirLease();
+    FrontWaiter front = front(claim);
+    assertThat(attempt(front)).isEmpty();
+    held.close();
+    assertThat(attempt(front)).isPresent();
+    front.close();
+  }
+
+  /**
+   * A mutex is acquired by subscribing, if there is time: a subscription may have its message a moment
+   * after its first attempt.
+   */
+  @Test
+  void whoMayNotWaitTriesAndWhoMayWaitSubscribes() {
+    MutexClaim mutex = new MutexClaim(fixture.names().mutex(LOCK.name()), mine.registry());
+    List<String> asked = new CopyOnWriteArrayList<>();
+    Claim recorded =
+        new Claim() {
+          @Override
+          public Optional<HeldLease> attempt(Call call, Session session) {
+            asked.add("attempt");
+            return mutex.attempt(call, session);
+          }
+
+          @Override
+          public boolean isAcquiredBySubscribing() {
+            return mutex.isAcquiredBySubscribing();
+          }
+
+          @Override
+          public Subscription subscribe(Call call, Session session, Runnable wake) {
+            asked.add("subscribe");
+            return mutex.subscribe(call, session, wake);
+          }
+        };
+    FrontWaiter front = front(recorded);
+    AcquireDeadline over = new AcquireDeadline(LOCK, Duration.ZERO, Ticker.SYSTEM);
+    Optional<HeldLease> lease = front.attempt(Variant.PLAIN, over, () -> {});
+    assertThat(asked).containsExactly("attempt");
+    assertThat(lease.orElseThrow().verify()).isEqualTo(LeaseState.HELD);
+    assertThat(attempt(front)).isEmpty();
+    assertThat(asked).containsExactly("attempt", "subscribe");
+    lease.orElseThrow().close();
+    await().until(() -> attempt(front).isPresent());
+    assertThat(asked).containsExactly("attempt", "subscribe");
+    front.close();
+  }
+
+  /** Whatever it throws: what the vigil was told of must not be met by the next attempt. */
+  @Tag("defect-S3")
+  @Test
+  void anAttemptThatThrowsEndsTheVigil() {
+    HeldLease held = theirLease();
+    AtomicInteger closed = new AtomicInteger();
+    Claim refused =
+        new Claim() {
+          @Override
+          public Optional<HeldLease> attempt(Call call, Session session) {
+            return claim.attempt(call, session);
+          }
+
+          @Override
+          public Subscription subscribe(Call call, Session session, Runnable wake) {
+            Subscription real = claim.subscribe(call, session, wake);
+            return new Subscription() {
+              @Override
+              public Optional<HeldLease> attempt(Call call) {
+                throw new LockException.FenceUnavailable("the broker counts nothing");
+              }
+
+              @Override
+              public boolean isOver() {
+                return real.isOver();
+              }
+
+              @Override
+              public long pauseNanos() {
+                return real.pauseNanos();
+              }
+
+              @Override
+              public void close() {
+                closed.incrementAndGet();
+                real.close();
+              }
+            };
+          }
+        };
+    FrontWaiter front = front(refused);
+    for (int i = 1; i <= 2; i++) {
+      assertThatThrownBy(() -> attempt(front)).isInstanceOf(LockException.FenceUnavailable.class);
+      assertThat(closed).hasValue(i);
+    }
+    front.close();
+    assertThat(closed).hasValue(2);
+    held.close();
+  }
+}

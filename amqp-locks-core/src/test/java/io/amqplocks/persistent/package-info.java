@@ -1,0 +1,5 @@
+/** Persistent mutexes. */
+@NullMarked
+package io.amqplocks.persistent;
+
+import org.jspecify.annotations.NullMarked;

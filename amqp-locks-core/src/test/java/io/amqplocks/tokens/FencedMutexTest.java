@@ -1,0 +1,75 @@
+package io.amqplocks.tokens;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.FencingToken;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.support.LockContract;
+import io.amqplocks.support.Tokens;
+import io.amqplocks.test.BrokerTest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+
+@BrokerTest(everyLine = true)
+class FencedMutexTest extends LockContract {
+
+  @Override
+  protected void make(AmqpLocks locks, String name) {}
+
+  @Override
+  protected AmqpLock lock(AmqpLocks locks, String name) {
+    return locks.fencedMutex(name);
+  }
+
+  @Override
+  protected boolean isHeld(String name) throws Exception {
+    LockId id = LockId.fencedMutex(name);
+    String queue = fixture.names().tokens(id, Tokens.generation(broker(), fixture.names(), id));
+    return fixture.exists(queue) && Tokens.idle(broker(), queue).isEmpty();
+  }
+
+  /** A token goes back by a message that nobody waits for. */
+  @Override
+  protected void isFree(String name) {
+    await().until(() -> !isHeld(name));
+  }
+
+  /** Each lease has its own token, also when the next one waits in the same process. */
+  @Test
+  @Override
+  protected void fencedItHasTokensThatRise() throws Exception {
+    AmqpLock mine = lock(fixture.open(), "m");
+    AtomicReference<FencingToken> last = new AtomicReference<>();
+    List<Future<?>> all = new ArrayList<>();
+    for (AmqpLock each : List.of(mine, mine, mine.fenced(), lock(fixture.open(), "m"))) {
+      all.add(
+          threads.submit(
+              () -> {
+                for (int i = 0; i < 12; i++) {
+                  try (Lease lease = each.acquire(LONG)) {
+                    FencingToken token = lease.fencingToken();
+                    assertThat(lease.fencingTokenIfAny()).contains(token);
+                    assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+                    FencingToken before = last.getAndSet(token);
+                    assertThat(before == null || token.isAfter(before))
+                        .as("%s, %s", before, token)
+                        .isTrue();
+                  }
+                }
+                return null;
+              }));
+    }
+    for (Future<?> each : all) {
+      each.get(120, TimeUnit.SECONDS);
+    }
+  }
+}

@@ -1,0 +1,133 @@
+package io.amqplocks.tokens;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.admin.TokenQueueType;
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.support.Fixture;
+import io.amqplocks.support.Tokens;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/**
+ * A queue of tokens that does not answer. The client library lets whoever asks on a channel that owes an
+ * answer wait for that without any bound.
+ */
+@Tag("trap-6")
+@BrokerTest(everyLine = true)
+class HungTokenQueueTest {
+
+  /** Not above what a held queue's channel would owe its answer for, which is for ever. */
+  private static final Duration BOUND = Duration.ofSeconds(20);
+
+  private static final Duration CALL_TIMEOUT = Duration.ofSeconds(2);
+
+  @RegisterExtension private final Fixture fixture = new Fixture();
+  private Broker broker;
+  private AmqpLocks locks;
+  private AmqpLock hanging;
+  private String queue;
+
+  @BeforeEach
+  void semaphores(Broker tested) throws Exception {
+    broker = tested;
+    locks =
+        fixture.open(
+            fixture
+                .builder()
+                .heartbeat(Duration.ofSeconds(30))
+                .callTimeout(CALL_TIMEOUT)
+                .verifyEvery(Duration.ofSeconds(15)));
+    locks.admin().tokenSemaphore("hangs").create(1, TokenQueueType.CLASSIC);
+    locks.admin().tokenSemaphore("well").create(1, TokenQueueType.CLASSIC);
+    hanging = locks.tokenSemaphore("hangs");
+    LockId lock = LockId.tokenSemaphore("hangs");
+    // Looked for before it hangs, for then it does not answer this either.
+    queue = fixture.names().tokens(lock, Tokens.generation(broker, fixture.names(), lock));
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    broker.faults().resumeQueue(queue);
+  }
+
+  private static <T> T within(Callable<T> call) throws Exception {
+    return started(call).get(BOUND.toSeconds(), TimeUnit.SECONDS);
+  }
+
+  private static <T> CompletableFuture<T> started(Callable<T> call) {
+    CompletableFuture<T> result = new CompletableFuture<>();
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                result.complete(call.call());
+              } catch (Exception e) {
+                result.completeExceptionally(e);
+              }
+            },
+            "asks-what-hangs");
+    thread.setDaemon(true);
+    thread.start();
+    return result;
+  }
+
+  private void assertIdleAgain() {
+    await()
+        .atMost(BOUND)
+        .untilAsserted(
+            () -> {
+              assertThat(locks.admin().tokenSemaphore("hangs").status().idle()).isEqualTo(1);
+              assertThat(Tokens.consumers(broker, fixture.names(), LockId.tokenSemaphore("hangs")))
+                  .isZero();
+            });
+  }
+
+  @Test
+  void whoVerifiesAgainIsNotKeptByTheLastQuestion() throws Exception {
+    Lease lease = hanging.tryAcquire().orElseThrow();
+    assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+    broker.faults().suspendQueue(queue);
+    // The first leaves a question open on the channel, and the second of old waited for its answer.
+    for (int i = 0; i < 3; i++) {
+      assertThat(within(lease::verify)).isIn(LeaseState.HELD, LeaseState.UNCERTAIN);
+    }
+    broker.faults().resumeQueue(queue);
+    await().atMost(BOUND).until(() -> lease.verify() == LeaseState.HELD);
+    lease.close();
+    assertIdleAgain();
+  }
+
+  @Test
+  void whoTakesAnotherLockIsNotKeptByAReleaseWhileItWasVerified() throws Exception {
+    Lease lease = hanging.tryAcquire().orElseThrow();
+    broker.faults().suspendQueue(queue);
+    CompletableFuture<LeaseState> verification = started(lease::verify);
+    // Its consumer is asked for by then.
+    await().pollDelay(Duration.ofMillis(300)).until(() -> !verification.isDone());
+    lease.close();
+    // Of old on the channel that owed the answer to that.
+    Optional<Lease> other = within(() -> locks.tokenSemaphore("well").tryAcquire());
+    assertThat(other).isPresent();
+    other.get().close();
+    assertThat(verification.get(BOUND.toSeconds(), TimeUnit.SECONDS))
+        .isEqualTo(LeaseState.RELEASED);
+    broker.faults().resumeQueue(queue);
+    assertIdleAgain();
+  }
+}

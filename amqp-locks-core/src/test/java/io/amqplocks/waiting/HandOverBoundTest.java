@@ -1,0 +1,153 @@
+package io.amqplocks.waiting;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.admin.TokenQueueType;
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LockKind;
+import io.amqplocks.support.Fixture;
+import io.amqplocks.test.BrokerTest;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.EnumSource.Mode;
+
+/** Threads of one process that hand a slot to each other keep it from other processes for a while only. */
+@BrokerTest(everyLine = true)
+class HandOverBoundTest {
+
+  private static final Duration LONG = Duration.ofMinutes(1);
+  private static final int THREADS = 8;
+  private static final int TURNS = 10;
+
+  /**
+   * A slot is handed over for 100 ms, then it goes to whoever began to wait first at the broker: that may
+   * be the same process once more, whose next thread did so before. The rest is for a busy machine.
+   */
+  private static final Duration BOUND = Duration.ofSeconds(2);
+
+  private final ExecutorService threads = Executors.newCachedThreadPool();
+  @RegisterExtension private final Fixture fixture = new Fixture();
+
+  @AfterEach
+  void close() throws Exception {
+    threads.shutdownNow();
+  }
+
+  private static AmqpLock lock(AmqpLocks locks, LockKind kind) {
+    return switch (kind) {
+      case MUTEX -> locks.mutex("l");
+      case TOKEN_SEMAPHORE -> locks.tokenSemaphore("l");
+      case FENCED_MUTEX -> locks.fencedMutex("l");
+      default -> throw new IllegalArgumentException(kind.toString());
+    };
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      mode = Mode.INCLUDE,
+      names = {"MUTEX", "TOKEN_SEMAPHORE"})
+  void aWaiterInAnotherProcessIsServedMeanwhile(LockKind kind) throws Exception {
+    AmqpLocks greedy = fixture.open();
+    greedy.admin().tokenSemaphore("l").create(1, TokenQueueType.CLASSIC);
+    AmqpLock other = lock(fixture.open(), kind);
+    AtomicBoolean over = new AtomicBoolean();
+    AtomicInteger holders = new AtomicInteger();
+    AtomicLong leases = new AtomicLong();
+    List<Future<Void>> all = new ArrayList<>();
+    for (int i = 0; i < THREADS; i++) {
+      all.add(
+          threads.submit(
+              () -> {
+                while (!over.get()) {
+                  try (Lease lease = lock(greedy, kind).acquire(LONG)) {
+                    assertThat(holders.incrementAndGet()).isEqualTo(1);
+                    leases.incrementAndGet();
+                    holders.decrementAndGet();
+                  }
+                }
+                return null;
+              }));
+    }
+    List<Duration> waited = new ArrayList<>();
+    for (int i = 0; i <= TURNS; i++) {
+      long before = leases.get();
+      await().pollInterval(Duration.ofMillis(1)).until(() -> leases.get() > before + 20);
+      long start = System.nanoTime();
+      try (Lease lease = other.acquire(LONG)) {
+        waited.add(Duration.ofNanos(System.nanoTime() - start));
+        assertThat(holders.incrementAndGet()).isEqualTo(1);
+        holders.decrementAndGet();
+      }
+    }
+    over.set(true);
+    for (Future<Void> each : all) {
+      each.get(120, TimeUnit.SECONDS);
+    }
+    // The first one opened its connection.
+    waited.remove(0);
+    waited.sort(null);
+    System.out.printf(
+        "%s on RabbitMQ %s: %d leases handed on among %d threads meanwhile; one in another process waited"
+            + " %d ms in the middle, %d ms at most%n",
+        kind,
+        fixture.broker().version(),
+        leases.get(),
+        THREADS,
+        waited.get(TURNS / 2).toMillis(),
+        waited.get(TURNS - 1).toMillis());
+    assertThat(waited.get(TURNS / 2)).isLessThan(BOUND);
+    assertThat(waited.get(TURNS - 1)).isLessThan(BOUND.multipliedBy(5));
+    assertThat(leases.get()).as("more than the broker could give").isGreaterThan(1000);
+  }
+
+  /** Each lease of it has a token of its own, which none has that is handed over. */
+  @ParameterizedTest
+  @EnumSource(
+      mode = Mode.INCLUDE,
+      names = {"MUTEX", "FENCED_MUTEX"})
+  void fencedLeasesAreNeverHandedOver(LockKind kind) throws Exception {
+    AmqpLock plain = lock(fixture.open(), kind);
+    AmqpLock lock = plain.fenced();
+    AtomicLong last = new AtomicLong();
+    AtomicInteger leases = new AtomicInteger();
+    List<Future<Void>> all = new ArrayList<>();
+    for (int i = 0; i < THREADS; i++) {
+      // With some in between that could be handed over.
+      boolean fenced = kind == LockKind.FENCED_MUTEX || i % 4 != 0;
+      AmqpLock mine = fenced ? lock : plain;
+      all.add(
+          threads.submit(
+              () -> {
+                for (int turn = 0; turn < TURNS; turn++) {
+                  try (Lease lease = mine.acquire(LONG)) {
+                    if (fenced) {
+                      long number = lease.fencingToken().number();
+                      assertThat(number).isGreaterThan(last.getAndSet(number));
+                      leases.incrementAndGet();
+                    }
+                  }
+                }
+                return null;
+              }));
+    }
+    for (Future<Void> each : all) {
+      each.get(180, TimeUnit.SECONDS);
+    }
+    assertThat(leases.get()).isGreaterThanOrEqualTo(THREADS * TURNS * 3 / 4);
+  }
+}

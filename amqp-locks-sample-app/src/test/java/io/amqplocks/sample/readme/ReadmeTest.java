@@ -1,0 +1,373 @@
+package io.amqplocks.sample.readme;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.rabbitmq.client.ConnectionFactory;
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.sample.readme.ImageShop.Backlog;
+import io.amqplocks.sample.readme.ImageShop.Bills;
+import io.amqplocks.sample.readme.ImageShop.Guarded;
+import io.amqplocks.sample.readme.ImageShop.Image;
+import io.amqplocks.sample.readme.ImageShop.Invoice;
+import io.amqplocks.sample.readme.ImageShop.Order;
+import io.amqplocks.sample.readme.ImageShop.Receipt;
+import io.amqplocks.sample.readme.ImageShop.Server;
+import io.amqplocks.sample.readme.ImageShop.Statements;
+import io.amqplocks.sample.readme.ImageShop.Table;
+import io.amqplocks.spring.autoconfigure.AmqpLocksProperties;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerQueue;
+import io.amqplocks.test.BrokerTest;
+import java.io.ByteArrayInputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import javax.xml.parsers.DocumentBuilderFactory;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.context.properties.bind.BindHandler;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.env.YamlPropertySourceLoader;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.core.io.FileSystemResource;
+import org.w3c.dom.Element;
+
+/** What the READMEs tell users to write compiles, and does what they say. */
+@BrokerTest
+class ReadmeTest {
+
+  private static final String README = "README.md";
+  private static final String SAMPLE = "amqp-locks-sample-app/README.md";
+
+  private static final Duration LONG = Duration.ofSeconds(30);
+  private static final Image IMAGE = new Image("moon.jpg");
+
+  private final Snippets readme = new Snippets(README);
+  private final ConnectionFactory broker;
+  private final Runnable leaveNothingBehind;
+
+  /** Durable queues outlive their users, so that each test needs some of its own. */
+  private final String prefix = "test-" + UUID.randomUUID().toString().substring(0, 8) + ".";
+
+  private final Server server = new Server();
+  private final Bills bills = new Bills();
+  private final Table table = new Table();
+
+  @TempDir private Path folder;
+
+  ReadmeTest(Broker broker) throws Exception {
+    this.broker = broker.connectionFactory();
+    leaveNothingBehind =
+        () ->
+            broker.faults().queues().stream()
+                .map(BrokerQueue::name)
+                .filter(queue -> queue.startsWith(prefix))
+                .forEach(broker.faults()::deleteQueue);
+  }
+
+  @AfterEach
+  void leaveNothingBehind() {
+    leaveNothingBehind.run();
+  }
+
+  @Test
+  void everySnippetHasATest() throws Exception {
+    Snippets sample = new Snippets(SAMPLE);
+    assertThat(readme.names())
+        .containsExactlyInAnyOrder(
+            "dependency",
+            "application-yml",
+            "guarded-method",
+            "more-guarded-methods",
+            "plain-java");
+    assertThat(sample.names()).containsExactly("testcontainers-test");
+    assertThat(readme.nameless()).isEmpty();
+    assertThat(sample.nameless()).isEmpty();
+  }
+
+  @Test
+  void theDependencyIsTheStarter() throws Exception {
+    Element told = xml(readme.text("dependency"));
+    Element pom = xml(Files.readString(Snippets.file("amqp-locks-spring-boot-starter/pom.xml")));
+    Element parent = (Element) pom.getElementsByTagName("parent").item(0);
+    assertThat(children(told))
+        .isEqualTo(
+            Map.of(
+                "groupId", children(parent).get("groupId"),
+                "artifactId", children(pom).get("artifactId"),
+                "version", children(parent).get("version")));
+  }
+
+  @Test
+  void everyPropertyIsOneOfOurs() throws Exception {
+    var yaml =
+        new YamlPropertySourceLoader().load("snippet", new FileSystemResource(applicationYml()));
+    AmqpLocksProperties bound =
+        new Binder(ConfigurationPropertySources.from(yaml))
+            .bind(
+                "amqp-locks",
+                Bindable.of(AmqpLocksProperties.class),
+                new NoUnboundElementsBindHandler(BindHandler.DEFAULT))
+            .get();
+    assertThat(bound.semaphores())
+        .hasEntrySatisfying(
+            "images",
+            images -> {
+              assertThat(images.slots()).isEqualTo(5);
+              assertThat(images.maxWait()).isEqualTo(Duration.ofSeconds(30));
+            });
+  }
+
+  @Test
+  void plainJava() throws Exception {
+    String builder = "AmqpLocks.builder(connectionFactory)";
+    String snippet = readme.text("plain-java");
+    assertThat(snippet).contains(builder);
+    String statements = snippet.replace(builder, builder + ".queuePrefix(\"" + prefix + "\")");
+    Statements compiled =
+        (Statements)
+            instance(
+                """
+                package application;
+
+                import com.rabbitmq.client.ConnectionFactory;
+                import io.amqplocks.AmqpLocks;
+                import io.amqplocks.admin.TokenQueueType;
+                import io.amqplocks.lock.Lease;
+                import io.amqplocks.sample.readme.ImageShop.*;
+                import java.time.Duration;
+
+                public class Snippet implements Statements {
+                  @Override
+                  public void run(
+                      ConnectionFactory connectionFactory, Server server, Image image, Table table)
+                      throws Exception {
+                %s
+                  }
+                }
+                """
+                    .formatted(statements));
+    compiled.run(broker, server, IMAGE, table);
+    compiled.run(broker, server, IMAGE, table);
+    assertThat(server.stored()).containsExactly(IMAGE, IMAGE);
+    assertThat(table.written()).hasSize(2).isSorted().doesNotHaveDuplicates();
+  }
+
+  @Test
+  void asManyUploadsAtOnceAsThereAreSlots() throws Exception {
+    try (var application = application()) {
+      Guarded guarded = application.getBean(Guarded.class);
+      AmqpLocks locks = application.getBean(AmqpLocks.class);
+      assertThat(locks.admin().tokenSemaphore("images").count()).isEqualTo(5);
+
+      CountDownLatch open = server.shut();
+      ExecutorService threads = Executors.newFixedThreadPool(8);
+      List<Future<?>> uploads = new ArrayList<>();
+      for (int i = 0; i < 8; i++) {
+        uploads.add(threads.submit(() -> guarded.upload(IMAGE)));
+      }
+      await().atMost(LONG).until(() -> locks.status().waiting() == 3 && server.inside() == 5);
+      assertThat(guarded.accept(IMAGE)).isEqualTo(new Receipt("backlog"));
+      open.countDown();
+      for (Future<?> upload : uploads) {
+        upload.get(1, TimeUnit.MINUTES);
+      }
+      threads.shutdown();
+      // A token goes back by a message that nobody waits for.
+      await().atMost(LONG).until(() -> guarded.accept(IMAGE).equals(new Receipt("server")));
+      assertThat(server.stored()).hasSize(9);
+    }
+  }
+
+  @Test
+  void oneLockForEachOrderUntilItsMonoEnds() throws Exception {
+    try (var application = application()) {
+      Guarded guarded = application.getBean(Guarded.class);
+      AmqpLocks locks = application.getBean(AmqpLocks.class);
+      CompletableFuture<@Nullable Invoice> one = guarded.invoice(new Order("7")).toFuture();
+      CompletableFuture<@Nullable Invoice> two = guarded.invoice(new Order("8")).toFuture();
+      await().atMost(LONG).until(() -> locks.leases().size() == 2);
+      assertThat(locks.leases())
+          .extracting(lease -> lease.lock())
+          .containsExactlyInAnyOrder(LockId.mutex("order:7"), LockId.mutex("order:8"));
+      CompletableFuture<@Nullable Invoice> third = guarded.invoice(new Order("7")).toFuture();
+      await().atMost(LONG).until(() -> locks.status().waiting() == 1);
+
+      Invoice invoice = new Invoice(new Order("7"));
+      bills.made.tryEmitValue(invoice).orThrow();
+      for (CompletableFuture<@Nullable Invoice> each : List.of(one, two, third)) {
+        assertThat(each.get(1, TimeUnit.MINUTES)).isEqualTo(invoice);
+      }
+      await().atMost(LONG).until(() -> locks.leases().isEmpty());
+    }
+  }
+
+  @Test
+  void aReportGetsTheFencingTokenOfItsLease() throws Exception {
+    try (var application = application()) {
+      Guarded guarded = application.getBean(Guarded.class);
+      guarded.report(null);
+      guarded.report(null);
+      assertThat(table.written()).hasSize(2).isSorted().doesNotHaveDuplicates();
+    }
+  }
+
+  /** Only compiled: it needs Docker. {@code NightlyReportTest} runs the same on a broker from here. */
+  @Test
+  void theTestToCopyCompiles() throws Exception {
+    String snippet = new Snippets(SAMPLE).text("testcontainers-test");
+    Map<String, String> sources = new TreeMap<>();
+    sources.put(
+        "io.amqplocks.sample.report.NightlyReportWithDockerTest",
+        """
+        package io.amqplocks.sample.report;
+
+        import static org.assertj.core.api.Assertions.assertThat;
+
+        import com.rabbitmq.client.ConnectionFactory;
+        import io.amqplocks.AmqpLocks;
+        import io.amqplocks.lock.Lease;
+        import io.amqplocks.lock.LeaseState;
+        import java.time.Duration;
+        import java.time.LocalDate;
+        import org.junit.jupiter.api.Test;
+        import org.springframework.beans.factory.annotation.Autowired;
+        import org.springframework.boot.test.context.SpringBootTest;
+        import org.springframework.boot.testcontainers.service.connection.ServiceConnection;
+        import org.springframework.test.annotation.DirtiesContext;
+        import org.springframework.test.context.ActiveProfiles;
+        import org.testcontainers.junit.jupiter.Container;
+        import org.testcontainers.junit.jupiter.Testcontainers;
+        import org.testcontainers.rabbitmq.RabbitMQContainer;
+
+        %s
+        """
+            .formatted(snippet));
+    // Three annotations whose two jars nothing else here needs.
+    for (String name :
+        List.of(
+            "org.testcontainers.junit.jupiter.Testcontainers",
+            "org.testcontainers.junit.jupiter.Container",
+            "org.springframework.boot.testcontainers.service.connection.ServiceConnection")) {
+      int dot = name.lastIndexOf('.');
+      sources.put(
+          name,
+          "package %s; public @interface %s {}"
+              .formatted(name.substring(0, dot), name.substring(dot + 1)));
+    }
+    new SnippetCompiler(folder).compile(sources);
+  }
+
+  /** An application with the guarded methods of the README, and its properties. */
+  private ConfigurableApplicationContext application() throws Exception {
+    String source =
+        """
+        package application;
+
+        import io.amqplocks.lock.FencingToken;
+        import io.amqplocks.sample.readme.ImageShop.*;
+        import io.amqplocks.spring.*;
+        import reactor.core.publisher.Mono;
+
+        public class Snippet implements Guarded {
+
+          private final Server server;
+          private final Backlog backlog;
+          private final Bills bills;
+          private final Table table;
+
+          public Snippet(Server server, Backlog backlog, Bills bills, Table table) {
+            this.server = server;
+            this.backlog = backlog;
+            this.bills = bills;
+            this.table = table;
+          }
+
+        %s
+
+        %s
+        }
+        """
+            .formatted(readme.text("guarded-method"), readme.text("more-guarded-methods"));
+    Class<?> guarded = compiled(source);
+    return new SpringApplicationBuilder(Application.class)
+        .web(WebApplicationType.NONE)
+        .initializers(
+            context -> {
+              GenericApplicationContext beans = (GenericApplicationContext) context;
+              beans.setClassLoader(guarded.getClassLoader());
+              beans.registerBean(Server.class, () -> server);
+              beans.registerBean(Backlog.class);
+              beans.registerBean(Bills.class, () -> bills);
+              beans.registerBean(Table.class, () -> table);
+              beans.registerBean(guarded);
+            })
+        .run(
+            "--spring.config.location=" + applicationYml().toUri(),
+            "--spring.rabbitmq.host=" + broker.getHost(),
+            "--spring.rabbitmq.port=" + broker.getPort(),
+            "--spring.rabbitmq.username=" + broker.getUsername(),
+            "--spring.rabbitmq.password=" + broker.getPassword(),
+            "--spring.rabbitmq.virtual-host=" + broker.getVirtualHost(),
+            "--amqp-locks.queue-prefix=" + prefix);
+  }
+
+  @SpringBootConfiguration(proxyBeanMethods = false)
+  @EnableAutoConfiguration
+  static class Application {}
+
+  private Path applicationYml() throws Exception {
+    return Files.writeString(folder.resolve("application.yml"), readme.text("application-yml"));
+  }
+
+  private Object instance(String source) throws Exception {
+    return compiled(source).getConstructor().newInstance();
+  }
+
+  private Class<?> compiled(String source) throws Exception {
+    return new SnippetCompiler(folder)
+        .compile(Map.of("application.Snippet", source))
+        .loadClass("application.Snippet");
+  }
+
+  private static Element xml(String text) throws Exception {
+    return DocumentBuilderFactory.newDefaultInstance()
+        .newDocumentBuilder()
+        .parse(new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8)))
+        .getDocumentElement();
+  }
+
+  private static Map<String, String> children(Element element) {
+    Map<String, String> children = new TreeMap<>();
+    for (var child = element.getFirstChild(); child != null; child = child.getNextSibling()) {
+      if (child instanceof Element each) {
+        children.put(each.getTagName(), each.getTextContent().strip());
+      }
+    }
+    return children;
+  }
+}

@@ -1,0 +1,55 @@
+package io.amqplocks.spring;
+
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockKind.Family;
+import io.amqplocks.lock.LockName;
+import io.amqplocks.spring.internal.disabled.DisabledLock;
+import java.time.Duration;
+
+/**
+ * Decides which lock a name stands for, and how long calls wait for it. The auto-configured
+ * resolver goes by properties and annotations. A bean of this type replaces it for the {@link
+ * LockTemplate} and for injected {@link LockHandle}s.
+ */
+public interface LockResolver {
+
+  /**
+   * The lock that the semaphore or the mutex of that name is.
+   *
+   * @throws IllegalStateException if the application's settings of it contradict each other
+   */
+  LockId resolve(Family family, LockName name);
+
+  /** That lock, ready to be acquired. */
+  AmqpLock lock(LockId id);
+
+  /** How long a call waits for the semaphore or the mutex of that name by default. */
+  Duration maxWait(Family family, LockName name);
+
+  /**
+   * A resolver of locks that are always free and guard nothing, for an application whose locks are
+   * switched off and for tests. Their leases are held until they are closed, and have no fencing
+   * tokens.
+   */
+  static LockResolver withoutLocks() {
+    return new LockResolver() {
+      @Override
+      public LockId resolve(Family family, LockName name) {
+        return family == Family.MUTEX
+            ? LockId.mutex(name.value())
+            : LockId.tokenSemaphore(name.value());
+      }
+
+      @Override
+      public AmqpLock lock(LockId id) {
+        return new DisabledLock(id);
+      }
+
+      @Override
+      public Duration maxWait(Family family, LockName name) {
+        return Duration.ZERO;
+      }
+    };
+  }
+}

@@ -1,5 +1,0 @@
-/** The locks as an operator sees and changes them, for Actuator. */
-@NullMarked
-package io.amqplocks.spring.endpoint;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,57 @@
+package io.amqplocks.spring.internal.endpoint;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.admin.SemaphoreAdmin;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.spring.internal.catalog.LockCatalog;
+import io.amqplocks.spring.internal.endpoint.LockDescriptor.Configured;
+import io.amqplocks.spring.internal.endpoint.OperatedLock.Done;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What an operator can change of the locks that an application configures. Each change waits for
+ * another administrator for 30 s at most, and for no holder.
+ *
+ * @param locks the process's own
+ * @param catalog what the application says of them
+ */
+record LockChanges(AmqpLocks locks, LockCatalog catalog) {
+
+  /**
+   * Gives a semaphore that many slots.
+   *
+   * @throws LockException.Invalid if it has no number of slots, or cannot have that one
+   */
+  Done resize(LockId id, int slots) {
+    if (slots < 1 || slots > SemaphoreAdmin.MAX_SLOTS) {
+      throw new LockException.Invalid(
+          "A number of %d slots is not possible for %s; use 1 to %d"
+              .formatted(slots, id, SemaphoreAdmin.MAX_SLOTS));
+    }
+    Done resized = OperatedLock.of(locks, id).resize(slots);
+    Configured configured = Configured.of(catalog, id);
+    return new Done(
+        resized.done(),
+        joined(
+            resized.next(), configured == null ? null : LockNotes.atNextStart(configured, slots)));
+  }
+
+  private static @Nullable String joined(@Nullable String first, @Nullable String second) {
+    String both =
+        Stream.of(first, second).filter(Objects::nonNull).collect(Collectors.joining(" "));
+    return both.isEmpty() ? null : both;
+  }
+
+  /**
+   * Lets a persistent mutex be held, or not.
+   *
+   * @throws LockException.Invalid if it is none
+   */
+  Done enable(LockId id, boolean enabled) {
+    return OperatedLock.of(locks, id).enable(enabled);
+  }
+}

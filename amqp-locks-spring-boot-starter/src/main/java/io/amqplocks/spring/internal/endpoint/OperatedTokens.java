@@ -1,0 +1,96 @@
+package io.amqplocks.spring.internal.endpoint;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.admin.SlotChange;
+import io.amqplocks.admin.TokenAudit;
+import io.amqplocks.admin.TokenSemaphoreAdmin;
+import io.amqplocks.admin.TokenStatus;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import java.time.Duration;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A token semaphore. How many tokens are in use is asked before those of this process go back. Only
+ * if there are more than are held here, the others' are replaced. Then one who waited can be hit
+ * too: its token cannot be told from theirs.
+ */
+final class OperatedTokens extends OperatedLock {
+
+  private static final String OVERLAP =
+      "Holders in other processes learn of it at their next verification, and may overlap with new"
+          + " ones until then.";
+
+  private final TokenSemaphoreAdmin semaphore;
+
+  OperatedTokens(AmqpLocks locks, LockId id, TokenSemaphoreAdmin semaphore) {
+    super(locks, id);
+    this.semaphore = semaphore;
+  }
+
+  @Override
+  BrokerDescriptor describe() {
+    TokenStatus status = semaphore.status();
+    return describe(status, status.slots() > 0);
+  }
+
+  static BrokerDescriptor describe(TokenStatus status, @Nullable Boolean exists) {
+    return new BrokerDescriptor(
+        exists,
+        status.slots(),
+        status.inUse(),
+        status.idle(),
+        null,
+        unlessNone(status.pendingWithdrawals()),
+        unlessNone(status.unsettled()),
+        null);
+  }
+
+  private static @Nullable Integer unlessNone(int number) {
+    return number == 0 ? null : number;
+  }
+
+  @Override
+  Done resize(int slots) {
+    SlotChange change = semaphore.resize(slots);
+    int pending = semaphore.status().pendingWithdrawals();
+    return resized(
+        change,
+        pending == 0
+            ? null
+            : "%d slots are in use and go as they are given back; this process sees to that."
+                .formatted(pending));
+  }
+
+  @Override
+  Done release(String why, Duration timeout) {
+    Supplier<Integer> others = inUseByOthers();
+    int revoked = revoke(why);
+    return PartialChangeException.unless(
+        revoked,
+        () ->
+            others.get() <= 0 ? released(revoked, 0, null) : replaced(semaphore, revoked, timeout));
+  }
+
+  /** Asks now, and tells later: no answer keeps no lease of this process from being taken back. */
+  private Supplier<Integer> inUseByOthers() {
+    int held = here().size();
+    try {
+      int inUse = semaphore.inUse();
+      // Twice, for the lease that was acquired between.
+      int others = inUse - Math.max(held, here().size());
+      return () -> others;
+    } catch (LockException e) {
+      return () -> {
+        throw e;
+      };
+    }
+  }
+
+  static Done replaced(TokenSemaphoreAdmin tokens, int revoked, Duration timeout) {
+    TokenAudit audit = tokens.repair(timeout);
+    int outstanding = audit.outstanding();
+    return released(revoked, outstanding, outstanding == 0 ? null : OVERLAP);
+  }
+}

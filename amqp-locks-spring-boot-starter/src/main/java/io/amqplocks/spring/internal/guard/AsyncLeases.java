@@ -1,0 +1,152 @@
+package io.amqplocks.spring.internal.guard;
+
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.spring.internal.async.AsyncCall;
+import io.amqplocks.spring.internal.async.BackgroundExecutor;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The locks of one call that no thread waits for: acquired one after the other, and given back
+ * together.
+ *
+ * <p>Concurrency: leases arrive on threads of the library, and the end may come at any time on any
+ * thread. Both are ordered by the lock: a lease that arrives before the end is in the list that the
+ * end gives back, and one that arrives after it is given back by its arrival. An attempt that is
+ * under way at the end is cancelled; if it begins after the end was looked for, it sees the end
+ * itself. So each lease is given back once, and none is left. No broker is asked and no future
+ * completed under the lock.
+ */
+final class AsyncLeases {
+
+  private final List<LockRequest> requests;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Deque<HeldLock> leases = new ArrayDeque<>();
+  private final CompletableFuture<Optional<BusyLock>> acquired = new CompletableFuture<>();
+  private @Nullable CompletableFuture<Lease> attempt;
+  private boolean ended;
+
+  AsyncLeases(List<LockRequest> requests) {
+    this.requests = requests;
+  }
+
+  /**
+   * Acquires them. The future is empty when all are held, or tells which could not be had where the
+   * call is not to hear of that; else it fails with what acquiring threw. What is held then is to
+   * be closed in each case.
+   */
+  CompletableFuture<Optional<BusyLock>> acquire() {
+    next(0);
+    return acquired;
+  }
+
+  /** Acquires them on this thread, which waits. */
+  @Nullable BusyLock acquireHere() {
+    return SynchronousCall.acquire(requests, leases);
+  }
+
+  private void next(int index) {
+    if (index == requests.size()) {
+      LockException loss = HeldLock.lossBeforeWork(held());
+      if (loss == null) {
+        acquired.complete(Optional.empty());
+      } else {
+        acquired.completeExceptionally(loss);
+      }
+      return;
+    }
+    CompletableFuture<Lease> begun;
+    try {
+      begun = requests.get(index).acquireAsync();
+    } catch (RuntimeException | Error e) {
+      acquired.completeExceptionally(e);
+      return;
+    }
+    boolean late;
+    lock.lock();
+    try {
+      late = ended;
+      attempt = begun;
+    } finally {
+      lock.unlock();
+    }
+    var unused = begun.whenComplete((lease, failure) -> arrived(index, lease, failure));
+    if (late) {
+      begun.cancel(true);
+    }
+  }
+
+  private void arrived(int index, @Nullable Lease lease, @Nullable Throwable failure) {
+    if (lease == null) {
+      failed(requests.get(index), failure);
+      return;
+    }
+    boolean late;
+    lock.lock();
+    try {
+      late = ended;
+      if (!late) {
+        leases.push(new HeldLock(requests.get(index), lease));
+      }
+    } finally {
+      lock.unlock();
+    }
+    if (late) {
+      BackgroundExecutor.run(lease::close);
+      acquired.completeExceptionally(new CancellationException("The call was cancelled"));
+    } else {
+      next(index + 1);
+    }
+  }
+
+  private void failed(LockRequest each, @Nullable Throwable failure) {
+    Throwable cause =
+        failure == null
+            ? new CancellationException("The call was cancelled")
+            : AsyncCall.unwrapped(failure);
+    if (cause instanceof LockException.AcquireTimeout busy && !each.guard().throwsWhenBusy()) {
+      acquired.complete(Optional.of(new BusyLock(each, busy)));
+    } else {
+      acquired.completeExceptionally(cause);
+    }
+  }
+
+  /** Those that are held. */
+  List<HeldLock> held() {
+    lock.lock();
+    try {
+      return List.copyOf(leases);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Ends the waiting, and gives back what is held and what is still to arrive; waits for the
+   * broker.
+   */
+  void close() {
+    CompletableFuture<Lease> under;
+    List<HeldLock> all;
+    lock.lock();
+    try {
+      ended = true;
+      under = attempt;
+      all = List.copyOf(leases);
+      leases.clear();
+    } finally {
+      lock.unlock();
+    }
+    if (under != null) {
+      under.cancel(true);
+    }
+    HeldLock.close(all);
+  }
+}

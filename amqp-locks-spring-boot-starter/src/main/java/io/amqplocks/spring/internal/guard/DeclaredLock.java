@@ -1,0 +1,77 @@
+package io.amqplocks.spring.internal.guard;
+
+import io.amqplocks.spring.MutexGuarded;
+import io.amqplocks.spring.OnBusy;
+import io.amqplocks.spring.OnLost;
+import io.amqplocks.spring.SemaphoreGuarded;
+import io.amqplocks.spring.internal.catalog.LockSettings;
+import io.amqplocks.spring.internal.naming.FamilyId;
+import java.util.function.UnaryOperator;
+
+/**
+ * One annotation, of either type, with its placeholders resolved.
+ *
+ * @param settings what it says of the lock
+ * @param key the expression of the key, or blank
+ * @param maxWait how long to wait, or blank
+ * @param onBusy what to do when it is busy
+ * @param fallbackMethod what to call then, or blank
+ * @param onLost what to do when it is lost
+ * @param fenced whether its leases have tokens
+ */
+record DeclaredLock(
+    LockSettings settings,
+    String key,
+    String maxWait,
+    OnBusy onBusy,
+    String fallbackMethod,
+    OnLost onLost,
+    boolean fenced) {
+
+  static DeclaredLock of(MutexGuarded mutex, String where, UnaryOperator<String> resolve) {
+    return new DeclaredLock(
+        LockSettings.annotated(FamilyId.mutex(resolve.apply(mutex.name())), where)
+            .algorithm(mutex.algorithm())
+            .priority(mutex.priority()),
+        resolve.apply(mutex.key()),
+        resolve.apply(mutex.maxWait()),
+        mutex.onBusy(),
+        mutex.fallbackMethod(),
+        mutex.onLost(),
+        mutex.fenced());
+  }
+
+  static DeclaredLock of(SemaphoreGuarded semaphore, String where, UnaryOperator<String> resolve) {
+    return new DeclaredLock(
+        LockSettings.annotated(FamilyId.semaphore(resolve.apply(semaphore.name())), where)
+            .slots(semaphore.slots())
+            .algorithm(semaphore.algorithm())
+            .priority(semaphore.priority()),
+        resolve.apply(semaphore.key()),
+        resolve.apply(semaphore.maxWait()),
+        semaphore.onBusy(),
+        semaphore.fallbackMethod(),
+        semaphore.onLost(),
+        semaphore.fenced());
+  }
+
+  /** The semaphore or the mutex of that name, whatever its algorithm. */
+  FamilyId lock() {
+    return settings.lock();
+  }
+
+  /** Whether the same lock is meant, as far as can be seen without a call. */
+  boolean isSameLock(DeclaredLock other) {
+    return lock().equals(other.lock()) && key.equals(other.key);
+  }
+
+  /** Whether both may turn out to be one lock by their keys, and want different things of it. */
+  boolean contradicts(DeclaredLock other) {
+    return lock().equals(other.lock())
+        && !(key.isBlank() ^ other.key.isBlank())
+        && (onBusy != other.onBusy
+            || onLost != other.onLost
+            || !fallbackMethod.equals(other.fallbackMethod)
+            || !maxWait.equals(other.maxWait));
+  }
+}

@@ -1,0 +1,103 @@
+package io.amqplocks.spring.internal.guard;
+
+import io.amqplocks.lock.LockException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
+
+/**
+ * The method that is called instead when the lock is busy.
+ *
+ * @param method the method
+ * @param takesFailure whether its last parameter is for the exception
+ */
+record Fallback(Method method, boolean takesFailure) {
+
+  /**
+   * Finds it: the one with the exception, if there are both.
+   *
+   * @throws IllegalArgumentException if there is none that fits; says what was looked for and found
+   */
+  static Fallback find(String name, Method guarded, Class<?> targetClass) {
+    List<Method> named =
+        Arrays.stream(ReflectionUtils.getAllDeclaredMethods(targetClass))
+            .filter(method -> method.getName().equals(name) && !method.isBridge())
+            .toList();
+    for (boolean takesFailure : new boolean[] {true, false}) {
+      for (Method method : named) {
+        if (fits(method, guarded, takesFailure)) {
+          ReflectionUtils.makeAccessible(method);
+          return new Fallback(method, takesFailure);
+        }
+      }
+    }
+    throw new IllegalArgumentException(
+        "no fallback method fits. Looked for, in %s and above: %s %s(%s), or with a further parameter of type"
+                .formatted(
+                    targetClass.getSimpleName(),
+                    guarded.getGenericReturnType().getTypeName(),
+                    name,
+                    parameters(guarded))
+            + " AcquireTimeout, LockException or a supertype, throwing no checked exception that %s() does not. Found: %s"
+                .formatted(
+                    guarded.getName(),
+                    named.isEmpty()
+                        ? "no method called " + name
+                        : named.stream()
+                            .map(Method::toGenericString)
+                            .collect(Collectors.joining(", "))));
+  }
+
+  private static String parameters(Method method) {
+    return Arrays.stream(method.getGenericParameterTypes())
+        .map(type -> type.getTypeName())
+        .collect(Collectors.joining(", "));
+  }
+
+  private static boolean fits(Method method, Method guarded, boolean takesFailure) {
+    Class<?>[] wanted = guarded.getParameterTypes();
+    Class<?>[] parameters = method.getParameterTypes();
+    return !method.equals(guarded)
+        && parameters.length == wanted.length + (takesFailure ? 1 : 0)
+        && Arrays.equals(wanted, 0, wanted.length, parameters, 0, wanted.length)
+        && (!takesFailure || takesFailure(parameters[wanted.length]))
+        && (guarded.getReturnType() == void.class
+            || (method.getReturnType() != void.class
+                && ClassUtils.isAssignable(guarded.getReturnType(), method.getReturnType())))
+        && Arrays.stream(method.getExceptionTypes()).allMatch(type -> mayThrow(type, guarded));
+  }
+
+  private static boolean takesFailure(Class<?> parameter) {
+    return Throwable.class.isAssignableFrom(parameter)
+        && parameter.isAssignableFrom(LockException.AcquireTimeout.class);
+  }
+
+  private static boolean mayThrow(Class<?> type, Method guarded) {
+    return RuntimeException.class.isAssignableFrom(type)
+        || Error.class.isAssignableFrom(type)
+        || Arrays.stream(guarded.getExceptionTypes())
+            .anyMatch(declared -> declared.isAssignableFrom(type));
+  }
+
+  /** Calls it on that object. */
+  @Nullable Object call(
+      @Nullable Object target, @Nullable Object[] arguments, LockException.AcquireTimeout busy)
+      throws Throwable {
+    @Nullable Object[] all = arguments;
+    if (takesFailure) {
+      all = Arrays.copyOf(arguments, arguments.length + 1);
+      all[arguments.length] = busy;
+    }
+    try {
+      Object result = method.invoke(target, all);
+      return method.getReturnType() == void.class ? null : result;
+    } catch (InvocationTargetException e) {
+      throw e.getTargetException();
+    }
+  }
+}

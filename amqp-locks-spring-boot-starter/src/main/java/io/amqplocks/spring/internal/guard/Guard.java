@@ -1,0 +1,67 @@
+package io.amqplocks.spring.internal.guard;
+
+import io.amqplocks.lock.LockKind.Family;
+import io.amqplocks.spring.LockHandle;
+import io.amqplocks.spring.LockOperations;
+import io.amqplocks.spring.OnBusy;
+import io.amqplocks.spring.OnLost;
+import io.amqplocks.spring.internal.naming.FamilyId;
+import java.time.Duration;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One lock that a method wants to hold.
+ *
+ * @param lock the semaphore or the mutex
+ * @param key which of that name; null if there is only one
+ * @param maxWait how long it waits for it; zero does not wait
+ * @param priority of all who wait those with the highest are served first
+ * @param fenced whether its lease has a token
+ * @param onBusy what to do when it is busy
+ * @param fallback what to call then; null unless {@code onBusy} says so
+ * @param onLost what to do when its lease is lost
+ */
+record Guard(
+    FamilyId lock,
+    @Nullable KeyExpression key,
+    Duration maxWait,
+    int priority,
+    boolean fenced,
+    OnBusy onBusy,
+    @Nullable Fallback fallback,
+    OnLost onLost) {
+
+  /** What that call wants. */
+  LockRequest by(MethodInvocation call, LockOperations locks) {
+    return in(locks, key == null ? null : key.of(call));
+  }
+
+  /** What all calls want, where there is no key. */
+  LockRequest by(LockOperations locks) {
+    return in(locks, null);
+  }
+
+  private LockRequest in(LockOperations locks, @Nullable String keyed) {
+    String name = lock.name().value();
+    LockHandle handle;
+    if (lock.family() == Family.MUTEX) {
+      handle = keyed == null ? locks.mutex(name) : locks.mutex(name, keyed);
+    } else {
+      handle = keyed == null ? locks.semaphore(name) : locks.semaphore(name, keyed);
+    }
+    handle = handle.waiting(maxWait);
+    handle = priority == 0 ? handle : handle.withPriority(priority);
+    return new LockRequest(this, keyed == null ? "" : keyed, fenced ? handle.fenced() : handle);
+  }
+
+  /** Whether a busy lock is for the caller to hear of, as an exception. */
+  boolean throwsWhenBusy() {
+    return onBusy == OnBusy.WAIT || onBusy == OnBusy.THROW;
+  }
+
+  /** As it stands in messages. */
+  String described() {
+    return key == null ? lock.toString() : lock + " with the key " + key;
+  }
+}

@@ -1,0 +1,73 @@
+package io.amqplocks.spring.internal.guard;
+
+import io.amqplocks.spring.MutexGuarded;
+import io.amqplocks.spring.SemaphoreGuarded;
+import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aot.hint.BindingReflectionHintsRegistrar;
+import org.springframework.aot.hint.ExecutableMode;
+import org.springframework.aot.hint.MemberCategory;
+import org.springframework.aot.hint.ReflectionHints;
+import org.springframework.beans.factory.aot.BeanRegistrationAotContribution;
+import org.springframework.beans.factory.aot.BeanRegistrationAotProcessor;
+import org.springframework.beans.factory.support.RegisteredBean;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
+
+/**
+ * Tells a native image of what guarded beans need at run time that is found by its name: the
+ * methods themselves, their fallbacks, and for keys the properties of their parameters. Beans that
+ * a key names, as in {@code @tenants.current()}, are for the application to register.
+ */
+final class GuardHints implements BeanRegistrationAotProcessor {
+
+  @Override
+  public @Nullable BeanRegistrationAotContribution processAheadOfTime(RegisteredBean bean) {
+    Class<?> type = ClassUtils.getUserClass(bean.getBeanClass());
+    if (!GuardScanner.mayBeGuarded(type)) {
+      return null;
+    }
+    Set<Method> guarded = GuardScanner.guardedMethods(bean.getBeanName(), type);
+    return guarded.isEmpty()
+        ? null
+        : (generation, code) ->
+            guarded.forEach(
+                method -> register(generation.getRuntimeHints().reflection(), method, type));
+  }
+
+  private static void register(ReflectionHints hints, Method method, Class<?> type) {
+    hints.registerMethod(method, ExecutableMode.INVOKE);
+    fallbacks(method, type)
+        .flatMap(
+            name ->
+                Arrays.stream(ReflectionUtils.getAllDeclaredMethods(type))
+                    .filter(each -> each.getName().equals(name)))
+        .forEach(fallback -> hints.registerMethod(fallback, ExecutableMode.INVOKE));
+    if (keys(method, type).anyMatch(key -> !key.isBlank())) {
+      for (Class<?> parameter : method.getParameterTypes()) {
+        hints.registerType(parameter, MemberCategory.INVOKE_PUBLIC_METHODS);
+      }
+      // Also what their properties are made of, as #order.customer.id goes through.
+      new BindingReflectionHintsRegistrar()
+          .registerReflectionHints(hints, method.getGenericParameterTypes());
+    }
+  }
+
+  private static Stream<String> fallbacks(Method method, Class<?> type) {
+    return Stream.concat(
+        GuardAnnotations.of(method, type, MutexGuarded.class).stream()
+            .map(MutexGuarded::fallbackMethod),
+        GuardAnnotations.of(method, type, SemaphoreGuarded.class).stream()
+            .map(SemaphoreGuarded::fallbackMethod));
+  }
+
+  private static Stream<String> keys(Method method, Class<?> type) {
+    return Stream.concat(
+        GuardAnnotations.of(method, type, MutexGuarded.class).stream().map(MutexGuarded::key),
+        GuardAnnotations.of(method, type, SemaphoreGuarded.class).stream()
+            .map(SemaphoreGuarded::key));
+  }
+}

@@ -1,0 +1,206 @@
+package io.amqplocks.spring.internal.guard;
+
+import io.amqplocks.admin.SlotSemaphoreAdmin;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.spring.GuardedMethodException;
+import io.amqplocks.spring.MutexGuarded;
+import io.amqplocks.spring.OnBusy;
+import io.amqplocks.spring.OnLost;
+import io.amqplocks.spring.SemaphoreGuarded;
+import io.amqplocks.spring.internal.catalog.LockCatalog;
+import io.amqplocks.spring.internal.naming.FamilyId;
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.convert.DurationStyle;
+import org.springframework.core.ResolvableType;
+import org.springframework.expression.BeanResolver;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.StringValueResolver;
+
+/** Reads what a method's annotations say, checks it, and enters it in the catalog. */
+final class GuardReader {
+
+  private final LockCatalog catalog;
+  private final StringValueResolver placeholders;
+  private final @Nullable BeanResolver beans;
+
+  GuardReader(LockCatalog catalog, StringValueResolver placeholders, @Nullable BeanResolver beans) {
+    this.catalog = catalog;
+    this.placeholders = placeholders;
+    this.beans = beans;
+  }
+
+  /**
+   * What the method wants.
+   *
+   * @param method that of the target's class
+   * @throws GuardedMethodException if an annotation is wrong or the method cannot be guarded
+   */
+  GuardedMethod read(Method method, Class<?> targetClass) {
+    String where = targetClass.getName() + "." + method.getName() + "()";
+    UnguardableMethod.reasonFor(method, targetClass)
+        .ifPresent(
+            reason -> {
+              throw new GuardedMethodException(where + " cannot be guarded by a lock: " + reason);
+            });
+    try {
+      List<DeclaredLock> declared = declared(method, targetClass, where);
+      requireDifferent(declared);
+      ExecutionMode mode = ExecutionMode.of(method, targetClass);
+      Injection injection = Injection.of(method);
+      int injected = injection.isNone() ? -1 : injected(declared);
+      List<Guard> guards =
+          IntStream.range(0, declared.size())
+              .mapToObj(
+                  i ->
+                      guard(
+                          declared.get(i),
+                          new Place(method, targetClass, where, mode),
+                          i == injected && injection.token() >= 0))
+              .toList();
+      return new GuardedMethod(
+          where, guards, mode, injection, injected, emptyResult(mode, method, targetClass));
+    } catch (LockException.Invalid | IllegalArgumentException e) {
+      throw new GuardedMethodException(
+          where + " has a wrong lock annotation: " + e.getMessage(), e);
+    }
+  }
+
+  /** The method whose annotations are read. */
+  private record Place(Method method, Class<?> targetClass, String where, ExecutionMode mode) {}
+
+  private List<DeclaredLock> declared(Method method, Class<?> targetClass, String where) {
+    List<DeclaredLock> result = new ArrayList<>();
+    GuardAnnotations.of(method, targetClass, MutexGuarded.class)
+        .forEach(mutex -> result.add(DeclaredLock.of(mutex, where, this::resolve)));
+    GuardAnnotations.of(method, targetClass, SemaphoreGuarded.class)
+        .forEach(semaphore -> result.add(DeclaredLock.of(semaphore, where, this::resolve)));
+    return result;
+  }
+
+  private static void requireDifferent(List<DeclaredLock> declared) {
+    for (int i = 0; i < declared.size(); i++) {
+      for (DeclaredLock other : declared.subList(i + 1, declared.size())) {
+        if (declared.get(i).isSameLock(other)) {
+          throw new IllegalArgumentException(
+              "it wants the %s twice, and would wait for itself: leave one annotation out"
+                  .formatted(other.lock()));
+        }
+        if (declared.get(i).contradicts(other)) {
+          throw new IllegalArgumentException(
+              ("it wants the %s by two keys, which may be equal and then are one lock, and says different"
+                      + " things of the two: give both the same onBusy, fallbackMethod, onLost and maxWait")
+                  .formatted(other.lock()));
+        }
+      }
+    }
+  }
+
+  private static int injected(List<DeclaredLock> declared) {
+    int[] fenced =
+        IntStream.range(0, declared.size())
+            .filter(i -> declared.size() == 1 || declared.get(i).fenced())
+            .toArray();
+    if (fenced.length != 1) {
+      throw new IllegalArgumentException(
+          "it has several locks, and a parameter for the token or the lease of one:"
+              + " say fenced = true at the one that is meant, and only there");
+    }
+    return fenced[0];
+  }
+
+  private static @Nullable Object emptyResult(
+      ExecutionMode mode, Method method, Class<?> targetClass) {
+    return switch (mode) {
+      case SYNCHRONOUS -> EmptyResult.of(method.getReturnType());
+      case STAGE, ASYNC_STAGE ->
+          EmptyResult.of(
+              ResolvableType.forMethodReturnType(method, targetClass)
+                  .getGeneric(0)
+                  .resolve(Object.class));
+      case MONO, FLUX -> null; // an empty one
+    };
+  }
+
+  private Guard guard(DeclaredLock declared, Place place, boolean needsToken) {
+    FamilyId id = declared.lock();
+    int slots = declared.settings().slots();
+    if (slots < 0 || slots > SlotSemaphoreAdmin.MAX_SLOTS) {
+      throw new IllegalArgumentException(
+          "slots of %s must be 1 to %d, or 0 for as configured, and not %d"
+              .formatted(id, SlotSemaphoreAdmin.MAX_SLOTS, slots));
+    }
+    boolean keyed = !declared.key().isBlank();
+    if (declared.onLost() == OnLost.INTERRUPT && place.mode != ExecutionMode.SYNCHRONOUS) {
+      throw new IllegalArgumentException(
+          "onLost = INTERRUPT has no thread to interrupt where %s is returned: use FAIL"
+              .formatted(place.method.getReturnType().getSimpleName()));
+    }
+    KeyExpression key =
+        keyed ? KeyExpression.parse(declared.key(), place.method, place.where, beans) : null;
+    Fallback fallback = fallback(declared, place);
+    Duration wait = wait(declared);
+    if (keyed) {
+      catalog.addKeyed(declared.settings());
+    } else {
+      catalog.add(declared.settings());
+    }
+    return new Guard(
+        id,
+        key,
+        wait == null ? catalog.waitFor(id) : wait,
+        declared.settings().priority(),
+        declared.fenced() || needsToken,
+        declared.onBusy(),
+        fallback,
+        declared.onLost());
+  }
+
+  private static @Nullable Fallback fallback(DeclaredLock declared, Place place) {
+    if (declared.onBusy() == OnBusy.SKIP
+        && place.mode == ExecutionMode.SYNCHRONOUS
+        && EmptyResult.isMissingIn(place.method.getReturnType())) {
+      throw new IllegalArgumentException(
+          "onBusy = SKIP has nothing to return for a primitive %s: return %s or an Optional, or use another policy"
+              .formatted(
+                  place.method.getReturnType(),
+                  ClassUtils.resolvePrimitiveIfNecessary(place.method.getReturnType())
+                      .getSimpleName()));
+    }
+    boolean wanted = declared.onBusy() == OnBusy.FALLBACK;
+    if (wanted == declared.fallbackMethod().isBlank()) {
+      throw new IllegalArgumentException(
+          wanted
+              ? "onBusy = FALLBACK needs a fallbackMethod: name one"
+              : "a fallbackMethod is for onBusy = FALLBACK: say that too, or leave it out");
+    }
+    return wanted
+        ? Fallback.find(declared.fallbackMethod(), place.method, place.targetClass)
+        : null;
+  }
+
+  /** How long to wait, if that is not for properties to say. */
+  private @Nullable Duration wait(DeclaredLock declared) {
+    if (declared.maxWait().isBlank()) {
+      return declared.onBusy() == OnBusy.WAIT ? null : Duration.ZERO;
+    }
+    if (declared.onBusy() == OnBusy.THROW) {
+      throw new IllegalArgumentException(
+          "onBusy = THROW does not wait: leave maxWait out, or use WAIT");
+    }
+    Duration wait = DurationStyle.detectAndParse(declared.maxWait());
+    if (wait.isNegative()) {
+      throw new IllegalArgumentException("maxWait must not be negative: " + declared.maxWait());
+    }
+    return wait;
+  }
+
+  private String resolve(String text) {
+    String resolved = placeholders.resolveStringValue(text);
+    return resolved == null ? "" : resolved;
+  }
+}

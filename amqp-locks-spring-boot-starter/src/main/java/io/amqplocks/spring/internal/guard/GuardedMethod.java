@@ -1,0 +1,139 @@
+package io.amqplocks.spring.internal.guard;
+
+import static java.util.Objects.requireNonNull;
+
+import io.amqplocks.lock.LockException;
+import io.amqplocks.spring.LockOperations;
+import io.amqplocks.spring.OnBusy;
+import io.amqplocks.spring.OnLost;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The settings of a guarded method, read and checked once.
+ *
+ * <p>Concurrency: immutable, except for the locks that all calls have in common if there is no key.
+ * Two threads may both create them at first. The two results are equal.
+ */
+final class GuardedMethod {
+
+  /**
+   * If two requests are for the same lock, the fenced one is kept. Its lease has everything that
+   * either requires.
+   */
+  private static final Comparator<LockRequest> ORDER =
+      LockRequest.ORDER.thenComparing(request -> !request.guard().fenced());
+
+  private final String where;
+  private final List<Guard> guards;
+  private final ExecutionMode mode;
+  private final Injection injection;
+  private final int injected;
+  private final @Nullable Object emptyResult;
+  private final boolean keyed;
+  private final boolean watchesLoss;
+  private volatile @Nullable List<LockRequest> always;
+
+  /**
+   * Creates the settings of a method.
+   *
+   * @param where the method, as messages name it
+   * @param guards the method's guards, in any order
+   * @param mode when the method's work ends
+   * @param injection the parameters that are filled in
+   * @param injected the index of the guard whose lease is filled in
+   * @param emptyResult what a skipped call returns
+   */
+  GuardedMethod(
+      String where,
+      List<Guard> guards,
+      ExecutionMode mode,
+      Injection injection,
+      int injected,
+      @Nullable Object emptyResult) {
+    this.where = where;
+    this.guards = List.copyOf(guards);
+    this.mode = mode;
+    this.injection = injection;
+    this.injected = injected;
+    this.emptyResult = emptyResult;
+    keyed = guards.stream().anyMatch(guard -> guard.key() != null);
+    watchesLoss = guards.stream().anyMatch(guard -> guard.onLost() != OnLost.NOTIFY);
+  }
+
+  String where() {
+    return where;
+  }
+
+  ExecutionMode mode() {
+    return mode;
+  }
+
+  List<Guard> guards() {
+    return guards;
+  }
+
+  /** Whether the loss of a lease has consequences for the method's calls. */
+  boolean watchesLoss() {
+    return watchesLoss;
+  }
+
+  /**
+   * The lock requests of a call, in the order to acquire them.
+   *
+   * @throws LockException.Invalid if the call has no key
+   */
+  List<LockRequest> requests(MethodInvocation call, LockOperations locks) {
+    if (keyed) {
+      return inOrder(guards.stream().map(guard -> guard.by(call, locks)).toList());
+    }
+    List<LockRequest> found = always;
+    if (found == null) {
+      found = inOrder(guards.stream().map(guard -> guard.by(locks)).toList());
+      always = found;
+    }
+    return found;
+  }
+
+  private static List<LockRequest> inOrder(List<LockRequest> any) {
+    if (any.size() == 1) {
+      return any;
+    }
+    List<LockRequest> result = new ArrayList<>(any.size());
+    any.stream()
+        .sorted(ORDER)
+        .filter(request -> result.isEmpty() || !result.get(result.size() - 1).isSameLock(request))
+        .forEachOrdered(result::add);
+    return List.copyOf(result);
+  }
+
+  /** The arguments to run the method with. */
+  @Nullable Object[] arguments(MethodInvocation call, Iterable<HeldLock> leases) {
+    if (injection.isNone()) {
+      return call.getArguments();
+    }
+    Guard from = guards.get(injected);
+    for (HeldLock held : leases) {
+      if (held.request().guard().equals(from)) {
+        return injection.into(call.getArguments(), held.lease());
+      }
+    }
+    throw new IllegalStateException("No lease of " + from + " for " + where);
+  }
+
+  boolean isInjected() {
+    return !injection.isNone();
+  }
+
+  /** The alternative for a call that did not get its locks and is not to fail. */
+  @Nullable Object instead(BusyLock busyLock, MethodInvocation call) throws Throwable {
+    Guard guard = busyLock.request().guard();
+    return guard.onBusy() == OnBusy.SKIP
+        ? emptyResult
+        : requireNonNull(guard.fallback())
+            .call(call.getThis(), call.getArguments(), busyLock.timeout());
+  }
+}

@@ -1,0 +1,69 @@
+package io.amqplocks.spring.internal.guard;
+
+import io.amqplocks.lock.LockId;
+import io.amqplocks.spring.GuardedMethodException;
+import io.amqplocks.spring.internal.catalog.LockCatalog;
+import java.lang.reflect.Method;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.core.MethodClassKey;
+import org.springframework.expression.BeanResolver;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.StringValueResolver;
+
+/**
+ * What is known of guarded methods, each read once: at startup for the beans whose class is known
+ * then, else at the first call.
+ */
+public final class GuardedMethods {
+
+  private static final Logger log = LoggerFactory.getLogger(GuardedMethods.class);
+
+  private final LockCatalog catalog;
+  private final GuardReader reader;
+  private final Map<MethodClassKey, GuardedMethod> known = new ConcurrentHashMap<>();
+
+  /** Resolves placeholders by that resolver, and beans in keys by the other one. */
+  public GuardedMethods(
+      LockCatalog catalog, StringValueResolver placeholders, @Nullable BeanResolver beans) {
+    this.catalog = catalog;
+    reader = new GuardReader(catalog, placeholders, beans);
+  }
+
+  /**
+   * What is known of the method.
+   *
+   * @throws GuardedMethodException if an annotation is wrong or the method cannot be guarded
+   */
+  GuardedMethod of(Method method, Class<?> targetClass) {
+    MethodClassKey key = new MethodClassKey(method, targetClass);
+    GuardedMethod found = known.get(key);
+    if (found == null) {
+      // Not within computeIfAbsent: the catalog calls watchers, which may take their time.
+      Class<?> userClass = ClassUtils.getUserClass(targetClass);
+      found = reader.read(AopUtils.getMostSpecificMethod(method, userClass), userClass);
+      known.put(key, found);
+    }
+    return found;
+  }
+
+  /** All that are known by now. */
+  List<GuardedMethod> all() {
+    return List.copyOf(known.values());
+  }
+
+  /**
+   * All annotations that can be read at startup have been.
+   *
+   * @throws IllegalStateException if what they say of a lock does not fit its algorithm
+   */
+  void complete() {
+    List<LockId> locks = catalog.locks();
+    log.debug("Annotations and properties name {}", locks);
+  }
+}

@@ -1,0 +1,82 @@
+package io.amqplocks.spring.internal.guard;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockKind.Family;
+import io.amqplocks.spring.GuardedMethodException;
+import io.amqplocks.spring.internal.catalog.LockCatalog;
+import io.amqplocks.spring.internal.lifecycle.LocksLifecycle;
+import io.amqplocks.spring.internal.naming.FamilyId;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * Finds semaphores that annotations name and that nobody makes: no annotation and no property gives
+ * them slots, and the broker does not know them either, as when a name was misspelt. Looks once at
+ * startup, after those with slots were created; not for the semaphores of keys, which have no names
+ * yet. If the broker cannot be asked, the first call finds out.
+ */
+public final class MissingSemaphores implements SmartLifecycle {
+
+  private static final Logger log = LoggerFactory.getLogger(MissingSemaphores.class);
+
+  private final GuardedMethods methods;
+  private final LockCatalog catalog;
+  private final AmqpLocks locks;
+  private volatile boolean running;
+
+  /** Looks for those methods' semaphores at the broker of those locks. */
+  public MissingSemaphores(GuardedMethods methods, LockCatalog catalog, AmqpLocks locks) {
+    this.methods = methods;
+    this.catalog = catalog;
+    this.locks = locks;
+  }
+
+  /**
+   * Looks for them.
+   *
+   * @throws GuardedMethodException if one is missing
+   */
+  @Override
+  public void start() {
+    try {
+      for (GuardedMethod method : methods.all()) {
+        for (Guard guard : method.guards()) {
+          if (guard.lock().family() == Family.SEMAPHORE && guard.key() == null) {
+            look(method, catalog.resolve(guard.lock()));
+          }
+        }
+      }
+    } catch (LockException e) {
+      log.debug("Whether all semaphores exist cannot be seen now", e);
+    }
+    running = true;
+  }
+
+  private void look(GuardedMethod method, LockId id) {
+    if (catalog.slots(id) == 0 && locks.admin().semaphore(id).count() == 0) {
+      throw new GuardedMethodException(
+          ("%s wants the %s, and there is none: no annotation and no property says how many slots it has,"
+                  + " and it does not exist at the broker. Correct the name; or give it slots there or by %s.slots;"
+                  + " or have it created before this application starts")
+              .formatted(method.where(), id, FamilyId.of(id).property()));
+    }
+  }
+
+  @Override
+  public void stop() {
+    running = false;
+  }
+
+  @Override
+  public boolean isRunning() {
+    return running;
+  }
+
+  @Override
+  public int getPhase() {
+    return LocksLifecycle.PHASE + 1;
+  }
+}

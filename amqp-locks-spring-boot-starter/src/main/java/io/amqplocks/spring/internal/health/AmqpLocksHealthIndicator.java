@@ -1,0 +1,66 @@
+package io.amqplocks.spring.internal.health;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.LocksStatus;
+import io.amqplocks.lock.LocksStatus.Session;
+import org.springframework.boot.health.contributor.AbstractHealthIndicator;
+import org.springframework.boot.health.contributor.Health;
+
+/**
+ * Whether locks can be had: UP with a session, DOWN if none can be opened, never DOWN because a
+ * lock is contended.
+ *
+ * <p>If there is no session, this check opens one rather than report what was: an instance that is
+ * taken out of service while it is DOWN gets no work whose next acquire could open the session, and
+ * would stay DOWN for ever.
+ *
+ * <p>While an alarm of the broker holds up publishers, it says UP with the detail {@code blocked}:
+ * leases are held and can be released, tokens and mutexes acquired, but slots have to wait.
+ *
+ * <p>An open session is not tried out: with a broker that has stopped without a word it says UP for
+ * up to three heartbeats more, until the leases are lost too. Who holds leases sees it sooner, by
+ * the detail {@code uncertain}: how many of them the broker has not confirmed for too long.
+ */
+public final class AmqpLocksHealthIndicator extends AbstractHealthIndicator {
+
+  /** Any name does: to count the slots of a semaphore takes a session and leaves nothing behind. */
+  private static final String PROBE = "health";
+
+  private final AmqpLocks locks;
+
+  /** The health of those locks. */
+  public AmqpLocksHealthIndicator(AmqpLocks locks) {
+    super("The locks' session with the broker could not be checked");
+    this.locks = locks;
+  }
+
+  @Override
+  protected void doHealthCheck(Health.Builder builder) {
+    LocksStatus status = locks.status();
+    try {
+      if (status.session() == Session.NOT_OPENED || status.session() == Session.ENDED) {
+        locks.admin().slotSemaphore(PROBE).count();
+        status = locks.status();
+      }
+      builder.up();
+    } catch (RuntimeException e) {
+      status = locks.status();
+      if (status.session() == Session.OPEN && status.blocked()) {
+        builder.up(); // the session was opened, and only then held up
+      } else {
+        builder.down(e);
+      }
+    }
+    if (status.session() == Session.CLOSED) {
+      builder.outOfService();
+    }
+    builder
+        .withDetail("session", status.session())
+        .withDetail("blocked", status.blocked())
+        .withDetail("held", status.held())
+        .withDetail("uncertain", status.uncertain())
+        .withDetail("waiting", status.waiting());
+    status.lastLoss().ifPresent(loss -> builder.withDetail("lastLoss", loss));
+    status.lastLossAt().ifPresent(when -> builder.withDetail("lastLossAt", when));
+  }
+}

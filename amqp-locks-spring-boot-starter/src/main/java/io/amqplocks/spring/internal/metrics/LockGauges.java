@@ -1,0 +1,76 @@
+package io.amqplocks.spring.internal.metrics;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockKind;
+import io.amqplocks.lock.LockKind.Family;
+import io.amqplocks.lock.LocksStatus.Session;
+import io.amqplocks.spring.internal.catalog.LockCatalog;
+import io.amqplocks.spring.internal.catalog.MetricNames;
+import io.amqplocks.spring.internal.setup.SemaphoreSetup;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.Map;
+import java.util.OptionalInt;
+
+/** Whether there is a session, how many calls wait, and how many slots the semaphores have. */
+public final class LockGauges implements MeterBinder {
+
+  private final AmqpLocks locks;
+  private final LockCatalog catalog;
+  private final SemaphoreSetup setup;
+
+  /** Gauges of those locks. */
+  public LockGauges(AmqpLocks locks, LockCatalog catalog, SemaphoreSetup setup) {
+    this.locks = locks;
+    this.catalog = catalog;
+    this.setup = setup;
+  }
+
+  @Override
+  public void bindTo(MeterRegistry registry) {
+    Gauge.builder("amqp.locks.session", locks, l -> l.status().session() == Session.OPEN ? 1 : 0)
+        .description("1 while this process has a session with the broker")
+        .register(registry);
+    MetricNames names = new MetricNames(catalog);
+    for (LockKind kind : LockKind.values()) {
+      registerWaiting(registry, names, kind, MetricNames.OTHER);
+    }
+    catalog.watch(
+        id -> {
+          registerWaiting(registry, names, id.kind(), id.name().value());
+          registerSlots(registry, id);
+        });
+  }
+
+  private void registerWaiting(
+      MeterRegistry registry, MetricNames names, LockKind kind, String name) {
+    Gauge.builder("amqp.locks.waiting", locks, l -> waiting(l, names, kind, name))
+        .description("Calls of this process that wait for a lock")
+        .tags(SingleLockMeters.tags(kind, name))
+        .register(registry);
+  }
+
+  /** Only locks that somebody waits for are looked at: few. */
+  private static int waiting(AmqpLocks locks, MetricNames names, LockKind kind, String name) {
+    return locks.waiting().entrySet().stream()
+        .filter(entry -> entry.getKey().kind() == kind && names.of(entry.getKey()).equals(name))
+        .mapToInt(Map.Entry::getValue)
+        .sum();
+  }
+
+  /** Only where this application created or adopted it: a scrape must not ask the broker. */
+  private void registerSlots(MeterRegistry registry, LockId id) {
+    if (id.kind().family() == Family.SEMAPHORE) {
+      Gauge.builder("amqp.locks.slots", setup, s -> toDouble(s.slots(id)))
+          .description("Slots of the semaphore when this application created or adopted it")
+          .tags(SingleLockMeters.tags(id.kind(), id.name().value()))
+          .register(registry);
+    }
+  }
+
+  private static double toDouble(OptionalInt slots) {
+    return slots.isPresent() ? slots.getAsInt() : Double.NaN;
+  }
+}

@@ -1,0 +1,38 @@
+package io.amqplocks.spring.internal.setup;
+
+import io.amqplocks.lock.LockId;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Counts the keys whose semaphores this process has created, each once however often it was created
+ * again, and warns when they become many.
+ */
+final class KeyCountWarning {
+
+  private static final Logger log = LoggerFactory.getLogger(KeyCountWarning.class);
+
+  /** From when on they are warned of, and then at each doubling. */
+  private static final int MANY = 1000;
+
+  private final Set<LockId> counted = ConcurrentHashMap.newKeySet();
+  private final Map<LockId, Integer> keysOf = new ConcurrentHashMap<>();
+
+  /** That one was created, of a key of the known one. */
+  void created(LockId id, LockId known) {
+    if (!counted.add(id)) {
+      return;
+    }
+    int keys = keysOf.merge(known, 1, Integer::sum);
+    if (keys >= MANY && Integer.bitCount(keys / MANY) == 1 && keys % MANY == 0) {
+      log.warn(
+          "This process has used the {} with {} keys by now. Each has left durable queues at the broker, and"
+              + " nothing removes them by itself: have fewer keys, as by a remainder of a hash, or a mutex",
+          known,
+          keys);
+    }
+  }
+}

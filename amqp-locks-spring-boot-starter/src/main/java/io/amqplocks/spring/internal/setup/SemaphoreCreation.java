@@ -1,0 +1,102 @@
+package io.amqplocks.spring.internal.setup;
+
+import io.amqplocks.admin.LockAdmin;
+import io.amqplocks.admin.SemaphoreAdmin;
+import io.amqplocks.admin.TokenSemaphoreAdmin;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.spring.LockConfigurationException;
+import io.amqplocks.spring.OnMismatch;
+import io.amqplocks.spring.internal.catalog.SemaphoreSettings;
+import java.util.Arrays;
+import java.util.function.IntSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Creates one semaphore at the broker, unless it exists. If it exists with another number of slots,
+ * does what {@link OnMismatch} says.
+ *
+ * <p>Another administrator may work on the semaphore for so long that it cannot be created. That
+ * must not pass for a busy semaphore, since a caller may skip its work then.
+ */
+final class SemaphoreCreation {
+
+  private static final Logger log = LoggerFactory.getLogger(SemaphoreCreation.class);
+
+  private final LockAdmin admin;
+  private final KeyCountWarning keys = new KeyCountWarning();
+
+  SemaphoreCreation(LockAdmin admin) {
+    this.admin = admin;
+  }
+
+  /**
+   * Creates or adopts the semaphore.
+   *
+   * @return how many slots it has now
+   * @throws LockConfigurationException if another number of slots is a failure
+   * @throws LockException.Unanswered if it waited for another administrator for too long
+   */
+  int create(SemaphoreSettings wanted) {
+    SemaphoreAdmin semaphore = admin.semaphore(wanted.lock());
+    int actual =
+        unlessAdministered(
+            wanted.lock(),
+            () ->
+                semaphore instanceof TokenSemaphoreAdmin tokens
+                    ? tokens.createIfAbsent(wanted.slots(), wanted.queueType())
+                    : semaphore.createIfAbsent(wanted.slots()));
+    if (wanted.isOfKey()) {
+      keys.created(wanted.lock(), wanted.named());
+    }
+    return actual == wanted.slots() ? actual : settle(wanted, semaphore, actual);
+  }
+
+  private static int settle(SemaphoreSettings wanted, SemaphoreAdmin semaphore, int actual) {
+    LockId id = wanted.lock();
+    int slots = wanted.slots();
+    return switch (wanted.onMismatch()) {
+      case ADOPT -> {
+        log.warn("{} exists with {} slots, which count; configured are {}", id, actual, slots);
+        yield actual;
+      }
+      case RESIZE -> {
+        unlessAdministered(id, () -> semaphore.resize(slots).after());
+        log.info("{} existed with {} slots and was given the {} configured", id, actual, slots);
+        yield slots;
+      }
+      case FAIL -> throw differs(wanted, actual);
+    };
+  }
+
+  private static LockConfigurationException differs(SemaphoreSettings wanted, int actual) {
+    String property = wanted.property();
+    return new LockConfigurationException(
+        "The %s has %d slots at the broker, configured are %d, and %s.on-mismatch is fail."
+            .formatted(wanted.lock(), actual, wanted.slots(), property),
+        "Configure %1$d slots, by %2$s.slots or in the annotations; or let an administrator resize it;"
+                .formatted(actual, property)
+            + " or set %1$s.on-mismatch to adopt, so that the broker's number counts, or to resize."
+                .formatted(property));
+  }
+
+  private static int unlessAdministered(LockId id, IntSupplier change) {
+    try {
+      return change.getAsInt();
+    } catch (LockException.AcquireTimeout e) {
+      LockException.Unanswered broken =
+          new LockException.Unanswered(
+              "The %s could not be created, since an administrator works on it elsewhere: %s. The next call tries again"
+                  .formatted(id, e.getMessage()));
+      broken.addSuppressed(e);
+      throw broken;
+    }
+  }
+
+  /** Whether another administrator is the reason for that failure. */
+  static boolean isAdministered(LockException failure) {
+    return Arrays.stream(failure.getSuppressed())
+        .anyMatch(LockException.AcquireTimeout.class::isInstance);
+  }
+}

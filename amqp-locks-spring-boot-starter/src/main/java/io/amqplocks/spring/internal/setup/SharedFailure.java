@@ -1,0 +1,73 @@
+package io.amqplocks.spring.internal.setup;
+
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.spring.LockConfigurationException;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What threads are told that wanted the same semaphore created, and one of them tried and failed:
+ * each other one an exception of its own, of the same type, which leads to the first.
+ */
+final class SharedFailure {
+
+  /** Those that take no cause; the others are told apart below. */
+  private static final Map<Class<? extends LockException>, Function<String, LockException>> COPIES =
+      Map.of(
+          LockException.AcquireTimeout.class, LockException.AcquireTimeout::new,
+          LockException.NotFound.class, LockException.NotFound::new,
+          LockException.Conflict.class, LockException.Conflict::new,
+          LockException.Invalid.class, LockException.Invalid::new,
+          LockException.NotFenced.class, LockException.NotFenced::new,
+          LockException.FenceUnavailable.class, LockException.FenceUnavailable::new,
+          LockException.Unanswered.class, LockException.Unanswered::new,
+          LockException.Interrupted.class, LockException.Interrupted::new,
+          LockException.Closed.class, LockException.Closed::new);
+
+  private SharedFailure() {}
+
+  /** For the thread that tried. */
+  static RuntimeException asItIs(LockId id, @Nullable Throwable failure) {
+    if (failure instanceof RuntimeException exception) {
+      return exception;
+    }
+    if (failure instanceof Error error) {
+      throw error;
+    }
+    return new IllegalStateException("Creating " + id + " failed", failure);
+  }
+
+  /** For one that waited for it. */
+  static RuntimeException inAnotherThread(LockId id, @Nullable Throwable failure) {
+    if (failure instanceof LockException broken) {
+      return copy(broken);
+    }
+    if (failure instanceof LockConfigurationException wrong) {
+      return new LockConfigurationException(wrong.description(), wrong.action(), wrong);
+    }
+    return new IllegalStateException("Creating " + id + " failed in another thread", failure);
+  }
+
+  private static LockException copy(LockException failure) {
+    String message = Objects.toString(failure.getMessage(), "Failed in another thread");
+    if (failure instanceof LockException.Unreachable) {
+      return new LockException.Unreachable(message, failure);
+    }
+    if (failure instanceof LockException.Refused) {
+      return new LockException.Refused(message, failure);
+    }
+    if (failure instanceof LockException.Lost) {
+      return new LockException.Lost(message, failure);
+    }
+    Function<String, LockException> plain = COPIES.get(failure.getClass());
+    LockException copy =
+        plain == null ? new LockException.Unexpected(message, failure) : plain.apply(message);
+    if (plain != null) {
+      copy.addSuppressed(failure);
+    }
+    return copy;
+  }
+}

@@ -1,0 +1,164 @@
+package io.amqplocks.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import com.rabbitmq.client.ConnectionFactory;
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.spring.Contexts;
+import io.amqplocks.spring.LockHandle;
+import io.amqplocks.spring.LockTemplate;
+import io.amqplocks.spring.SemaphoreGuarded;
+import io.amqplocks.spring.internal.metrics.LockGauges;
+import io.amqplocks.spring.internal.metrics.LockMeters;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Isolated;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Configuration;
+
+/** {@code amqp-locks.enabled=false}: all works, and nothing is guarded. */
+@Isolated("its output is captured")
+@ExtendWith(OutputCaptureExtension.class)
+class LocksDisabledTest {
+
+  private static final String WARNING = "amqp-locks.enabled is false";
+
+  private final ApplicationContextRunner application =
+      Contexts.withoutBroker()
+          .withConfiguration(AutoConfigurations.of(AmqpLocksDisabledAutoConfiguration.class))
+          .withPropertyValues(
+              "amqp-locks.enabled=false",
+              "amqp-locks.semaphores.images.slots=1",
+              "spring.rabbitmq.host=nowhere.invalid");
+
+  static class Uploads {
+    @SemaphoreGuarded(name = "images", slots = 1)
+    String upload() {
+      return "done";
+    }
+  }
+
+  record Named(@Qualifier("images") LockHandle images) {}
+
+  @Test
+  void annotatedMethodsAndTheTemplateRunWithoutLocks(CapturedOutput output) {
+    application
+        .withBean(Uploads.class)
+        .withBean(Named.class)
+        .run(
+            context -> {
+              assertThat(context).hasNotFailed().doesNotHaveBean(AmqpLocks.class);
+              Uploads uploads = context.getBean(Uploads.class);
+              assertThat(AopUtils.isAopProxy(uploads)).isFalse();
+              assertThat(uploads.upload()).isEqualTo("done");
+
+              LockHandle images = context.getBean(LockTemplate.class).semaphore("images");
+              try (Lease lease = images.withPriority(3).fenced().acquire()) {
+                assertThat(images.tryExecute(() -> {})).isTrue();
+                assertThat(images.execute(() -> "result")).isEqualTo("result");
+                assertThat(
+                        images
+                            .executeAsync(
+                                () -> CompletableFuture.completedFuture(Thread.currentThread()))
+                            .join())
+                    .as("as with locks")
+                    .isNotSameAs(Thread.currentThread());
+                context.getBean(Named.class).images().execute(() -> {});
+                assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+                assertThatExceptionOfType(LockException.NotFenced.class)
+                    .isThrownBy(lease::fencingToken)
+                    .withMessageContaining("amqp-locks.enabled is false");
+                lease.close();
+                assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
+              }
+            });
+    assertThat(output.getOut().split(WARNING, -1)).hasSize(2);
+  }
+
+  @Test
+  void healthSaysThatThereIsNothingToCheck() {
+    application.run(
+        context -> {
+          Health health =
+              Objects.requireNonNull(
+                  context.getBean("amqplocksHealthIndicator", HealthIndicator.class).health(true));
+          assertThat(health.getStatus()).isEqualTo(Status.UNKNOWN);
+          assertThat(health.getDetails()).containsEntry("enabled", false);
+        });
+    application
+        .withPropertyValues("management.health.amqplocks.enabled=false")
+        .run(context -> assertThat(context).doesNotHaveBean("amqplocksHealthIndicator"));
+  }
+
+  /** Read as Boot reads it, without loading classes. */
+  @Configuration(proxyBeanMethods = false)
+  @ImportAutoConfiguration({
+    AmqpLocksAutoConfiguration.class,
+    AmqpLocksDisabledAutoConfiguration.class
+  })
+  static class Bare {}
+
+  @Test
+  void neitherRabbitMqNorActuatorIsNeeded() {
+    new ApplicationContextRunner()
+        .withClassLoader(
+            new FilteredClassLoader("org.springframework.amqp", "org.springframework.boot.health"))
+        .withUserConfiguration(Bare.class)
+        .withPropertyValues("amqp-locks.enabled=false")
+        .run(context -> assertThat(context).hasNotFailed().hasSingleBean(LockTemplate.class));
+  }
+
+  /** It has meters of its own making then, or none: ours are of locks that are switched on. */
+  @Test
+  void anAmqpLocksOfTheApplicationsOwnIsNotInTheWay() {
+    application
+        .withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+        .withBean(AmqpLocks.class, () -> AmqpLocks.builder(new ConnectionFactory()).build())
+        .run(
+            context ->
+                assertThat(context)
+                    .hasNotFailed()
+                    .hasSingleBean(AmqpLocks.class)
+                    .doesNotHaveBean(LockMeters.class)
+                    .doesNotHaveBean(LockGauges.class));
+  }
+
+  @Test
+  void theApplicationsOwnTemplateWins() {
+    LockTemplate own = LockTemplate.withoutLocks();
+    application
+        .withBean(LockTemplate.class, () -> own)
+        .run(context -> assertThat(context.getBean(LockTemplate.class)).isSameAs(own));
+  }
+
+  @Test
+  void switchedOnThereIsNothingOfThis(CapturedOutput output) {
+    application
+        .withPropertyValues("amqp-locks.enabled=true", "spring.rabbitmq.host=127.0.0.1")
+        .withPropertyValues("amqp-locks.semaphores.images.slots=")
+        .run(
+            context ->
+                assertThat(context)
+                    .hasSingleBean(AmqpLocks.class)
+                    .doesNotHaveBean(AmqpLocksDisabledAutoConfiguration.class));
+    assertThat(output).doesNotContain(WARNING);
+  }
+}

@@ -1,0 +1,113 @@
+package io.amqplocks.spring.internal.endpoint;
+
+import static io.amqplocks.spring.internal.endpoint.EndpointApplication.OPENED;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.amqplocks.lock.Lease;
+import io.amqplocks.spring.LockTemplate;
+import io.amqplocks.spring.LocksOnBroker;
+import io.amqplocks.spring.internal.endpoint.EndpointApplication.Answer;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a POST with a number of slots does. */
+@BrokerTest(everyLine = true)
+class EndpointResizeTest {
+
+  private static final Duration LONG = Duration.ofSeconds(30);
+
+  @AutoClose private final LocksOnBroker onBroker;
+
+  EndpointResizeTest(Broker broker) {
+    onBroker = new LocksOnBroker(broker);
+  }
+
+  private EndpointApplication application(String... properties) {
+    return new EndpointApplication(
+        onBroker,
+        Stream.concat(
+                Stream.of(
+                    OPENED,
+                    "amqp-locks.semaphores.images.slots=3",
+                    "amqp-locks.semaphores.videos.slots=2",
+                    "amqp-locks.semaphores.videos.algorithm=slots",
+                    "amqp-locks.mutexes.report.algorithm=tokens"),
+                Stream.of(properties))
+            .toArray(String[]::new));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"images", "videos"})
+  void resize(String name) {
+    try (EndpointApplication application = application()) {
+      String path = "amqplocks/semaphore/" + name;
+      int before = application.get(path).read("$.broker.slots");
+      Answer grown = application.post(path, "{\"slots\":7}");
+      assertThat(grown.status()).as(grown.text()).isEqualTo(200);
+      assertThat(grown.<String>read("$.done"))
+          .isEqualTo("resized from %d to 7 slots".formatted(before));
+      assertThat(grown.<Integer>read("$.lock.broker.slots")).isEqualTo(7);
+      // What an administrator gives back, a queue has a moment later.
+      await().atMost(LONG).until(() -> application.get(path).<Integer>read("$.broker.free") == 7);
+      assertThat(grown.<String>read("$.lock.note"))
+          .isEqualTo(
+              "The application configures %d slots; the 7 at the broker count.".formatted(before));
+      Lease lease = application.bean(LockTemplate.class).semaphore(name).acquire();
+      Answer shrunk = application.post(path, "{\"slots\":1}");
+      assertThat(shrunk.<String>read("$.done")).isEqualTo("resized from 7 to 1 slots");
+      lease.close();
+      await().atMost(LONG).until(() -> application.get(path).<Integer>read("$.broker.free") == 1);
+    }
+  }
+
+  @Test
+  void aResizeThatTheNextStartUndoesIsCalledSo() {
+    try (EndpointApplication application =
+        application(
+            "amqp-locks.semaphores.images.on-mismatch=resize",
+            "amqp-locks.semaphores.videos.on-mismatch=fail")) {
+      Answer images = application.post("amqplocks/semaphore/images", "{\"slots\":7}");
+      assertThat(images.<String>read("$.next"))
+          .isEqualTo("The next start of an application sets it back to 3 (on-mismatch=resize).");
+      assertThat(images.<String>read("$.lock.note")).endsWith(images.<String>read("$.next"));
+      Answer videos = application.post("amqplocks/semaphore/videos", "{\"slots\":7}");
+      assertThat(videos.<String>read("$.next"))
+          .isEqualTo(
+              "No application starts that configures 2, until it says 7 (on-mismatch=fail).");
+      assertThat(videos.<String>read("$.lock.note")).endsWith(videos.<String>read("$.next"));
+      Answer back = application.post("amqplocks/semaphore/images", "{\"slots\":3}");
+      assertThat(back.json().<Object>read("$.lock").toString()).doesNotContain("note");
+    }
+  }
+
+  @Test
+  void whatMakesNoSenseIsRefused() {
+    try (EndpointApplication application = application()) {
+      for (String body :
+          List.of(
+              "{}",
+              "{\"slots\":0}",
+              "{\"slots\":10001}",
+              "{\"slots\":\"many\"}",
+              "{\"enabled\":true}",
+              "{\"slots\":3,\"enabled\":true}")) {
+        Answer answer = application.post("amqplocks/semaphore/images", body);
+        assertThat(answer.status()).as(body + answer.text()).isEqualTo(400);
+      }
+      assertThat(application.get("amqplocks/semaphore/images").<Integer>read("$.broker.slots"))
+          .isEqualTo(3);
+      assertThat(application.post("amqplocks/mutex/report", "{\"slots\":2}").status())
+          .isEqualTo(400);
+      Answer none = application.post("amqplocks/semaphore/none", "{\"slots\":2}");
+      assertThat(none.status()).isEqualTo(404);
+    }
+  }
+}

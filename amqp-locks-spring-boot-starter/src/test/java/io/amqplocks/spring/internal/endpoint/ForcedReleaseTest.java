@@ -1,0 +1,225 @@
+package io.amqplocks.spring.internal.endpoint;
+
+import static io.amqplocks.spring.internal.endpoint.EndpointApplication.OPENED;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LossReason;
+import io.amqplocks.spring.LockTemplate;
+import io.amqplocks.spring.LocksOnBroker;
+import io.amqplocks.spring.internal.endpoint.EndpointApplication.Answer;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+/** What a DELETE does: all who hold a lock lose it, and nobody else. */
+@BrokerTest(everyLine = true)
+@Isolated("its output is captured")
+@ExtendWith(OutputCaptureExtension.class)
+class ForcedReleaseTest {
+
+  private static final Duration LONG = Duration.ofSeconds(30);
+
+  @AutoClose private final LocksOnBroker onBroker;
+
+  ForcedReleaseTest(Broker broker) {
+    onBroker = new LocksOnBroker(broker);
+  }
+
+  private EndpointApplication application() {
+    return new EndpointApplication(
+        onBroker,
+        OPENED,
+        "amqp-locks.semaphores.images.slots=3",
+        "amqp-locks.semaphores.one.slots=1",
+        "amqp-locks.semaphores.videos.slots=2",
+        "amqp-locks.semaphores.videos.algorithm=slots",
+        "amqp-locks.mutexes.images.wait=1s",
+        "amqp-locks.mutexes.report.algorithm=tokens");
+  }
+
+  @Test
+  void aPersistentMutexIsEnabledTakenAndDisabled() {
+    try (EndpointApplication application = application()) {
+      String path = "amqplocks/mutex/nightly?algorithm=persistent";
+      String inBody = "{\"algorithm\":\"persistent\",\"enabled\":%s}";
+      Answer enabled = application.post("amqplocks/mutex/nightly", inBody.formatted(true));
+      assertThat(enabled.status()).as(enabled.text()).isEqualTo(200);
+      assertThat(enabled.<Boolean>read("$.lock.broker.exists")).isTrue();
+
+      try (AmqpLocks other = onBroker.stranger()) {
+        Lease lease = other.persistentMutex("nightly").tryAcquire().orElseThrow();
+        assertThat(application.get(path).<Integer>read("$.broker.inUse")).isEqualTo(1);
+        Answer taken = application.delete(path);
+        assertThat(taken.status()).as(taken.text()).isEqualTo(200);
+        assertThat(taken.<String>read("$.done")).contains("0 of this process, 1 of others");
+        await().atMost(LONG).until(() -> lease.state() == LeaseState.LOST);
+      }
+      application.post("amqplocks/mutex/nightly", inBody.formatted(false));
+      assertThat(application.get(path).status()).isEqualTo(404);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"semaphore/images", "semaphore/videos", "mutex/images", "mutex/report"})
+  void aLeaseOfThisProcessIsTakenBackAndItsHolderToldSo(String lock) throws Exception {
+    try (EndpointApplication application = application()) {
+      LockTemplate locks = application.bean(LockTemplate.class);
+      String name = lock.substring(lock.indexOf('/') + 1);
+      Lease lease =
+          lock.startsWith("mutex") ? locks.mutex(name).acquire() : locks.semaphore(name).acquire();
+      Answer answer = application.delete("amqplocks/" + lock);
+      assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+      assertThat(answer.<String>read("$.done")).contains("taken back: 1 of this process");
+      LossReason reason = lease.whenLost().toCompletableFuture().get(30, TimeUnit.SECONDS);
+      assertThat(reason.cause()).isEqualTo(LossReason.Cause.REVOKED);
+      assertThat(reason.detail()).contains("an unknown user", "amqplocks");
+      await()
+          .atMost(LONG)
+          .until(() -> application.get("amqplocks/" + lock).<Integer>read("$.broker.inUse") == 0);
+      Answer all = application.get("amqplocks");
+      assertThat(all.<String>read("$.lastLoss.what")).contains(name, "REVOKED");
+      assertThat(Instant.parse(all.<String>read("$.lastLoss.at")))
+          .isBefore(Instant.now().plusSeconds(1));
+    }
+  }
+
+  @Test
+  void tokensOfOthersAreReplaced() {
+    try (EndpointApplication application = application();
+        AmqpLocks other = onBroker.stranger()) {
+      Lease lease = other.tokenSemaphore("images").tryAcquire().orElseThrow();
+      Answer answer = application.delete("amqplocks/semaphore/images?timeout=100ms");
+      assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+      assertThat(answer.<String>read("$.done")).contains("0 of this process, 1 of others");
+      assertThat(answer.<Integer>read("$.lock.broker.free")).isEqualTo(3);
+      await().atMost(LONG).until(() -> lease.verify() == LeaseState.LOST);
+    }
+  }
+
+  /** Who waits has the token before anybody can look whether it is still in use. */
+  @ParameterizedTest
+  @ValueSource(strings = {"semaphore/one", "mutex/report", "mutex/nightly?algorithm=persistent"})
+  void whoeverIsNextKeepsIt(String path) throws Exception {
+    try (EndpointApplication application = application();
+        AmqpLocks other = onBroker.stranger()) {
+      AmqpLocks own = application.bean(AmqpLocks.class);
+      own.admin().persistentMutex("nightly").enable();
+      application.bean(LockTemplate.class).semaphore("one").tryAcquire().orElseThrow().close();
+      Lease lease = acquire(own, path).get(30, TimeUnit.SECONDS);
+      CompletableFuture<Lease> waiting = acquire(other, path);
+      await().atMost(LONG).until(() -> !other.waiting().isEmpty());
+
+      Answer answer = application.delete("amqplocks/" + path);
+      assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+      assertThat(answer.<String>read("$.done"))
+          .isEqualTo("leases taken back: 1 of this process, 0 of others");
+      assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+      try (Lease next = waiting.get(30, TimeUnit.SECONDS)) {
+        assertThat(next.verify()).isEqualTo(LeaseState.HELD);
+        assertThat(acquire(own, path, Duration.ZERO)).failsWithin(LONG);
+      }
+    }
+  }
+
+  private static CompletableFuture<Lease> acquire(AmqpLocks locks, String path) {
+    return acquire(locks, path, LONG);
+  }
+
+  private static CompletableFuture<Lease> acquire(AmqpLocks locks, String path, Duration wait) {
+    AmqpLock lock =
+        switch (path) {
+          case "semaphore/one" -> locks.tokenSemaphore("one");
+          case "mutex/report" -> locks.fencedMutex("report");
+          default -> locks.persistentMutex("nightly");
+        };
+    return lock.acquireAsync(wait);
+  }
+
+  @Test
+  void tokensOfOthersAreReplacedAndThoseOfThisProcessTakenBack() {
+    try (EndpointApplication application = application();
+        AmqpLocks other = onBroker.stranger()) {
+      Lease here = application.bean(LockTemplate.class).semaphore("images").acquire();
+      Lease there = other.tokenSemaphore("images").tryAcquire().orElseThrow();
+      Answer answer = application.delete("amqplocks/semaphore/images?timeout=100ms");
+      assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+      assertThat(answer.<String>read("$.done")).contains("1 of this process,");
+      assertThat(answer.<Integer>read("$.lock.broker.free")).isEqualTo(3);
+      assertThat(here.state()).isEqualTo(LeaseState.LOST);
+      await().atMost(LONG).until(() -> there.verify() == LeaseState.LOST);
+    }
+  }
+
+  @Test
+  void ofAMisspeltNameNothingIsSaidToBeDone() {
+    try (EndpointApplication application = application()) {
+      for (String path :
+          List.of("semaphore/imagse", "mutex/imagse", "mutex/imagse?algorithm=persistent")) {
+        Answer answer = application.delete("amqplocks/" + path);
+        assertThat(answer.status()).as(path + answer.text()).isEqualTo(404);
+        assertThat(answer.<String>read("$.error")).contains("imagse");
+      }
+      assertThat(application.delete("amqplocks/mutex/images").status()).isEqualTo(200);
+    }
+  }
+
+  @Test
+  void theLogSaysWhoAskedBeforeAndWhatCameOfItAfter(CapturedOutput output) {
+    try (EndpointApplication application = application();
+        AmqpLocks other = onBroker.stranger()) {
+      application.bean(LockTemplate.class).semaphore("images").acquire();
+      application.delete("amqplocks/semaphore/images");
+      assertThat(output.getOut())
+          .containsSubsequence(
+              "token semaphore 'images': take back, asked by an unknown user",
+              "token semaphore 'images': leases taken back: 1 of this process, 0 of others");
+
+      Lease mutex = other.mutex("images").tryAcquire().orElseThrow();
+      application.delete("amqplocks/mutex/images");
+      assertThat(mutex.state()).isEqualTo(LeaseState.HELD);
+      assertThat(output.getOut())
+          .containsSubsequence(
+              "mutex 'images': take back, asked by an unknown user",
+              "mutex 'images': take back failed: ",
+              "rabbitmqctl delete_queue");
+    }
+  }
+
+  @Test
+  void whatOnlyTheBrokersOperatorCanTakeIsExplained(Broker broker) {
+    try (EndpointApplication application = application();
+        AmqpLocks other = onBroker.stranger()) {
+      Lease mutex = other.mutex("images").tryAcquire().orElseThrow();
+      Lease slot = other.slotSemaphore("videos").tryAcquire().orElseThrow();
+      Answer answer = application.delete("amqplocks/mutex/images");
+      assertThat(answer.status()).isEqualTo(409);
+      String queue = onBroker.administer(admin -> admin.holderQueue(mutex.lock(), 1).orElseThrow());
+      assertThat(answer.<String>read("$.error"))
+          .contains("rabbitmqctl delete_queue '" + queue + "'");
+      Answer slots = application.delete("amqplocks/semaphore/videos");
+      assertThat(slots.status()).isEqualTo(409);
+      assertThat(slots.<String>read("$.error")).contains("holder." + slot.slot() + "'");
+      assertThat(mutex.verify()).isEqualTo(LeaseState.HELD);
+      // The remedy is one.
+      broker.faults().deleteQueue(queue);
+      await().atMost(LONG).until(() -> mutex.state() == LeaseState.LOST);
+    }
+  }
+}

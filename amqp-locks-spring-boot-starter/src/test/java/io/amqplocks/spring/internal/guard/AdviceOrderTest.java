@@ -1,0 +1,225 @@
+package io.amqplocks.spring.internal.guard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.spring.LockTemplate;
+import io.amqplocks.spring.LocksOnBroker;
+import io.amqplocks.spring.MutexGuarded;
+import io.amqplocks.spring.OnBusy;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.resilience.annotation.EnableResilientMethods;
+import org.springframework.resilience.annotation.Retryable;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.annotation.EnableAsync;
+import org.springframework.scheduling.annotation.EnableScheduling;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
+
+/** The lock among the advice of {@code @Async}, {@code @Scheduled} and {@code @Retryable}. */
+@BrokerTest
+class AdviceOrderTest {
+
+  private static final Duration LONG = Duration.ofSeconds(30);
+
+  @AutoClose private final LocksOnBroker onBroker;
+
+  AdviceOrderTest(Broker broker) {
+    onBroker = new LocksOnBroker(broker);
+  }
+
+  static class Work {
+    private final List<String> seen = new CopyOnWriteArrayList<>();
+    private final CountDownLatch finish = new CountDownLatch(1);
+    private final ObjectProvider<AmqpLocks> locks;
+
+    Work(ObjectProvider<AmqpLocks> locks) {
+      this.locks = locks;
+    }
+
+    List<String> seen() {
+      return seen;
+    }
+
+    void finish() {
+      finish.countDown();
+    }
+
+    private void note() {
+      String thread = Thread.currentThread().getName().replaceAll("[0-9]+$", "");
+      seen.add(thread + " with " + locks.getObject().status().held() + " held");
+    }
+
+    @Async
+    @MutexGuarded(name = "${test.lock}")
+    void async() throws InterruptedException {
+      note();
+      assertThat(finish.await(30, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Async
+    @MutexGuarded(name = "${test.lock}")
+    CompletableFuture<String> asyncFuture() {
+      note();
+      return CompletableFuture.completedFuture("done");
+    }
+
+    @MutexGuarded(name = "${test.lock}")
+    @Retryable(maxRetries = 2, delay = 1, excludes = LockException.class)
+    String retried() {
+      note();
+      if (seen.size() < 3) {
+        throw new IllegalStateException("again");
+      }
+      return "done";
+    }
+
+    @MutexGuarded(name = "${test.lock}", onBusy = OnBusy.THROW)
+    @Retryable(maxRetries = 1000, delay = 20, includes = LockException.AcquireTimeout.class)
+    String retriedWhileBusy() {
+      note();
+      return "done";
+    }
+  }
+
+  static class Ticks {
+    private final List<String> seen = new CopyOnWriteArrayList<>();
+    private final ObjectProvider<AmqpLocks> locks;
+
+    Ticks(ObjectProvider<AmqpLocks> locks) {
+      this.locks = locks;
+    }
+
+    List<String> seen() {
+      return seen;
+    }
+
+    @Scheduled(fixedDelay = 50)
+    @MutexGuarded(name = "${test.lock}", onBusy = OnBusy.SKIP)
+    void tick() {
+      String thread = Thread.currentThread().getName().replaceAll("[0-9]+$", "");
+      seen.add(thread + " with " + locks.getObject().status().held() + " held");
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  @EnableAsync
+  @EnableResilientMethods
+  static class Application {
+    @Bean
+    Work work(ObjectProvider<AmqpLocks> locks) {
+      return new Work(locks);
+    }
+
+    @Bean
+    ThreadPoolTaskExecutor taskExecutor() {
+      ThreadPoolTaskExecutor executor = new ThreadPoolTaskExecutor();
+      executor.setThreadNamePrefix("executor-");
+      executor.setCorePoolSize(2);
+      return executor;
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  @EnableScheduling
+  static class Ticking {
+    @Bean
+    Ticks ticks(ObjectProvider<AmqpLocks> locks) {
+      return new Ticks(locks);
+    }
+
+    @Bean
+    ThreadPoolTaskScheduler taskScheduler() {
+      ThreadPoolTaskScheduler scheduler = new ThreadPoolTaskScheduler();
+      scheduler.setThreadNamePrefix("scheduler-");
+      return scheduler;
+    }
+  }
+
+  @Test
+  void theThreadOfTheExecutorHasTheLock() {
+    onBroker
+        .application()
+        .withUserConfiguration(Application.class)
+        .run(
+            context -> {
+              AmqpLocks locks = context.getBean(AmqpLocks.class);
+              Work work = context.getBean(Work.class);
+              work.async();
+              await().atMost(LONG).until(() -> !work.seen().isEmpty());
+              assertThat(locks.status().held()).isEqualTo(1);
+              CompletableFuture<String> second = work.asyncFuture();
+              await().atMost(LONG).until(() -> locks.status().waiting() == 1);
+              work.finish();
+              assertThat(second.get(30, TimeUnit.SECONDS)).isEqualTo("done");
+              assertThat(locks.status().held()).isZero();
+              assertThat(work.seen())
+                  .containsExactly("executor- with 1 held", "executor- with 1 held");
+            });
+  }
+
+  @Test
+  void eachAttemptTakesTheLockAnew() {
+    onBroker
+        .application()
+        .withUserConfiguration(Application.class)
+        .run(
+            context -> {
+              Work work = context.getBean(Work.class);
+              assertThat(work.retried()).isEqualTo("done");
+              assertThat(work.seen()).hasSize(3).allMatch(seen -> seen.endsWith(" with 1 held"));
+              assertThat(context.getBean(AmqpLocks.class).status().held()).isZero();
+            });
+  }
+
+  @Test
+  void aBusyLockIsAnAttemptThatFailed() {
+    onBroker
+        .application()
+        .withBean(BusyAttempts.class)
+        .withUserConfiguration(Application.class)
+        .run(
+            context -> {
+              Work work = context.getBean(Work.class);
+              CompletableFuture<String> waiting;
+              try (Lease other =
+                  context.getBean(LockTemplate.class).mutex(onBroker.name()).acquire()) {
+                waiting = CompletableFuture.supplyAsync(work::retriedWhileBusy);
+                BusyAttempts attempts = context.getBean(BusyAttempts.class);
+                await().atMost(LONG).until(() -> attempts.number() >= 2);
+                assertThat(waiting).isNotDone();
+                assertThat(other.lossReason()).isEmpty();
+              }
+              assertThat(waiting.get(30, TimeUnit.SECONDS)).isEqualTo("done");
+            });
+  }
+
+  @Test
+  void theSchedulerCallsTheProxy() {
+    onBroker
+        .application()
+        .withUserConfiguration(Ticking.class)
+        .run(
+            context -> {
+              Ticks ticks = context.getBean(Ticks.class);
+              await().atMost(LONG).until(() -> ticks.seen().size() >= 2);
+              assertThat(ticks.seen()).allMatch("scheduler- with 1 held"::equals);
+            });
+  }
+}

@@ -1,0 +1,181 @@
+package io.amqplocks.spring.internal.guard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LockKind;
+import io.amqplocks.lock.LockListener;
+import io.amqplocks.spring.LockTemplate;
+import io.amqplocks.spring.LocksOnBroker;
+import io.amqplocks.spring.MutexAlgorithm;
+import io.amqplocks.spring.MutexGuarded;
+import io.amqplocks.spring.SemaphoreAlgorithm;
+import io.amqplocks.spring.SemaphoreGuarded;
+import io.amqplocks.spring.Workers;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+/** Guarded methods that name an algorithm or a priority, in applications on a broker. */
+@BrokerTest(everyLine = true)
+class AlgorithmBehaviourTest {
+
+  @AutoClose private final LocksOnBroker onBroker;
+  private final String name;
+  private final List<Lease> acquired = new CopyOnWriteArrayList<>();
+  private final ApplicationContextRunner application;
+
+  AlgorithmBehaviourTest(Broker broker) {
+    onBroker = new LocksOnBroker(broker);
+    name = onBroker.name();
+    LockListener listener =
+        new LockListener() {
+          @Override
+          public void acquired(Lease lease, Duration waited) {
+            acquired.add(lease);
+          }
+        };
+    application =
+        onBroker.application().withBean(LockListener.class, () -> listener).withBean(Work.class);
+  }
+
+  static class Work {
+    private final List<String> order = new CopyOnWriteArrayList<>();
+
+    /** Fields are not to be had through a proxy. */
+    List<String> order() {
+      return order;
+    }
+
+    @SemaphoreGuarded(name = "${test.lock}", slots = 1)
+    String byDefault(Callable<String> work) throws Exception {
+      return work.call();
+    }
+
+    @SemaphoreGuarded(name = "${test.lock}-slots", slots = 2, algorithm = SemaphoreAlgorithm.SLOTS)
+    String slots(Callable<String> work) throws Exception {
+      return work.call();
+    }
+
+    @MutexGuarded(name = "${test.lock}", algorithm = MutexAlgorithm.TOKENS)
+    String fenced(Callable<String> work) throws Exception {
+      return work.call();
+    }
+
+    @SemaphoreGuarded(name = "${test.lock}", priority = -1)
+    String idly() {
+      order.add("idly");
+      return "done";
+    }
+
+    @SemaphoreGuarded(name = "${test.lock}", priority = 7)
+    String urgently() {
+      order.add("urgently");
+      return "done";
+    }
+  }
+
+  private int heldOf(LockKind kind) {
+    return (int) acquired.stream().filter(lease -> lease.lock().kind() == kind).count();
+  }
+
+  @Test
+  void tokensByDefaultAndSlotsIfAskedFor() {
+    application.run(
+        context -> {
+          Work work = context.getBean(Work.class);
+          assertThat(onBroker.tokens()).isEqualTo(1);
+          assertThat(work.byDefault(() -> "in use: " + onBroker.inUse())).isEqualTo("in use: 1");
+          String slots = name + "-slots";
+          assertThat(onBroker.<Integer>administer(admin -> admin.slotSemaphore(slots).count()))
+              .isEqualTo(2);
+          assertThat(onBroker.<Integer>administer(admin -> admin.tokenSemaphore(slots).count()))
+              .isZero();
+          assertThat(
+                  work.slots(
+                      () ->
+                          "held: "
+                              + onBroker
+                                  .administer(admin -> admin.slotSemaphore(slots).holders())
+                                  .size()))
+              .isEqualTo("held: 1");
+          await().until(() -> acquired.size() == 2);
+          assertThat(acquired)
+              .extracting(lease -> lease.lock().kind())
+              .containsExactly(LockKind.TOKEN_SEMAPHORE, LockKind.SLOT_SEMAPHORE);
+        });
+  }
+
+  @Test
+  void aMutexOfTokensHasAFencingTokenThatRises() {
+    application.run(
+        context -> {
+          Work work = context.getBean(Work.class);
+          assertThat(onBroker.queues()).as("made at first use").noneMatch(this::isFencedMutex);
+          AmqpLocks locks = context.getBean(AmqpLocks.class);
+          for (int i = 0; i < 3; i++) {
+            assertThat(work.fenced(() -> "held: " + locks.status().held())).isEqualTo("held: 1");
+          }
+          await().until(() -> acquired.size() == 3);
+          assertThat(acquired)
+              .extracting(lease -> lease.fencingToken().number())
+              .isSorted()
+              .doesNotHaveDuplicates();
+          assertThat(heldOf(LockKind.FENCED_MUTEX)).isEqualTo(3);
+          assertThat(onBroker.queues()).anyMatch(this::isFencedMutex);
+        });
+  }
+
+  private boolean isFencedMutex(String queue) {
+    return queue.contains(".fenced-mutex.");
+  }
+
+  @Test
+  void theUrgentIsServedFirst() {
+    application.run(
+        context -> {
+          Work work = context.getBean(Work.class);
+          AmqpLocks locks = context.getBean(AmqpLocks.class);
+          Lease only = context.getBean(LockTemplate.class).semaphore(name).acquire();
+          Workers.run(
+              List.of(
+                  work::idly,
+                  () -> {
+                    await().until(() -> locks.status().waiting() == 1);
+                    return work.urgently();
+                  },
+                  () -> {
+                    // The head of those who wait must be the urgent one by then.
+                    await()
+                        .pollDelay(Duration.ofSeconds(1))
+                        .until(() -> locks.status().waiting() == 2);
+                    only.close();
+                    return "done";
+                  }));
+          assertThat(work.order()).containsExactly("urgently", "idly");
+        });
+  }
+
+  @Test
+  void operationsWithAPriorityAndAFence() {
+    application.run(
+        context -> {
+          LockTemplate locks = context.getBean(LockTemplate.class);
+          try (Lease lease = locks.semaphore(name).fenced().withPriority(2).acquire()) {
+            assertThat(lease.lock().kind()).isEqualTo(LockKind.TOKEN_SEMAPHORE);
+            assertThat(lease.fencingToken().slot()).isEqualTo(1);
+          }
+          try (Lease lease = locks.mutex(name).acquire()) {
+            assertThat(lease.lock().kind()).isEqualTo(LockKind.FENCED_MUTEX);
+          }
+        });
+  }
+}

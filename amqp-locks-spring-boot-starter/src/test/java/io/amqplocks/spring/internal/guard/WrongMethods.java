@@ -1,0 +1,141 @@
+package io.amqplocks.spring.internal.guard;
+
+import io.amqplocks.lock.FencingToken;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.spring.MutexGuarded;
+import io.amqplocks.spring.OnBusy;
+import io.amqplocks.spring.OnLost;
+import io.amqplocks.spring.SemaphoreGuarded;
+import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Methods whose annotations are errors at startup. */
+class WrongMethods {
+  @SemaphoreGuarded(name = "images", slots = 3)
+  void otherSlots() {}
+
+  @SemaphoreGuarded(name = "images", slots = -1)
+  void negativeSlots() {}
+
+  @SemaphoreGuarded(name = "", slots = 1)
+  void emptyName() {}
+
+  @MutexGuarded(name = "m", maxWait = "soon")
+  void unreadableWait() {}
+
+  @MutexGuarded(name = "m", maxWait = "-1s")
+  void negativeWait() {}
+
+  @SuppressWarnings("UnusedMethod") // by reflection
+  @MutexGuarded(name = "m")
+  private void hidden() {}
+
+  @MutexGuarded(name = "m")
+  static void ofTheClass() {}
+
+  @MutexGuarded(name = "m")
+  final void unproxied() {}
+
+  @MutexGuarded(name = "m", onBusy = OnBusy.THROW, maxWait = "1s")
+  void waitsAndThrows() {}
+
+  @MutexGuarded(name = "m", onBusy = OnBusy.SKIP)
+  int primitive() {
+    return 1;
+  }
+
+  @MutexGuarded(name = "m", onBusy = OnBusy.FALLBACK)
+  void noFallback() {}
+
+  @MutexGuarded(name = "m", fallbackMethod = "small")
+  void needlessFallback() {}
+
+  @MutexGuarded(name = "m", onBusy = OnBusy.FALLBACK, fallbackMethod = "nowhere")
+  void missingFallback() {}
+
+  @MutexGuarded(name = "m", onBusy = OnBusy.FALLBACK, fallbackMethod = "small")
+  String badFallback(int size) {
+    return "of size " + size;
+  }
+
+  String small(long size) {
+    return "small " + size;
+  }
+
+  int small(int size) {
+    return size;
+  }
+
+  String small(int size, IllegalStateException e) {
+    return "small " + size + e;
+  }
+
+  String small(int size, LockException.Closed e) {
+    return "small " + size + e;
+  }
+
+  @MutexGuarded(name = "m", onBusy = OnBusy.FALLBACK, fallbackMethod = "throwing")
+  String harmless() {
+    return "harmless";
+  }
+
+  String throwing() throws IOException {
+    throw new IOException();
+  }
+
+  @MutexGuarded(name = "m")
+  @MutexGuarded(name = "m", onBusy = OnBusy.SKIP)
+  void twice() {}
+
+  @MutexGuarded(name = "m", key = "#one", onBusy = OnBusy.SKIP)
+  @MutexGuarded(name = "m", key = "#other")
+  void twoPolicies(String one, String other) {}
+
+  @MutexGuarded(name = "m", key = "#one", onLost = OnLost.FAIL)
+  @MutexGuarded(name = "m", key = "#other")
+  void twoLosses(String one, String other) {}
+
+  @MutexGuarded(name = "m", key = "#one", maxWait = "1s")
+  @MutexGuarded(name = "m", key = "#other")
+  void twoWaits(String one, String other) {}
+
+  @MutexGuarded(name = "m")
+  @MutexGuarded(name = "n")
+  void whoseToken(@Nullable FencingToken token) {}
+
+  @MutexGuarded(name = "m")
+  void twoTokens(@Nullable FencingToken one, @Nullable FencingToken two) {}
+
+  @MutexGuarded(name = "m", onLost = OnLost.INTERRUPT)
+  CompletableFuture<String> nobodyToInterrupt() {
+    return new CompletableFuture<>();
+  }
+
+  @MutexGuarded(name = "m", key = "#order.id")
+  void unknownParameter(int id) {}
+
+  @MutexGuarded(name = "m", key = "#id.")
+  void unreadableKey(int id) {}
+
+  @MutexGuarded(name = "m:n", key = "#id")
+  void colon(int id) {}
+
+  @MutexGuarded(name = "m")
+  @Nullable Future<String> future() {
+    return null;
+  }
+
+  @MutexGuarded(name = "m")
+  CompletableFuture<Stream<String>> futureStream() {
+    return new CompletableFuture<>();
+  }
+
+  @MutexGuarded(name = "m")
+  Flow.@Nullable Publisher<String> flow() {
+    return null;
+  }
+}

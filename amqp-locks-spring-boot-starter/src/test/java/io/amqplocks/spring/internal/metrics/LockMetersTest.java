@@ -1,0 +1,157 @@
+package io.amqplocks.spring.internal.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.spring.LockTemplate;
+import io.amqplocks.spring.LocksOnBroker;
+import io.amqplocks.spring.SemaphoreGuarded;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.search.RequiredSearch;
+import java.util.List;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+@BrokerTest(everyLine = true)
+class LockMetersTest {
+
+  @AutoClose private final LocksOnBroker onBroker;
+  private final String name;
+  private final Broker broker;
+  private final ApplicationContextRunner application;
+
+  LockMetersTest(Broker broker) {
+    this.broker = broker;
+    onBroker = new LocksOnBroker(broker);
+    name = onBroker.name();
+    application =
+        onBroker
+            .application()
+            .withPropertyValues("amqp-locks.mutexes." + name + ".wait=1s")
+            .withBean(Uploads.class);
+  }
+
+  static class Uploads {
+    @SemaphoreGuarded(name = "${test.lock}", slots = 2)
+    void upload() {}
+  }
+
+  private RequiredSearch meter(MeterRegistry registry, String meter, String type) {
+    return registry.get(meter).tag("amqp.locks.name", name).tag("amqp.locks.type", type);
+  }
+
+  @Test
+  void whetherThereIsASession() {
+    application.run(
+        context -> {
+          MeterRegistry registry = context.getBean(MeterRegistry.class);
+          context.getBean(Uploads.class).upload();
+          assertThat(registry.get("amqp.locks.session").gauge().value()).isEqualTo(1);
+          context.getBean(AmqpLocks.class).close();
+          assertThat(registry.get("amqp.locks.session").gauge().value()).isZero();
+        });
+  }
+
+  @Test
+  void whatAnAnnotatedMethodDoes() {
+    application.run(
+        context -> {
+          MeterRegistry registry = context.getBean(MeterRegistry.class);
+          for (String outcome : List.of("acquired", "busy", "timeout", "interrupted", "error")) {
+            assertThat(
+                    meter(registry, "amqp.locks.acquire", "token semaphore")
+                        .tag("amqp.locks.outcome", outcome)
+                        .timer()
+                        .count())
+                .as(outcome)
+                .isZero();
+          }
+          context.getBean(Uploads.class).upload();
+          await()
+              .until(
+                  () ->
+                      meter(registry, "amqp.locks.hold", "token semaphore")
+                              .tag("amqp.locks.outcome", "released")
+                              .timer()
+                              .count()
+                          == 1);
+          assertThat(
+                  meter(registry, "amqp.locks.acquire", "token semaphore")
+                      .tag("amqp.locks.outcome", "acquired")
+                      .timer()
+                      .count())
+              .isEqualTo(1);
+          await()
+              .until(
+                  () -> meter(registry, "amqp.locks.held", "token semaphore").gauge().value() == 0);
+          assertThat(meter(registry, "amqp.locks.slots", "token semaphore").gauge().value())
+              .isEqualTo(2);
+          assertThat(meter(registry, "amqp.locks.waiting", "token semaphore").gauge().value())
+              .isZero();
+        });
+  }
+
+  @Test
+  void busyAndLost() {
+    application.run(
+        context -> {
+          MeterRegistry registry = context.getBean(MeterRegistry.class);
+          LockTemplate locks = context.getBean(LockTemplate.class);
+          Lease lease = locks.mutex(name).acquire();
+          assertThat(locks.mutex(name).tryAcquire()).isEmpty();
+          await().until(() -> meter(registry, "amqp.locks.held", "mutex").gauge().value() == 1);
+          await()
+              .until(
+                  () ->
+                      meter(registry, "amqp.locks.acquire", "mutex")
+                              .tag("amqp.locks.outcome", "busy")
+                              .timer()
+                              .count()
+                          == 1);
+          broker.faults().deleteQueue(onBroker.mutexQueue());
+          await()
+              .until(
+                  () ->
+                      meter(registry, "amqp.locks.lost", "mutex")
+                              .tag("amqp.locks.cause", "revoked")
+                              .counter()
+                              .count()
+                          == 1);
+          await().until(() -> meter(registry, "amqp.locks.held", "mutex").gauge().value() == 0);
+          assertThat(lease.lossReason()).isPresent();
+        });
+  }
+
+  @Test
+  void namesMadeUpAtRunTimeShareTheirMeters() {
+    application.run(
+        context -> {
+          MeterRegistry registry = context.getBean(MeterRegistry.class);
+          LockTemplate locks = context.getBean(LockTemplate.class);
+          int before = registry.getMeters().size();
+          for (int i = 0; i < 5; i++) {
+            locks.mutex(name + i).execute(() -> {});
+          }
+          await()
+              .until(
+                  () ->
+                      registry
+                              .get("amqp.locks.hold")
+                              .tags(
+                                  List.of(
+                                      Tag.of("amqp.locks.name", LockMeters.OTHER),
+                                      Tag.of("amqp.locks.type", "mutex"),
+                                      Tag.of("amqp.locks.outcome", "released")))
+                              .timer()
+                              .count()
+                          == 5);
+          assertThat(registry.getMeters()).hasSize(before);
+        });
+  }
+}
