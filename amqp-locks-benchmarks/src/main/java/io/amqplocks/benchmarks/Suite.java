@@ -48,6 +48,7 @@ final class Suite {
     List<RowSource> rows = new ArrayList<>();
     paths().forEach(path -> rows.add(new PathRows(path)));
     rows.add(new EightThreads());
+    rows.add(new FencedEightThreads());
     rows.add(new TwoProcesses());
     rows.add(new Fairness());
     rows.add(new ManyWaiters());

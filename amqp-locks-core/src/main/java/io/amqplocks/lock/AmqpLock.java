@@ -17,7 +17,8 @@ public interface AmqpLock {
    * Returns a view of this lock whose leases have a {@link FencingToken}. Fenced and unfenced
    * acquires exclude each other and share one FIFO queue of waiters.
    *
-   * <p>A token costs about two more round trips and a write to a quorum queue. The first fenced
+   * <p>A token costs about two more round trips and a write to a quorum queue when the slot is
+   * acquired at the broker, and nothing when it is handed over within the process. The first fenced
    * acquire of a slot creates its counter, which takes longer. In a token semaphore on a quorum
    * queue, tokens cost nothing. On a classic queue it has none.
    *

@@ -17,26 +17,32 @@ package io.amqplocks.lock;
  * protects nothing. A superseded holder's write is still accepted if no later holder has written
  * before it. Where that could do harm, a new holder writes its token first of all.
  *
- * <p>Of two tokens of one slot of one lock, the later one has the higher epoch, or the higher
- * {@code n} in the same epoch. Numbers are skipped where a process died half-way. Tokens of
- * different slots or locks cannot be compared.
+ * <p>Tokens of one slot of one lock are ordered by epoch, then by {@code n}, then by the number of
+ * hand-overs, and so are their {@link #number() numbers}. Numbers are skipped where a process died
+ * half-way. Tokens of different slots or locks cannot be compared.
  *
  * @param slot the slot, from 1
  * @param epoch when the token's counter was created, in minutes since 1970, or a little more
- * @param n how often that counter had been drawn from before
+ * @param n how often that counter had been drawn from before, at the broker
+ * @param handOvers how often the process that drew n had handed the slot from one of its threads to
+ *     the next one before this lease; 0 for the lease that was acquired at the broker
  */
-public record FencingToken(int slot, long epoch, long n) {
+public record FencingToken(int slot, long epoch, long n, int handOvers) {
 
-  private static final int BITS_OF_N = 37;
+  private static final int BITS_OF_HAND_OVERS = 14;
+  private static final int BITS_BELOW_EPOCH = 37;
 
-  /** The highest epoch: 26 bits, good until 2097. */
-  public static final long MAX_EPOCH = (1L << (Long.SIZE - 1 - BITS_OF_N)) - 1;
+  /** The highest n, 137,438,953,471. */
+  public static final long MAX_N = (1L << 37) - 1;
 
-  /**
-   * The highest n, 137,438,953,471. A lock acquired 1,000 times a second reaches it after four
-   * years.
-   */
-  public static final long MAX_N = (1L << BITS_OF_N) - 1;
+  /** The highest number of hand-overs, 16,383. */
+  public static final int MAX_HAND_OVERS = (1 << BITS_OF_HAND_OVERS) - 1;
+
+  /** The highest epoch, in 2097. The room above it is for the highest n. */
+  public static final long MAX_EPOCH =
+      (1L << (Long.SIZE - 1 - BITS_BELOW_EPOCH))
+          - 1
+          - (MAX_N >> (BITS_BELOW_EPOCH - BITS_OF_HAND_OVERS));
 
   /**
    * Checks the ranges.
@@ -44,23 +50,53 @@ public record FencingToken(int slot, long epoch, long n) {
    * @throws LockException.Invalid if one is exceeded
    */
   public FencingToken {
-    if (slot < 1 || epoch < 1 || epoch > MAX_EPOCH || n < 0 || n > MAX_N) {
+    if (slot < 1
+        || epoch < 1
+        || epoch > MAX_EPOCH
+        || n < 0
+        || n > MAX_N
+        || handOvers < 0
+        || handOvers > MAX_HAND_OVERS) {
       throw new LockException.Invalid(
-          "There is no fencing token of slot %d, epoch %d and number %d".formatted(slot, epoch, n));
+          "There is no fencing token of slot %d, epoch %d, number %d and %d hand-overs"
+              .formatted(slot, epoch, n, handOvers));
     }
   }
 
-  /**
-   * Epoch and n as one number, {@code epoch * 2^37 + n}. It orders the tokens of one slot. It is
-   * above 0, so that a resource may begin with 0. It fits into an SQL {@code BIGINT}.
-   */
-  public long number() {
-    return epoch << BITS_OF_N | n;
+  /** The token of a lease that was acquired at the broker. */
+  public FencingToken(int slot, long epoch, long n) {
+    this(slot, epoch, n, 0);
   }
 
-  /** The epoch of a {@link #number()}. */
+  /**
+   * The token of a lease to which the slot was handed over within the process.
+   *
+   * @param times how often it was handed over since it was acquired at the broker
+   * @throws LockException.Invalid if that is more than {@link #MAX_HAND_OVERS}
+   */
+  public FencingToken afterHandOvers(int times) {
+    return times == handOvers ? this : new FencingToken(slot, epoch, n, times);
+  }
+
+  /**
+   * The token as one number, {@code epoch * 2^37 + n * 2^14 + handOvers}. It orders the tokens of
+   * one slot. It is above 0, so that a resource may begin with 0. It fits into an SQL {@code
+   * BIGINT}.
+   *
+   * <p>From the 8,388,608th draw on, the numbers of a counter are those of later minutes. They stay
+   * below the numbers of all later counters of the slot. Each of these has an epoch of its own,
+   * which follows the clock, and no slot is acquired at a broker 139,810 times a second.
+   */
+  public long number() {
+    return (epoch << BITS_BELOW_EPOCH) + (n << BITS_OF_HAND_OVERS) + handOvers;
+  }
+
+  /**
+   * The last epoch whose counters gave numbers that high. A counter with a higher epoch gives
+   * higher numbers only.
+   */
   public static long epochOf(long number) {
-    return number >> BITS_OF_N;
+    return number >> BITS_BELOW_EPOCH;
   }
 
   /**

@@ -29,11 +29,16 @@ public interface Lease extends AutoCloseable {
    * The token by which a resource can refuse stale holders. It stays the same when the lease ends,
    * because only the resource can say whether it is still good.
    *
-   * @throws LockException.NotFenced if the lease was not acquired by {@link AmqpLock#fenced()}
+   * <p>A lease of {@link AmqpLock#fenced()} has one. So has each lease of a token semaphore on a
+   * quorum queue, where tokens cost nothing. But without {@code fenced()} such a lease may move to
+   * another slot when it is verified. The token remains the one of the first slot. The resource may
+   * then refuse it although the lease is held.
+   *
+   * @throws LockException.NotFenced if the lease has none
    */
   FencingToken fencingToken();
 
-  /** The fencing token; empty if the lease was not acquired by {@link AmqpLock#fenced()}. */
+  /** The fencing token; empty if the lease has none. */
   Optional<FencingToken> fencingTokenIfAny();
 
   /**

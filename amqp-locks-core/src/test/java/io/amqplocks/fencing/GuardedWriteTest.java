@@ -1,6 +1,7 @@
 package io.amqplocks.fencing;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.admin.TokenQueueType;
@@ -9,6 +10,8 @@ import io.amqplocks.support.FencedHolderMain;
 import io.amqplocks.support.Fences;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.support.GuardedTable;
+import io.amqplocks.support.GuardedWriters;
+import io.amqplocks.support.GuardedWritersMain;
 import io.amqplocks.support.LockArgument;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
@@ -23,6 +26,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A real database refuses every write of a holder that was overtaken while it was stopped. */
 @BrokerTest(everyLine = true)
@@ -90,6 +95,55 @@ class GuardedWriteTest {
         assertThat(GuardedTable.write(database, row, "mine again", token)).isTrue();
       }
     }
+  }
+
+  /**
+   * The threads of two processes write in turns, and each process hands the slot over between its
+   * threads. One process is stopped for longer than the broker waits for it.
+   */
+  @ParameterizedTest
+  @ValueSource(strings = {"mutex:l", "fenced:l", "tokens:l"})
+  void refusesNoWriteOfAHolderWhileSlotsAreHandedOver(String lock) throws Exception {
+    AmqpLocks locks = fixture.open();
+    locks.admin().tokenSemaphore("l").create(1, TokenQueueType.QUORUM);
+    Fences.token(LockArgument.lock(locks, lock));
+    try (ChildJvm child =
+            ChildJvm.of(GuardedWritersMain.class)
+                .args(broker.uri(), fixture.prefix(), lock, url, "1")
+                .start();
+        GuardedWriters mine = new GuardedWriters(LockArgument.lock(locks, lock), url, 1)) {
+      awaitCounted(child, "accepted [1-9].*handed over [1-9].*");
+      await().atMost(SOON).until(() -> mine.handedOver() > 0);
+      child.stop();
+      int before = mine.accepted();
+      // Whichever of the two held it, the slot is ours, or will be soon.
+      await().atMost(SOON).until(() -> mine.accepted() > before + 100);
+      child.cont();
+      int accepted = accepted(awaitCounted(child, ".*"));
+      await().atMost(SOON).until(() -> accepted(awaitCounted(child, ".*")) > accepted);
+      String counted = awaitCounted(child, ".*");
+      System.out.printf("%s: here %s; there %s%n", lock, mine, counted);
+      assertThat(counted).contains("wrong 0,");
+      assertThat(mine.wrong()).isZero();
+      assertThat(mine.handedOver()).isPositive();
+    }
+  }
+
+  private static String awaitCounted(ChildJvm child, String wanted) {
+    String[] counted = new String[1];
+    await()
+        .atMost(SOON)
+        .until(
+            () -> {
+              child.send("count");
+              counted[0] = child.awaitLine("COUNTED ", SOON).substring(8);
+              return counted[0].matches(wanted);
+            });
+    return counted[0];
+  }
+
+  private static int accepted(String counted) {
+    return Integer.parseInt(counted.replaceFirst("accepted (\\d+),.*", "$1"));
   }
 
   /** Of a hundred writes to each row. */

@@ -54,8 +54,8 @@ public class DelegatingHold implements Hold {
   }
 
   @Override
-  public boolean mayBeHandedOver() {
-    return real.mayBeHandedOver();
+  public boolean mayBeHandedTo(boolean fenced) {
+    return real.mayBeHandedTo(fenced);
   }
 
   @Override

@@ -43,7 +43,7 @@ class FencedMutexTest extends LockContract {
     await().until(() -> !isHeld(name));
   }
 
-  /** Each lease has its own token, also when the next one waits in the same process. */
+  /** Each lease has its own token, also if the slot is handed over within the process. */
   @Test
   @Override
   protected void fencedItHasTokensThatRise() throws Exception {

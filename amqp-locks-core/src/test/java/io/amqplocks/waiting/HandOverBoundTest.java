@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockKind;
 import io.amqplocks.support.Fixture;
@@ -115,30 +116,34 @@ class HandOverBoundTest {
     assertThat(leases.get()).as("more than the broker could give").isGreaterThan(1000);
   }
 
-  /** Each lease of it has a token of its own, which none has that is handed over. */
+  /** In two processes, and with unfenced leases in between. */
   @ParameterizedTest
   @EnumSource(
       mode = Mode.INCLUDE,
-      names = {"MUTEX", "FENCED_MUTEX"})
-  void fencedLeasesAreNeverHandedOver(LockKind kind) throws Exception {
-    AmqpLock plain = lock(fixture.open(), kind);
-    AmqpLock lock = plain.fenced();
+      names = {"MUTEX", "FENCED_MUTEX", "TOKEN_SEMAPHORE"})
+  void fencedLeasesHaveTokensThatRiseWhileTheyAreHandedOver(LockKind kind) throws Exception {
+    AmqpLocks first = fixture.open();
+    first.admin().tokenSemaphore("l").create(1, TokenQueueType.QUORUM);
+    List<AmqpLock> plain = List.of(lock(first, kind), lock(fixture.open(), kind));
     AtomicLong last = new AtomicLong();
     AtomicInteger leases = new AtomicInteger();
+    AtomicInteger handedOver = new AtomicInteger();
     List<Future<Void>> all = new ArrayList<>();
     for (int i = 0; i < THREADS; i++) {
-      // With some in between that could be handed over.
       boolean fenced = kind == LockKind.FENCED_MUTEX || i % 4 != 0;
-      AmqpLock mine = fenced ? lock : plain;
+      AmqpLock mine = fenced ? plain.get(i / 4).fenced() : plain.get(i / 4);
       all.add(
           threads.submit(
               () -> {
                 for (int turn = 0; turn < TURNS; turn++) {
                   try (Lease lease = mine.acquire(LONG)) {
                     if (fenced) {
-                      long number = lease.fencingToken().number();
-                      assertThat(number).isGreaterThan(last.getAndSet(number));
+                      FencingToken token = lease.fencingToken();
+                      assertThat(token.number()).isGreaterThan(last.getAndSet(token.number()));
                       leases.incrementAndGet();
+                      handedOver.addAndGet(token.handOvers() > 0 ? 1 : 0);
+                    } else if (kind == LockKind.MUTEX) {
+                      assertThat(lease.fencingTokenIfAny()).isEmpty();
                     }
                   }
                 }
@@ -149,5 +154,6 @@ class HandOverBoundTest {
       each.get(180, TimeUnit.SECONDS);
     }
     assertThat(leases.get()).isGreaterThanOrEqualTo(THREADS * TURNS * 3 / 4);
+    assertThat(handedOver.get()).isPositive();
   }
 }

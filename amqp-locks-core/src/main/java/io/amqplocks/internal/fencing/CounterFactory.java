@@ -5,6 +5,7 @@ import io.amqplocks.internal.broker.Futures;
 import io.amqplocks.internal.broker.MessageReading;
 import io.amqplocks.internal.broker.QueueNames;
 import io.amqplocks.internal.session.Session;
+import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import java.time.Clock;
@@ -144,12 +145,18 @@ public final class CounterFactory {
       MessageReading reading = session.reader().read(call.half(), counter);
       return CounterContent.parse(reading.content())
           .filter(this::isBelievable)
-          .map(CounterContent::epoch)
+          .map(content -> FencingToken.epochOf(number(content, reading)))
           .orElse(0L);
     } catch (LockException e) {
       log.warn("The old {} cannot be read any more: {}", counter, e.getMessage());
       return 0;
     }
+  }
+
+  /** The number that the next draw would have given. It may be of a later minute than the epoch. */
+  private static long number(CounterContent content, MessageReading reading) {
+    return new FencingToken(1, content.epoch(), Math.min(reading.returns(), FencingToken.MAX_N))
+        .number();
   }
 
   private int newest(Call call, CounterAdminConnection connection, LockId lock, int slot) {

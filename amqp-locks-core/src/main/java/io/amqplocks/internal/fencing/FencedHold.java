@@ -61,8 +61,8 @@ public final class FencedHold implements Hold {
   }
 
   @Override
-  public boolean mayBeHandedOver() {
-    return false;
+  public boolean mayBeHandedTo(boolean fenced) {
+    return fenced;
   }
 
   @Override

@@ -12,6 +12,12 @@ import org.jspecify.annotations.Nullable;
  * another request to the broker: the slot is handed over. It is handed over for a limited time
  * only. Then it goes back to the broker, so that waiters in other processes get their turn.
  *
+ * <p>Fencing: the token of a lease is the one that was drawn at the broker, with the number of
+ * hand-overs behind it. So it rises from lease to lease. The next draw at the broker gives a higher
+ * token than all of these, because the draw is compared first. This holds even if the broker gave
+ * the slot to another client before a hand-over that this process made in good faith: that client
+ * drew a higher token, and a resource refuses ours from then on.
+ *
  * <p>Concurrency: at any time one lease owns the slot. It changes owners under the lock of a wait
  * queue. The broker's notification that the slot is gone may arrive at any time. The thread that
  * receives it sets a flag and then notifies the present lease. The thread that takes over sets the
@@ -22,7 +28,7 @@ public final class BrokerGrant {
   /** How long after it was acquired at the broker a slot may be handed over within this process. */
   static final Duration LONGEST = Duration.ofMillis(100);
 
-  /** How many times a slot may be handed over. */
+  /** How many times a slot may be handed over. At most {@code FencingToken.MAX_HAND_OVERS}. */
   static final int MOST = 10_000;
 
   private final Hold hold;
@@ -69,7 +75,7 @@ public final class BrokerGrant {
    * @param proven when the last good verification of the slot was sent
    */
   HeldLease lease(long proven) {
-    HeldLease lease = new HeldLease(this, proven);
+    HeldLease lease = new HeldLease(this, handOvers, proven);
     present = lease;
     return lease;
   }
@@ -94,14 +100,17 @@ public final class BrokerGrant {
    *     back to the broker
    */
   boolean handOver(long proven) {
-    if (!hold.mayBeHandedOver()
-        || handOvers >= MOST
-        || registry.nanos() - since >= LONGEST.toNanos()) {
+    if (handOvers >= MOST || registry.nanos() - since >= LONGEST.toNanos()) {
       return false;
     }
     provenAt = proven;
     handOvers++;
     return registry.offer(this);
+  }
+
+  /** Whether a waiter of this process, which wants a fenced lease or not, may take the slot over. */
+  public boolean mayBeHandedTo(boolean fenced) {
+    return hold.mayBeHandedTo(fenced);
   }
 
   /** The lock that the slot belongs to. */

@@ -32,6 +32,7 @@ public final class HeldLease implements Lease, Session.Member {
   private static final Logger log = LoggerFactory.getLogger(HeldLease.class);
 
   private final BrokerGrant slot;
+  private final int handOvers;
   private final Hold hold;
   private final Session session;
   private final LeaseRegistry registry;
@@ -39,8 +40,15 @@ public final class HeldLease implements Lease, Session.Member {
   private final AtomicReference<LeaseStatus> status;
   private final LeaseEvents notices;
 
-  HeldLease(BrokerGrant slot, long provenAt) {
+  /**
+   * Creates a lease that is being acquired.
+   *
+   * @param handOvers how often the slot was handed over before, since the broker gave it
+   * @param provenAt when the last good verification of the slot was sent
+   */
+  HeldLease(BrokerGrant slot, int handOvers, long provenAt) {
     this.slot = slot;
+    this.handOvers = handOvers;
     hold = slot.hold();
     session = slot.session();
     registry = slot.registry();
@@ -61,12 +69,17 @@ public final class HeldLease implements Lease, Session.Member {
 
   @Override
   public FencingToken fencingToken() {
-    return hold.token();
+    return fencingTokenIfAny()
+        .orElseThrow(
+            () ->
+                new LockException.NotFenced(
+                    "The lease of slot %d of %s has no fencing token; acquire it by lock.fenced()"
+                        .formatted(slot(), lock())));
   }
 
   @Override
   public Optional<FencingToken> fencingTokenIfAny() {
-    return hold.tokenIfAny();
+    return hold.tokenIfAny().map(drawn -> drawn.afterHandOvers(handOvers));
   }
 
   @Override
@@ -239,7 +252,7 @@ public final class HeldLease implements Lease, Session.Member {
             : LeaseState.UNCERTAIN,
         age(),
         clock.unconfirmed(now),
-        hold.tokenIfAny(),
+        fencingTokenIfAny(),
         hold.queueName());
   }
 

@@ -74,28 +74,18 @@ public interface Hold {
   void release(Call call, Session session);
 
   /**
-   * Whether another lease of this process may take the hold over as it is. It may not if each lease
-   * must have a fencing token of its own.
+   * Whether the next lease of this process may take the hold over as it is.
+   *
+   * @param fenced whether that lease is to be fenced
    */
-  default boolean mayBeHandedOver() {
-    return true;
+  default boolean mayBeHandedTo(boolean fenced) {
+    return !fenced;
   }
 
   /**
-   * The fencing token that was drawn when the hold was secured.
-   *
-   * @throws LockException.NotFenced if no token was requested
+   * The fencing token of the first lease of the hold. It was drawn when the hold was secured, and
+   * never changes. Empty if none was.
    */
-  default FencingToken token() {
-    return tokenIfAny()
-        .orElseThrow(
-            () ->
-                new LockException.NotFenced(
-                    "The lease of slot %d of %s has no fencing token; acquire it by lock.fenced()"
-                        .formatted(slot(), lock())));
-  }
-
-  /** The fencing token that was drawn when the hold was secured. Empty if none was requested. */
   default Optional<FencingToken> tokenIfAny() {
     return Optional.empty();
   }

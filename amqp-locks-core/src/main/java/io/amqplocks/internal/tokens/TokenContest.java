@@ -5,6 +5,7 @@ import io.amqplocks.internal.lease.Hold;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.tokens.TokenHold.Received;
 import io.amqplocks.internal.tokens.TokenQueues.Take;
+import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockKind;
@@ -78,7 +79,23 @@ final class TokenContest implements Hold.Contest {
         new Received(content, taken.returns(), new ConsumerTimeoutWarning(call.ticker().nanos()));
     taken.approve();
     return Optional.of(
-        new TokenHold(lock, tokenQueue, fenced, isKeptInItsSlot(), pushed, taken, received));
+        new TokenHold(
+            lock,
+            tokenQueue,
+            number(session, content, taken.returns()),
+            fenced,
+            isKeptInItsSlot(),
+            pushed,
+            taken,
+            received));
+  }
+
+  /** The fencing token. A quorum queue counts, but restarts when the broker is upgraded to 4.x. */
+  private Optional<FencingToken> number(
+      Session session, Optional<TokenContent> content, long returns) {
+    return content
+        .filter(token -> tokenQueue.isQuorum() && token.brokerMajor() == session.server().major())
+        .map(token -> new FencingToken(token.slot(), token.epoch(), returns));
   }
 
   /** The token in the message. */

@@ -49,13 +49,15 @@ final class TokenHold implements Hold {
   /**
    * The hold by a message that is a token.
    *
-   * @param fenced whether the lease must have a fencing token
+   * @param number the fencing token, if the queue counts
+   * @param fenced whether the lease must have a fencing token, and keep its slot
    * @param keptInItsSlot whether another slot's token cannot stand for this one
    * @param pushed whether the broker sent the message without a request
    */
   TokenHold(
       LockId lock,
       TokenQueueRef tokenQueue,
+      Optional<FencingToken> number,
       boolean fenced,
       boolean keptInItsSlot,
       boolean pushed,
@@ -63,16 +65,12 @@ final class TokenHold implements Hold {
       Received received) {
     this.lock = lock;
     this.tokenQueue = tokenQueue;
+    this.number = number;
     this.fenced = fenced;
     this.keptInItsSlot = keptInItsSlot;
     this.pushed = pushed;
     this.token = token;
     this.received = received;
-    number =
-        received
-            .content()
-            .filter(content -> fenced)
-            .map(content -> new FencingToken(content.slot(), content.epoch(), received.returns()));
   }
 
   @Override
@@ -88,32 +86,29 @@ final class TokenHold implements Hold {
 
   @Override
   public boolean secure(Call call, Session session, Runnable revoked) {
-    if (fenced) {
-      requireCounted(session);
+    if (fenced && number.isEmpty()) {
+      throw notCounted(session);
     }
     token.whenGone(revoked);
     return !token.isGone();
   }
 
-  private void requireCounted(Session session) {
+  private LockException notCounted(Session session) {
     Optional<TokenContent> content = received.content();
     if (content.isEmpty() || !tokenQueue.isQuorum()) {
-      throw new LockException.FenceUnavailable(
+      return new LockException.FenceUnavailable(
           "The %s has no fencing tokens: its queue %s is a classic one, which counts nothing; create it"
                   .formatted(lock, tokenQueue.queue())
               + " as TokenQueueType.QUORUM");
     }
-    int major = session.server().major();
-    if (content.get().brokerMajor() != major) {
-      throw new LockException.FenceUnavailable(
-          "There is no fencing token of %s: its tokens are of RabbitMQ %d, and RabbitMQ %d counts anew;"
-                  .formatted(lock, content.get().brokerMajor(), major)
-              + " have an administrator repair it, by admin().%s(\"%s\").repair(timeout), which makes new"
-                  .formatted(
-                      lock.kind() == LockKind.FENCED_MUTEX ? "fencedMutex" : "tokenSemaphore",
-                      lock.name())
-              + " tokens");
-    }
+    return new LockException.FenceUnavailable(
+        "There is no fencing token of %s: its tokens are of RabbitMQ %d, and RabbitMQ %d counts anew;"
+                .formatted(lock, content.get().brokerMajor(), session.server().major())
+            + " have an administrator repair it, by admin().%s(\"%s\").repair(timeout), which makes new"
+                .formatted(
+                    lock.kind() == LockKind.FENCED_MUTEX ? "fencedMutex" : "tokenSemaphore",
+                    lock.name())
+            + " tokens");
   }
 
   @Override
@@ -121,9 +116,10 @@ final class TokenHold implements Hold {
     return number;
   }
 
+  /** Without a fence the lease may move to another slot's token, so its number is not for all. */
   @Override
-  public boolean mayBeHandedOver() {
-    return !fenced;
+  public boolean mayBeHandedTo(boolean toFenced) {
+    return fenced || !toFenced;
   }
 
   @Override

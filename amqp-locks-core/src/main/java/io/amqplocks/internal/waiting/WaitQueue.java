@@ -59,14 +59,14 @@ final class WaitQueue {
   /** A place in the wait queue. */
   final class Place {
     private final Rank rank;
-    private final boolean takesOver;
+    private final boolean fenced;
     private final Condition condition = guard.newCondition();
     private final Runnable signal;
     private @Nullable BrokerGrant handed;
 
-    private Place(Rank rank, boolean takesOver, @Nullable Runnable signal) {
+    private Place(Rank rank, boolean fenced, @Nullable Runnable signal) {
       this.rank = rank;
-      this.takesOver = takesOver;
+      this.fenced = fenced;
       this.signal = signal == null ? condition::signal : signal;
     }
 
@@ -174,14 +174,14 @@ final class WaitQueue {
   /**
    * Takes the last place of that priority.
    *
-   * @param takesOver whether a slot may be handed over to the place
+   * @param fenced whether the waiter wants a fenced lease
    * @param signal is called, under the lock of the wait queue, when there may be something to do;
    *     null for a caller that uses {@link Place#await}
    */
-  Place join(int priority, boolean takesOver, @Nullable Runnable signal) {
+  Place join(int priority, boolean fenced, @Nullable Runnable signal) {
     guard.lock();
     try {
-      Place place = new Place(new Rank(priority, joined++), takesOver, signal);
+      Place place = new Place(new Rank(priority, joined++), fenced, signal);
       places.put(place.rank, place);
       // If the place comes before others, the broker must be told of its priority.
       due |= place.isFirst();
@@ -222,11 +222,12 @@ final class WaitQueue {
     try {
       for (Place place : places.values()) {
         if (place.handed == null && !closed) {
-          if (place.takesOver) {
+          boolean usable = slot.mayBeHandedTo(place.fenced);
+          if (usable) {
             place.handed = slot;
             place.signal.run();
           }
-          return place.takesOver;
+          return usable;
         }
       }
       return false;

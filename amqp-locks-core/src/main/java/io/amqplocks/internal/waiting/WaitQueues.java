@@ -69,7 +69,7 @@ public final class WaitQueues {
             key,
             (same, found) -> {
               Queue joined = found == null ? new Queue(newLine(), front.get(), 1) : found.longer();
-              place[0] = joined.waitQueue.join(variant.priority(), !variant.fenced(), signal);
+              place[0] = joined.waitQueue.join(variant.priority(), variant.fenced(), signal);
               return joined;
             });
     return new Ticket(key, queue.waitQueue, place[0], queue.front);

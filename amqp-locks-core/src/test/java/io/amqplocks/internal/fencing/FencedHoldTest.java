@@ -75,7 +75,7 @@ class FencedHoldTest {
   void securesThenDrawsThenVerifies() {
     assertThat(take()).isTrue();
     assertThat(steps).containsExactly("secure", "draw", "verify");
-    assertThat(fenced.token()).isEqualTo(new FencingToken(1, 7, 8));
+    assertThat(fenced.tokenIfAny()).contains(new FencingToken(1, 7, 8));
     fenced.release(call, null);
     assertThat(steps).endsWith("release");
   }
@@ -97,6 +97,15 @@ class FencedHoldTest {
     secured = false;
     assertThat(take()).isFalse();
     assertThat(steps).doesNotContain("draw");
-    assertThatThrownBy(fenced::token).isInstanceOf(LockException.NotFenced.class);
+    assertThat(fenced.tokenIfAny()).isEmpty();
+  }
+
+  /** A lease that is not to be fenced would get a token, or not, by chance. */
+  @Test
+  void isHandedToFencedLeasesOnlyAndOthersToTheOthers() {
+    assertThat(fenced.mayBeHandedTo(true)).isTrue();
+    assertThat(fenced.mayBeHandedTo(false)).isFalse();
+    assertThat(won.mayBeHandedTo(true)).isFalse();
+    assertThat(won.mayBeHandedTo(false)).isTrue();
   }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.amqplocks.internal.exclusive.ExclusiveQueueHold;
 import io.amqplocks.internal.session.Session;
+import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockListener;
@@ -110,21 +111,32 @@ class BrokerGrantTest {
     assertThat(fixture.exists(queue)).isFalse();
   }
 
-  /** Its number is the lease's own. */
   @Test
-  void isNotHandedOverIfEachLeaseNeedsItsOwn() throws Exception {
-    take(DelegatingHold.contest(
-            queue(),
-            hold ->
-                new DelegatingHold(hold) {
-                  @Override
-                  public boolean mayBeHandedOver() {
-                    return false;
-                  }
-                }))
-        .close();
-    assertThat(offered).isEmpty();
-    assertThat(fixture.exists(queue)).isFalse();
+  void itsLeasesHaveTheTokenThatWasDrawnAndTheNumberOfHandOvers() {
+    FencingToken drawn = new FencingToken(1, 29_876_543, 20);
+    FencingToken next = new FencingToken(1, 29_876_543, 21);
+    HeldLease lease =
+        take(
+            DelegatingHold.contest(
+                queue(),
+                hold ->
+                    new DelegatingHold(hold) {
+                      @Override
+                      public Optional<FencingToken> tokenIfAny() {
+                        return Optional.of(drawn);
+                      }
+                    }));
+    assertThat(lease.fencingToken()).isEqualTo(drawn);
+    for (int turn = 1; turn <= BrokerGrant.MOST; turn++) {
+      FencingToken before = lease.fencingToken();
+      lease.close();
+      assertThat(lease.fencingToken()).as("after its end").isEqualTo(before);
+      lease = takeOver().orElseThrow();
+      assertThat(lease.fencingToken()).isEqualTo(drawn.afterHandOvers(turn));
+      assertThat(lease.fencingToken().isAfter(before)).isTrue();
+      assertThat(next.isAfter(lease.fencingToken())).isTrue();
+    }
+    assertThat(lease.view().token()).contains(lease.fencingToken());
   }
 
   /** Who takes it over would believe that it has it. */

@@ -17,7 +17,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-class WaitingLineTest {
+class WaitQueueTest {
 
   private static final long LONG = Duration.ofSeconds(20).toNanos();
 
@@ -39,7 +39,7 @@ class WaitingLineTest {
   }
 
   private Place join(int priority) {
-    return waitQueue.join(priority, true, signals::incrementAndGet);
+    return waitQueue.join(priority, false, signals::incrementAndGet);
   }
 
   private static Action next(Place place) {
