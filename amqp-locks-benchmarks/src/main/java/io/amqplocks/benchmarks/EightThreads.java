@@ -38,12 +38,20 @@ record EightThreads() implements RowSource {
             GOAL,
             "raw pairs of one connection; the goal is 30 × Redisson's RLock",
             time -> Contention.of(mutex, THREADS, time).acquires(),
-            EightThreads::withoutBroker);
+            time -> withoutBroker(time, true));
+    AmqpLock unfair = mutex.unfair();
+    new Throughput(lab, rows)
+        .measure(
+            name() + ", unfair",
+            Goal.NONE,
+            "threads may overtake each other, as with Redisson's RLock; the row below: unfair too",
+            time -> Contention.of(unfair, THREADS, time).acquires(),
+            time -> withoutBroker(time, false));
     waiterElsewhere(lab, rows, mutex);
   }
 
-  private static long withoutBroker(Duration time) throws Exception {
-    ReentrantLock lock = new ReentrantLock(true);
+  private static long withoutBroker(Duration time, boolean fair) throws Exception {
+    ReentrantLock lock = new ReentrantLock(fair);
     LongAdder acquires = new LongAdder();
     long end = System.nanoTime() + time.toNanos();
     Callable<Void> loop =

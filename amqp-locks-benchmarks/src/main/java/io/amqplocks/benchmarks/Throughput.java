@@ -53,12 +53,12 @@ final class Throughput {
     if (steps != null) {
       rows.accept(
           new Row(
-              "  to a fair ReentrantLock",
+              "  to a ReentrantLock",
               Unit.PER_SECOND,
               oursPerSecond.median(),
               stepsPerSecond.median(),
               Goal.NONE,
-              "what first come, first served costs the same threads without any broker"));
+              "what the same threads do without any broker, in the same order"));
     }
   }
 

@@ -100,6 +100,7 @@ class UpgradedBrokerTest extends TokenAdministered {
         fixture.open(fixture.builder().heartbeat(LONG).callTimeout(Duration.ofSeconds(2)));
     try (Lease lease = fresh.tokenSemaphore("s").acquire(LONG)) {
       assertThat(lease.slot()).isBetween(1, 2);
+      assertThat(lease.fencingTokenIfAny()).as("counted anew by this broker").isEmpty();
       assertThat(fixture.exists(old)).isTrue();
     }
     holder.basicNack(1, false, true);

@@ -20,6 +20,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -61,23 +62,40 @@ class HandOverBoundTest {
   @ParameterizedTest
   @EnumSource(
       mode = Mode.INCLUDE,
-      names = {"MUTEX", "TOKEN_SEMAPHORE"})
+      names = {"MUTEX", "TOKEN_SEMAPHORE", "FENCED_MUTEX"})
   void aWaiterInAnotherProcessIsServedMeanwhile(LockKind kind) throws Exception {
+    isServedMeanwhile(kind, true);
+  }
+
+  /** Also if the threads of the other one overtake each other. All of these are served too. */
+  @ParameterizedTest
+  @EnumSource(
+      mode = Mode.INCLUDE,
+      names = {"MUTEX"})
+  void aWaiterInAnotherProcessIsServedWhileThreadsAreUnfair(LockKind kind) throws Exception {
+    isServedMeanwhile(kind, false);
+  }
+
+  private void isServedMeanwhile(LockKind kind, boolean fair) throws Exception {
     AmqpLocks greedy = fixture.open();
     greedy.admin().tokenSemaphore("l").create(1, TokenQueueType.CLASSIC);
     AmqpLock other = lock(fixture.open(), kind);
     AtomicBoolean over = new AtomicBoolean();
     AtomicInteger holders = new AtomicInteger();
     AtomicLong leases = new AtomicLong();
+    AmqpLock contended = fair ? lock(greedy, kind) : lock(greedy, kind).unfair();
+    AtomicIntegerArray perThread = new AtomicIntegerArray(THREADS);
     List<Future<Void>> all = new ArrayList<>();
     for (int i = 0; i < THREADS; i++) {
+      int thread = i;
       all.add(
           threads.submit(
               () -> {
                 while (!over.get()) {
-                  try (Lease lease = lock(greedy, kind).acquire(LONG)) {
+                  try (Lease lease = contended.acquire(LONG)) {
                     assertThat(holders.incrementAndGet()).isEqualTo(1);
                     leases.incrementAndGet();
+                    perThread.incrementAndGet(thread);
                     holders.decrementAndGet();
                   }
                 }
@@ -103,14 +121,19 @@ class HandOverBoundTest {
     waited.remove(0);
     waited.sort(null);
     System.out.printf(
-        "%s on RabbitMQ %s: %d leases handed on among %d threads meanwhile; one in another process waited"
-            + " %d ms in the middle, %d ms at most%n",
+        "%s%s on RabbitMQ %s: %d leases handed on among %d threads meanwhile; one in another process waited"
+            + " %d ms in the middle, %d ms at most; %s for each thread%n",
+        fair ? "" : "unfair ",
         kind,
         fixture.broker().version(),
         leases.get(),
         THREADS,
         waited.get(TURNS / 2).toMillis(),
-        waited.get(TURNS - 1).toMillis());
+        waited.get(TURNS - 1).toMillis(),
+        perThread);
+    for (int i = 0; i < THREADS; i++) {
+      assertThat(perThread.get(i)).as("thread %d", i).isPositive();
+    }
     assertThat(waited.get(TURNS / 2)).isLessThan(BOUND);
     assertThat(waited.get(TURNS - 1)).isLessThan(BOUND.multipliedBy(5));
     assertThat(leases.get()).as("more than the broker could give").isGreaterThan(1000);

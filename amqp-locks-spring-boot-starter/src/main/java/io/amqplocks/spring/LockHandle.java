@@ -63,6 +63,14 @@ public final class LockHandle {
   }
 
   /**
+   * A handle of this lock whose calls may overtake each other in this process, for more leases a
+   * second: see {@link AmqpLock#unfair()}.
+   */
+  public LockHandle unfair() {
+    return new LockHandle(lock.unfair(), wait);
+  }
+
+  /**
    * Waits for the lock, does the work and releases the lock.
    *
    * @throws io.amqplocks.lock.LockException.AcquireTimeout if the lock was busy for too long

@@ -91,6 +91,14 @@ public @interface MutexGuarded {
   int priority() default 0;
 
   /**
+   * Whether the waiting calls of this process are served in the order of arrival. {@code false} lets
+   * a call take the mutex that another one is just releasing, before calls that have waited longer. The
+   * process then gets more leases a second while its threads contend: see {@link
+   * io.amqplocks.lock.AmqpLock#unfair()}.
+   */
+  boolean fair() default true;
+
+  /**
    * How the broker keeps the mutex, the same in all processes. By default, {@code
    * amqp-locks.mutexes.<name>.algorithm} or another annotation of that name decides, or else it is
    * {@link MutexAlgorithm#SINGLE_ACTIVE_CONSUMER}. It is an error at startup if two places, properties

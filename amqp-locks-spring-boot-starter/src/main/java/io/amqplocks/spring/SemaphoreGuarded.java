@@ -179,6 +179,14 @@ public @interface SemaphoreGuarded {
   int priority() default 0;
 
   /**
+   * Whether the waiting calls of this process are served in the order of arrival. {@code false} lets
+   * a call take the slot that another one is just releasing, before calls that have waited longer. The
+   * process then gets more leases a second while its threads contend: see {@link
+   * io.amqplocks.lock.AmqpLock#unfair()}.
+   */
+  boolean fair() default true;
+
+  /**
    * How the broker keeps the semaphore, the same in all processes. By default, {@code
    * amqp-locks.semaphores.<name>.algorithm} or another annotation of that name decides, or else
    * {@code amqp-locks.semaphore-algorithm}, which is tokens unless it is set. It is an error at

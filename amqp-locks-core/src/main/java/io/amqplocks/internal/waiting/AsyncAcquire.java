@@ -2,8 +2,7 @@ package io.amqplocks.internal.waiting;
 
 import io.amqplocks.internal.lease.HeldLease;
 import io.amqplocks.internal.waiting.QueuedLock.Context;
-import io.amqplocks.internal.waiting.WaitQueue.Step;
-import io.amqplocks.internal.waiting.WaitQueue.Step.Action;
+import io.amqplocks.internal.waiting.Step.Action;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockListener.Outcome;

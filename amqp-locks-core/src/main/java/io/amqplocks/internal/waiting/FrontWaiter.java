@@ -35,7 +35,7 @@ final class FrontWaiter {
   Optional<HeldLease> attempt(Variant wanted, AcquireDeadline deadline, Runnable wake) {
     boolean usable = false;
     try {
-      if (!wanted.equals(variant)) {
+      if (!wanted.isAskedLike(variant)) {
         close();
         variant = wanted;
       }

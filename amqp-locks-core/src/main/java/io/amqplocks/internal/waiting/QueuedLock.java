@@ -6,8 +6,7 @@ import io.amqplocks.internal.lease.BrokerGrant;
 import io.amqplocks.internal.lease.EventDispatcher;
 import io.amqplocks.internal.lease.HeldLease;
 import io.amqplocks.internal.session.Sessions;
-import io.amqplocks.internal.waiting.WaitQueue.Step;
-import io.amqplocks.internal.waiting.WaitQueue.Step.Action;
+import io.amqplocks.internal.waiting.Step.Action;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
@@ -39,10 +38,16 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
    *
    * @param fenced whether the lease has a fencing token
    * @param priority waiters with the highest priority are served first
+   * @param fair whether waiters of this process are served in the order of arrival
    */
-  public record Variant(boolean fenced, int priority) {
-    /** No fencing token and no priority. */
-    public static final Variant PLAIN = new Variant(false, 0);
+  public record Variant(boolean fenced, int priority, boolean fair) {
+    /** No fencing token and no priority, in the order of arrival. */
+    public static final Variant PLAIN = new Variant(false, 0, true);
+
+    /** Whether the broker is asked for the same. */
+    boolean isAskedLike(Variant other) {
+      return fenced == other.fenced && priority == other.priority;
+    }
   }
 
   /** A kind of lock. */
@@ -80,7 +85,7 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
 
   @Override
   public AmqpLock fenced() {
-    return with(new Variant(true, variant.priority));
+    return with(new Variant(true, variant.priority, variant.fair));
   }
 
   @Override
@@ -89,7 +94,12 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
       throw new LockException.Invalid(
           "The %s serves without priorities; a token semaphore has them".formatted(id));
     }
-    return with(new Variant(variant.fenced, priority));
+    return with(new Variant(variant.fenced, priority, variant.fair));
+  }
+
+  @Override
+  public AmqpLock unfair() {
+    return with(new Variant(variant.fenced, variant.priority, false));
   }
 
   private QueuedLock with(Variant other) {

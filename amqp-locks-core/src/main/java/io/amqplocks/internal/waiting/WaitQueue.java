@@ -1,6 +1,7 @@
 package io.amqplocks.internal.waiting;
 
 import io.amqplocks.internal.lease.BrokerGrant;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.locks.Condition;
@@ -14,6 +15,11 @@ import org.jspecify.annotations.Nullable;
  * that is worthwhile: when a slot may have become free, or when it has not asked for some time. A
  * slot that is handed over within the process goes to the first waiter as well.
  *
+ * <p>A waiter may be unfair. Then a slot that is handed over is left here, and the first waiter is
+ * woken. Another unfair thread may come and take the slot before the first waiter has woken up.
+ * That saves the change of threads. A waiter that has waited for {@link #BARGING_NANOS} is handed
+ * its slot all the same.
+ *
  * <p>Concurrency: everything is guarded by one lock, which is never held during a request to the
  * broker. A flag marks that a waiter is asking. So one asks at a time, even if another becomes the
  * first meanwhile.
@@ -24,8 +30,14 @@ import org.jspecify.annotations.Nullable;
  * <p>A waiter that leaves wakes the first of the others if the queue is due. Otherwise the first
  * has nothing to do before the next request to the broker is due, and an alarm wakes it then. So a
  * slot that is passed from thread to thread wakes only the thread that gets it.
+ *
+ * <p>No slot is left behind. One that was left here is taken by a waiter, or by whoever leaves when
+ * no other waiter is there that can use it. That one gives it back.
  */
 final class WaitQueue {
+
+  /** How long others may come before an unfair waiter. */
+  static final long BARGING_NANOS = 100_000_000;
 
   private final ReentrantLock guard = new ReentrantLock();
   private final TreeMap<Rank, Place> places = new TreeMap<>();
@@ -36,6 +48,7 @@ final class WaitQueue {
   private boolean due = true;
   private boolean closed;
   private long askAgainAt;
+  private @Nullable BrokerGrant left;
   private boolean alarmed;
   private long alarmAt;
 
@@ -60,13 +73,17 @@ final class WaitQueue {
   final class Place {
     private final Rank rank;
     private final boolean fenced;
+    private final boolean fair;
+    private final long since;
     private final Condition condition = guard.newCondition();
     private final Runnable signal;
     private @Nullable BrokerGrant handed;
 
-    private Place(Rank rank, boolean fenced, @Nullable Runnable signal) {
+    private Place(Rank rank, boolean fenced, boolean fair, @Nullable Runnable signal) {
       this.rank = rank;
       this.fenced = fenced;
+      this.fair = fair;
+      since = fair ? 0 : nanos.getAsLong();
       this.signal = signal == null ? condition::signal : signal;
     }
 
@@ -111,6 +128,11 @@ final class WaitQueue {
         handed = null;
         return takeOver;
       }
+      BrokerGrant found = left;
+      if (found != null && mayTake(found)) {
+        left = null;
+        return Step.takeOver(found);
+      }
       if (asking || !isFirst()) {
         return Step.sleep(Long.MAX_VALUE);
       }
@@ -121,6 +143,10 @@ final class WaitQueue {
       asking = true;
       due = false;
       return Step.TRY;
+    }
+
+    private boolean mayTake(BrokerGrant slot) {
+      return slot.mayBeHandedTo(fenced) && (!fair || isFirst());
     }
 
     private boolean isFirst() {
@@ -147,10 +173,10 @@ final class WaitQueue {
     }
 
     /**
-     * Gives the place up. Returns a slot that was handed to the place in the meantime. The caller
-     * is responsible for that slot.
+     * Gives the place up. Returns the slots that were handed to the place, or that nobody is there
+     * for any more. The caller is responsible for these slots.
      */
-    @Nullable BrokerGrant leave() {
+    List<BrokerGrant> leave() {
       guard.lock();
       try {
         boolean led = isFirst();
@@ -162,9 +188,13 @@ final class WaitQueue {
         } else if (led && !places.isEmpty()) {
           signalFirstLater();
         }
-        BrokerGrant left = handed;
+        BrokerGrant mine = handed;
         handed = null;
-        return left;
+        BrokerGrant found = abandoned();
+        if (mine == null) {
+          return found == null ? List.of() : List.of(found);
+        }
+        return found == null ? List.of(mine) : List.of(mine, found);
       } finally {
         guard.unlock();
       }
@@ -175,13 +205,14 @@ final class WaitQueue {
    * Takes the last place of that priority.
    *
    * @param fenced whether the waiter wants a fenced lease
+   * @param fair whether the waiter takes no slot before those that came earlier
    * @param signal is called, under the lock of the wait queue, when there may be something to do;
    *     null for a caller that uses {@link Place#await}
    */
-  Place join(int priority, boolean fenced, @Nullable Runnable signal) {
+  Place join(int priority, boolean fenced, boolean fair, @Nullable Runnable signal) {
     guard.lock();
     try {
-      Place place = new Place(new Rank(priority, joined++), fenced, signal);
+      Place place = new Place(new Rank(priority, joined++), fenced, fair, signal);
       places.put(place.rank, place);
       // If the place comes before others, the broker must be told of its priority.
       due |= place.isFirst();
@@ -224,8 +255,7 @@ final class WaitQueue {
         if (place.handed == null && !closed) {
           boolean usable = slot.mayBeHandedTo(place.fenced);
           if (usable) {
-            place.handed = slot;
-            place.signal.run();
+            hand(place, slot);
           }
           return usable;
         }
@@ -234,6 +264,31 @@ final class WaitQueue {
     } finally {
       guard.unlock();
     }
+  }
+
+  private void hand(Place place, BrokerGrant slot) {
+    if (place.fair || left != null || nanos.getAsLong() - place.since >= BARGING_NANOS) {
+      place.handed = slot;
+    } else {
+      left = slot;
+    }
+    place.signal.run();
+  }
+
+  /** Takes the slot that was left here if nobody can use it. Otherwise wakes a waiter that can. */
+  private @Nullable BrokerGrant abandoned() {
+    BrokerGrant found = left;
+    if (found == null) {
+      return null;
+    }
+    for (Place place : places.values()) {
+      if (!closed && place.mayTake(found)) {
+        place.signal.run();
+        return null;
+      }
+    }
+    left = null;
+    return found;
   }
 
   private void signalFirst() {
@@ -274,38 +329,6 @@ final class WaitQueue {
       return priority == other.priority
           ? Long.compare(number, other.number)
           : Integer.compare(other.priority, priority);
-    }
-  }
-
-  /**
-   * The next step of a waiter.
-   *
-   * @param slot the slot to take over
-   * @param nanos how long to sleep at most
-   */
-  record Step(Action action, @Nullable BrokerGrant slot, long nanos) {
-
-    static final Step TRY = new Step(Action.TRY, null, 0);
-    static final Step CLOSED = new Step(Action.CLOSED, null, 0);
-
-    /** The kinds of steps. */
-    enum Action {
-      /** Make an attempt at the broker, and report its result. */
-      TRY,
-      /** Take over a slot. */
-      TAKE_OVER,
-      /** Wait for a signal, for a limited time. */
-      SLEEP,
-      /** Leave: there is nothing to wait for any more. */
-      CLOSED
-    }
-
-    static Step takeOver(BrokerGrant slot) {
-      return new Step(Action.TAKE_OVER, slot, 0);
-    }
-
-    static Step sleep(long nanos) {
-      return new Step(Action.SLEEP, null, nanos);
     }
   }
 }

@@ -4,6 +4,7 @@ import io.amqplocks.internal.lease.BrokerGrant;
 import io.amqplocks.internal.waiting.QueuedLock.Variant;
 import io.amqplocks.lock.LockId;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -69,7 +70,9 @@ public final class WaitQueues {
             key,
             (same, found) -> {
               Queue joined = found == null ? new Queue(newLine(), front.get(), 1) : found.longer();
-              place[0] = joined.waitQueue.join(variant.priority(), variant.fenced(), signal);
+              place[0] =
+                  joined.waitQueue.join(
+                      variant.priority(), variant.fenced(), variant.fair(), signal);
               return joined;
             });
     return new Ticket(key, queue.waitQueue, place[0], queue.front);
@@ -95,7 +98,7 @@ public final class WaitQueues {
   }
 
   void leave(Ticket ticket) {
-    BrokerGrant handed = ticket.place.leave();
+    List<BrokerGrant> slots = ticket.place.leave();
     boolean[] last = new boolean[1];
     waitQueues.computeIfPresent(
         ticket.key,
@@ -107,8 +110,10 @@ public final class WaitQueues {
     if (last[0]) {
       ticket.front.close();
     }
-    if (handed != null && !offer(handed)) {
-      handed.giveBack();
+    for (BrokerGrant slot : slots) {
+      if (!offer(slot)) {
+        slot.giveBack();
+      }
     }
   }
 

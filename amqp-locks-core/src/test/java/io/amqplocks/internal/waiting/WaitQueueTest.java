@@ -2,11 +2,15 @@ package io.amqplocks.internal.waiting;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.amqplocks.internal.lease.BrokerGrant;
+import io.amqplocks.internal.lease.BrokerGrants;
+import io.amqplocks.internal.waiting.Step.Action;
 import io.amqplocks.internal.waiting.WaitQueue.Place;
-import io.amqplocks.internal.waiting.WaitQueue.Step.Action;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -16,6 +20,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class WaitQueueTest {
 
@@ -25,6 +31,7 @@ class WaitQueueTest {
   private final AtomicInteger signals = new AtomicInteger();
   private final List<Runnable> alarms = new ArrayList<>();
   private final List<Long> alarmsAfter = new ArrayList<>();
+  private final BrokerGrant slot = BrokerGrants.of(false);
   private final WaitQueue waitQueue = new WaitQueue(now::get, this::setAlarm);
   private final ExecutorService threads = Executors.newCachedThreadPool();
 
@@ -39,7 +46,7 @@ class WaitQueueTest {
   }
 
   private Place join(int priority) {
-    return waitQueue.join(priority, false, signals::incrementAndGet);
+    return waitQueue.join(priority, false, true, signals::incrementAndGet);
   }
 
   private static Action next(Place place) {
@@ -54,7 +61,7 @@ class WaitQueueTest {
     assertThat(next(first)).isEqualTo(Action.TRY);
     assertThat(next(first)).as("it is trying").isEqualTo(Action.SLEEP);
     first.tried(true, 0);
-    assertThat(first.leave()).isNull();
+    assertThat(first.leave()).isEmpty();
     assertThat(signals.get()).isPositive();
     assertThat(next(second)).isEqualTo(Action.TRY);
   }
@@ -221,7 +228,7 @@ class WaitQueueTest {
           threads.submit(
               () -> {
                 for (int round = 0; round < 2000; round++) {
-                  Place place = busy.join(round % 3, true, null);
+                  Place place = busy.join(round % 3, false, round % 2 == 0, null);
                   // Every seventh gives up unless it is its turn at once.
                   if (place.await(round % 7 == 0 ? 0 : LONG).action() == Action.TRY) {
                     assertThat(asking.incrementAndGet()).isEqualTo(1);
@@ -232,7 +239,7 @@ class WaitQueueTest {
                   } else {
                     assertThat(round % 7).isZero();
                   }
-                  assertThat(place.leave()).isNull();
+                  assertThat(place.leave()).isEmpty();
                 }
                 return null;
               }));
@@ -242,6 +249,171 @@ class WaitQueueTest {
     }
     // All but those that give up: every seventh, from the first on.
     assertThat(had.get()).isGreaterThanOrEqualTo(8 * (2000 - 286));
+  }
+
+  private Place joinUnfairly() {
+    return waitQueue.join(0, false, false, signals::incrementAndGet);
+  }
+
+  /** One that has asked the broker in vain. */
+  private Place asked(Place place) {
+    assertThat(next(place)).isEqualTo(Action.TRY);
+    place.tried(false, LONG);
+    signals.set(0);
+    return place;
+  }
+
+  @Test
+  void aSlotIsHandedToTheFirst() {
+    Place first = asked(join(0));
+    Place second = join(0);
+    Place unfair = joinUnfairly();
+    assertThat(waitQueue.offer(slot)).isTrue();
+    assertThat(signals).hasValue(1);
+    assertThat(next(unfair)).isEqualTo(Action.SLEEP);
+    assertThat(next(second)).isEqualTo(Action.SLEEP);
+    assertThat(first.next().slot()).isEqualTo(slot);
+    assertThat(first.leave()).isEmpty();
+  }
+
+  @Test
+  void aSlotIsNotForWhoCannotUseIt() {
+    asked(join(0));
+    assertThat(waitQueue.offer(BrokerGrants.of(true))).as("the others must be asked").isFalse();
+  }
+
+  @Test
+  void aSlotThatWasHandedToOneThatLeavesGoesWithIt() {
+    Place first = asked(join(0));
+    waitQueue.offer(slot);
+    assertThat(first.leave()).containsExactly(slot);
+  }
+
+  @Test
+  void amongTheUnfairWhoComesFirstTakesIt() {
+    Place first = asked(joinUnfairly());
+    assertThat(waitQueue.offer(slot)).isTrue();
+    assertThat(signals).hasValue(1);
+    Place later = joinUnfairly();
+    assertThat(later.next().slot()).isEqualTo(slot);
+    assertThat(next(first)).isEqualTo(Action.SLEEP);
+    assertThat(later.leave()).isEmpty();
+    assertThat(first.leave()).isEmpty();
+  }
+
+  @Test
+  void whoIsFairDoesNotTakeItBeforeTheFirst() {
+    Place first = asked(joinUnfairly());
+    waitQueue.offer(slot);
+    Place fair = join(0);
+    assertThat(next(fair)).isEqualTo(Action.SLEEP);
+    assertThat(first.next().slot()).isEqualTo(slot);
+  }
+
+  @Test
+  void whoIsUnfairWaitsForTenthOfASecondAtMostWhileOthersComeFirst() {
+    Place first = asked(joinUnfairly());
+    now.addAndGet(WaitQueue.BARGING_NANOS - 1);
+    waitQueue.offer(slot);
+    assertThat(joinUnfairly().next().slot()).isEqualTo(slot);
+    now.addAndGet(1);
+    waitQueue.offer(slot);
+    assertThat(next(joinUnfairly())).isEqualTo(Action.SLEEP);
+    assertThat(first.next().slot()).isEqualTo(slot);
+  }
+
+  @Test
+  void aSecondSlotIsHandedToTheFirstWhileOneIsLeftForAnybody() {
+    Place first = asked(joinUnfairly());
+    BrokerGrant another = BrokerGrants.of(false);
+    waitQueue.offer(slot);
+    waitQueue.offer(another);
+    assertThat(joinUnfairly().next().slot()).isEqualTo(slot);
+    assertThat(first.next().slot()).isEqualTo(another);
+  }
+
+  @Test
+  void aSlotThatIsLeftForAnybodyIsNotForgotten() {
+    Place first = asked(joinUnfairly());
+    Place second = join(0);
+    waitQueue.offer(slot);
+    signals.set(0);
+    assertThat(first.leave()).as("the other one can use it").isEmpty();
+    assertThat(signals).hasPositiveValue();
+    assertThat(second.leave()).containsExactly(slot);
+    assertThat(next(joinUnfairly())).as("it is gone").isEqualTo(Action.TRY);
+  }
+
+  @Test
+  void aSlotThatIsLeftForAnybodyGoesWithTheLastThatCanUseIt() {
+    Place first = asked(joinUnfairly());
+    waitQueue.join(0, true, false, signals::incrementAndGet);
+    waitQueue.offer(slot);
+    assertThat(first.leave()).containsExactly(slot);
+  }
+
+  @Test
+  void aSlotThatIsLeftForAnybodyGoesBackWhenAllIsClosed() {
+    Place first = asked(joinUnfairly());
+    Place second = joinUnfairly();
+    waitQueue.offer(slot);
+    waitQueue.close();
+    assertThat(next(second)).isEqualTo(Action.CLOSED);
+    assertThat(second.leave()).containsExactly(slot);
+    assertThat(first.leave()).isEmpty();
+  }
+
+  /** Slots that threads take from each other, and none is lost or had twice. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void slotsAreNeitherLostNorTakenTwice(boolean fair) throws Exception {
+    WaitQueue busy = new WaitQueue(System::nanoTime, (ring, nanos) -> {});
+    AtomicInteger free = new AtomicInteger(2);
+    Set<BrokerGrant> held = ConcurrentHashMap.newKeySet();
+    List<Future<?>> all = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      all.add(
+          threads.submit(
+              () -> {
+                for (int round = 0; round < 3000; round++) {
+                  Place place = busy.join(0, false, fair, null);
+                  BrokerGrant mine = null;
+                  // Every seventh gives up unless it is its turn at once.
+                  long end = System.nanoTime() + (round % 7 == 0 ? 0 : LONG);
+                  do {
+                    Step step = place.await(Math.max(0, end - System.nanoTime()));
+                    mine = step.slot();
+                    if (step.action() == Action.TRY) {
+                      if (free.getAndUpdate(n -> Math.max(0, n - 1)) > 0) {
+                        mine = BrokerGrants.of(false);
+                      }
+                      place.tried(mine != null, LONG);
+                    }
+                  } while (mine == null && end - System.nanoTime() > 0);
+                  for (BrokerGrant left : place.leave()) {
+                    release(busy, left, free);
+                  }
+                  if (mine != null) {
+                    assertThat(held.add(mine)).isTrue();
+                    assertThat(held).hasSizeLessThanOrEqualTo(2);
+                    assertThat(held.remove(mine)).isTrue();
+                    release(busy, mine, free);
+                  }
+                }
+                return null;
+              }));
+    }
+    for (Future<?> each : all) {
+      each.get(60, TimeUnit.SECONDS);
+    }
+    assertThat(free).hasValue(2);
+  }
+
+  private static void release(WaitQueue to, BrokerGrant slot, AtomicInteger free) {
+    if (!to.offer(slot)) {
+      free.incrementAndGet();
+      to.released();
+    }
   }
 
   @Test

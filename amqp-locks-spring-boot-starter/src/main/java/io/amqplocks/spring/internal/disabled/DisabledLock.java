@@ -22,6 +22,11 @@ public record DisabledLock(LockId id) implements AmqpLock {
   }
 
   @Override
+  public AmqpLock unfair() {
+    return this;
+  }
+
+  @Override
   public Optional<Lease> tryAcquire() {
     return Optional.of(new DisabledLease(id));
   }

@@ -18,6 +18,7 @@ import java.util.function.UnaryOperator;
  * @param fallbackMethod what to call then, or blank
  * @param onLost what to do when it is lost
  * @param fenced whether its leases have tokens
+ * @param fair whether those who wait in this process are served in the order of arrival
  */
 record DeclaredLock(
     LockSettings settings,
@@ -26,7 +27,8 @@ record DeclaredLock(
     OnBusy onBusy,
     String fallbackMethod,
     OnLost onLost,
-    boolean fenced) {
+    boolean fenced,
+    boolean fair) {
 
   static DeclaredLock of(MutexGuarded mutex, String where, UnaryOperator<String> resolve) {
     return new DeclaredLock(
@@ -38,7 +40,8 @@ record DeclaredLock(
         mutex.onBusy(),
         mutex.fallbackMethod(),
         mutex.onLost(),
-        mutex.fenced());
+        mutex.fenced(),
+        mutex.fair());
   }
 
   static DeclaredLock of(SemaphoreGuarded semaphore, String where, UnaryOperator<String> resolve) {
@@ -52,7 +55,8 @@ record DeclaredLock(
         semaphore.onBusy(),
         semaphore.fallbackMethod(),
         semaphore.onLost(),
-        semaphore.fenced());
+        semaphore.fenced(),
+        semaphore.fair());
   }
 
   /** The semaphore or the mutex of that name, whatever its algorithm. */

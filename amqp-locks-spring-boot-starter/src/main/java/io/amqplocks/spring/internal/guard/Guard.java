@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param maxWait how long it waits for it; zero does not wait
  * @param priority of all who wait those with the highest are served first
  * @param fenced whether its lease has a token
+ * @param fair whether those who wait in this process are served in the order of arrival
  * @param onBusy what to do when it is busy
  * @param fallback what to call then; null unless {@code onBusy} says so
  * @param onLost what to do when its lease is lost
@@ -28,6 +29,7 @@ record Guard(
     Duration maxWait,
     int priority,
     boolean fenced,
+    boolean fair,
     OnBusy onBusy,
     @Nullable Fallback fallback,
     OnLost onLost) {
@@ -52,6 +54,7 @@ record Guard(
     }
     handle = handle.waiting(maxWait);
     handle = priority == 0 ? handle : handle.withPriority(priority);
+    handle = fair ? handle : handle.unfair();
     return new LockRequest(this, keyed == null ? "" : keyed, fenced ? handle.fenced() : handle);
   }
 

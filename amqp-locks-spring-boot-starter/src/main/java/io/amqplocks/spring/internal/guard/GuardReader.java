@@ -155,6 +155,7 @@ final class GuardReader {
         wait == null ? catalog.waitFor(id) : wait,
         declared.settings().priority(),
         declared.fenced() || needsToken,
+        declared.fair(),
         declared.onBusy(),
         fallback,
         declared.onLost());

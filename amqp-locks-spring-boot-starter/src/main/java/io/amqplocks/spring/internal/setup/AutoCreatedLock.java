@@ -35,6 +35,11 @@ public record AutoCreatedLock(AmqpLock lock, SemaphoreSetup setup) implements Am
   }
 
   @Override
+  public AmqpLock unfair() {
+    return new AutoCreatedLock(lock.unfair(), setup);
+  }
+
+  @Override
   public Optional<Lease> tryAcquire() {
     setup.ensure(id());
     try {

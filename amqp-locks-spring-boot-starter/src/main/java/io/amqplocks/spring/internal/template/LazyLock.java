@@ -32,6 +32,11 @@ record LazyLock(Supplier<AmqpLock> lookUp) implements AmqpLock {
   }
 
   @Override
+  public AmqpLock unfair() {
+    return new LazyLock(() -> lookUp.get().unfair());
+  }
+
+  @Override
   public Optional<Lease> tryAcquire() {
     return lookUp.get().tryAcquire();
   }

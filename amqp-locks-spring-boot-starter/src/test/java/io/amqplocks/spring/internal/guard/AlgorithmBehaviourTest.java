@@ -20,8 +20,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /** Guarded methods that name an algorithm or a priority, in applications on a broker. */
@@ -68,6 +71,18 @@ class AlgorithmBehaviourTest {
     @MutexGuarded(name = "${test.lock}", algorithm = MutexAlgorithm.TOKENS)
     String fenced(Callable<String> work) throws Exception {
       return work.call();
+    }
+
+    @MutexGuarded(name = "${test.lock}-turns")
+    String fairly(String who, Runnable work) {
+      order.add(who);
+      work.run();
+      return "done";
+    }
+
+    @MutexGuarded(name = "${test.lock}-turns", fair = false)
+    String unfairly(String who, Runnable work) {
+      return fairly(who, work);
     }
 
     @SemaphoreGuarded(name = "${test.lock}", priority = -1)
@@ -161,6 +176,49 @@ class AlgorithmBehaviourTest {
                     return "done";
                   }));
           assertThat(work.order()).containsExactly("urgently", "idly");
+        });
+  }
+
+  /** Nobody is overtaken who has waited for a tenth of a second. */
+  private static ConditionFactory soon() {
+    return await().pollInterval(Duration.ofMillis(1));
+  }
+
+  private static String turn(Work work, boolean fair, String who, Runnable meanwhile) {
+    return fair ? work.fairly(who, meanwhile) : work.unfairly(who, meanwhile);
+  }
+
+  /** One that waits is overtaken by one that releases and at once acquires again. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void callsOvertakeEachOtherOnlyIfTheyAreUnfair(boolean fair) {
+    application.run(
+        context -> {
+          Work work = context.getBean(Work.class);
+          AmqpLocks locks = context.getBean(AmqpLocks.class);
+          int overtaken = 0;
+          for (int round = 0; round < 200 && overtaken == 0; round++) {
+            work.order().clear();
+            Workers.run(
+                List.of(
+                    () -> {
+                      turn(
+                          work,
+                          fair,
+                          "first",
+                          () -> soon().until(() -> locks.status().waiting() == 1));
+                      return turn(work, fair, "again", () -> {});
+                    },
+                    () -> {
+                      soon().until(() -> !work.order().isEmpty());
+                      return turn(work, fair, "waiter", () -> {});
+                    }));
+            overtaken += work.order().indexOf("again") == 1 ? 1 : 0;
+            if (fair && round == 20) {
+              break;
+            }
+          }
+          assertThat(overtaken).isEqualTo(fair ? 0 : 1);
         });
   }
 

@@ -58,7 +58,7 @@ class GuardedMethodsTest {
   }
 
   private static Guard guard(FamilyId lock, Duration maxWait) {
-    return new Guard(lock, null, maxWait, 0, false, OnBusy.WAIT, null, OnLost.NOTIFY);
+    return new Guard(lock, null, maxWait, 0, false, true, OnBusy.WAIT, null, OnLost.NOTIFY);
   }
 
   @Test

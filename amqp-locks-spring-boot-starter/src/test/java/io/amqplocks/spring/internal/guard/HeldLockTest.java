@@ -27,7 +27,8 @@ class HeldLockTest {
 
   private HeldLock held(OnLost onLost, LeaseState now, LeaseState verified) {
     Guard guard =
-        new Guard(FamilyId.mutex("m"), null, Duration.ZERO, 0, false, OnBusy.WAIT, null, onLost);
+        new Guard(
+            FamilyId.mutex("m"), null, Duration.ZERO, 0, false, true, OnBusy.WAIT, null, onLost);
     Lease lease =
         (Lease)
             Proxy.newProxyInstance(
