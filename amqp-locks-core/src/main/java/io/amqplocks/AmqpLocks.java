@@ -9,8 +9,8 @@ import io.amqplocks.internal.persistent.PersistentMutexClaim;
 import io.amqplocks.internal.session.Sessions;
 import io.amqplocks.internal.slots.SlotChoice;
 import io.amqplocks.internal.slots.SlotClaim;
+import io.amqplocks.internal.tokens.TokenClaim;
 import io.amqplocks.internal.tokens.TokenClaim.Missing;
-import io.amqplocks.internal.tokens.TokenKind;
 import io.amqplocks.internal.waiting.Claim;
 import io.amqplocks.internal.waiting.NotifiedClaim;
 import io.amqplocks.internal.waiting.QueuedLock;
@@ -180,7 +180,7 @@ public final class AmqpLocks implements AutoCloseable {
   private AmqpLock tokens(LockId id, Missing missing, boolean alwaysFenced) {
     return lock(
         id,
-        new TokenKind(
+        TokenClaim.kind(
             components.tokens,
             missing,
             components.quorumSessions,

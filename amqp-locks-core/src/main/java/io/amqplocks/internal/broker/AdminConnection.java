@@ -50,6 +50,13 @@ public final class AdminConnection implements AutoCloseable {
     return ask(call, step, method, (channel, reply) -> {});
   }
 
+  /** Looks for a queue by a passive declare. */
+  public QueueState look(Call call, String queue) {
+    QueueState.Reader reader = new QueueState.Reader();
+    return reader.state(
+        ask(call, "look for queue " + queue, QueueArguments.passive(queue), reader::of));
+  }
+
   /** Reads a reply while its channel is still open. */
   @FunctionalInterface
   public interface Reading {

@@ -2,7 +2,6 @@ package io.amqplocks.internal.broker;
 
 import com.rabbitmq.client.AMQP.Basic.Get;
 import com.rabbitmq.client.AMQP.Basic.GetOk;
-import com.rabbitmq.client.AMQP.Queue.DeclareOk;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Command;
 import com.rabbitmq.client.ShutdownSignalException;
@@ -16,7 +15,6 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -84,32 +82,13 @@ public final class AuxiliaryReader {
 
   /** Whether the queue exists. */
   public boolean exists(Call call, String queue) {
-    String step = "look for queue " + queue;
-    Answer answer =
-        side.open(call).rpc().ask(call, step, QueueArguments.passive(queue), LateAnswer.IGNORED);
-    if (answer == Answer.TIMED_OUT) {
-      throw call.unanswered(step);
-    }
-    return answer != Answer.ABSENT;
+    return side.open(call).rpc().look(call, queue).exists();
   }
 
   /** The number of ready messages; empty if there is no such queue. */
   public OptionalInt ready(Call call, String queue) {
-    String step = "look for queue " + queue;
-    AtomicInteger ready = new AtomicInteger();
-    Answer answer =
-        side.open(call)
-            .rpc()
-            .ask(
-                call,
-                step,
-                QueueArguments.passive(queue),
-                (channel, reply) -> ready.set(((DeclareOk) reply.getMethod()).getMessageCount()),
-                LateAnswer.IGNORED);
-    if (answer == Answer.TIMED_OUT) {
-      throw call.unanswered(step);
-    }
-    return answer == Answer.ABSENT ? OptionalInt.empty() : OptionalInt.of(ready.get());
+    QueueState state = side.open(call).rpc().look(call, queue);
+    return state.exists() ? OptionalInt.of(state.messages()) : OptionalInt.empty();
   }
 
   /** The broker that the reader is connected to. */

@@ -2,7 +2,6 @@ package io.amqplocks.internal.broker;
 
 import com.rabbitmq.client.AMQP.Basic.Get;
 import com.rabbitmq.client.AMQP.Basic.GetOk;
-import com.rabbitmq.client.AMQP.Queue.DeclareOk;
 import com.rabbitmq.client.AMQP.Queue.Delete;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Command;
@@ -11,7 +10,6 @@ import io.amqplocks.internal.broker.Rpc.LateAnswer;
 import io.amqplocks.lock.LockException;
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -41,18 +39,11 @@ public final class DurableQueues {
    * queues keep no probes; a queue that does is cleared of them.
    */
   public Answer exists(Call call, String queue) {
-    AtomicInteger kept = new AtomicInteger();
-    Answer answer =
-        holder.askUnlessOverdue(
-            call,
-            "look for queue " + queue,
-            QueueArguments.passive(queue),
-            queue,
-            (channel, reply) -> kept.set(((DeclareOk) reply.getMethod()).getMessageCount()));
-    if (answer == Answer.OK && kept.get() > 0) {
-      clear(call.half(), queue, kept.get());
+    QueueState state = holder.lookUnlessOverdue(call, queue);
+    if (state.messages() > 0) {
+      clear(call.half(), queue, state.messages());
     }
-    return answer;
+    return state.answer();
   }
 
   /** Removes empty messages, as probes are, up to the first one that is not empty. */

@@ -6,6 +6,7 @@ import com.rabbitmq.client.Method;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.internal.broker.Rpc.LateAnswer;
 import io.amqplocks.internal.broker.Rpc.Reading;
+import io.amqplocks.lock.LockException;
 import java.io.IOException;
 import java.util.Deque;
 import java.util.Set;
@@ -84,6 +85,32 @@ public final class RpcChannelPool {
       var unused = late.thenRun(() -> overdue.remove(queue));
     }
     return answer;
+  }
+
+  /**
+   * Looks for a queue by a passive declare.
+   *
+   * @throws LockException.Unanswered if the broker did not reply in time
+   */
+  public QueueState look(Call call, String queue) {
+    String step = "look for queue " + queue;
+    QueueState.Reader reader = new QueueState.Reader();
+    Answer answer = ask(call, step, QueueArguments.passive(queue), reader, LateAnswer.IGNORED);
+    if (answer == Answer.TIMED_OUT) {
+      throw call.unanswered(step);
+    }
+    return reader.state(answer);
+  }
+
+  /**
+   * Looks for a queue, like {@link #look}, unless the reply to an earlier look is overdue. The
+   * answer is {@link Answer#TIMED_OUT} then, and if the broker does not reply in time.
+   */
+  public QueueState lookUnlessOverdue(Call call, String queue) {
+    QueueState.Reader reader = new QueueState.Reader();
+    return reader.state(
+        askUnlessOverdue(
+            call, "look for queue " + queue, QueueArguments.passive(queue), queue, reader));
   }
 
   /**

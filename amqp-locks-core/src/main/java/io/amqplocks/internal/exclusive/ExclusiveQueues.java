@@ -129,7 +129,6 @@ public final class ExclusiveQueues {
 
   /** Whether the queue is this session's own. Only the owner's passive declare is confirmed. */
   public Answer owns(Call call, String queue) {
-    return holder.askUnlessOverdue(
-        call, "verify queue " + queue, QueueArguments.passive(queue), queue);
+    return holder.lookUnlessOverdue(call, queue).answer();
   }
 }

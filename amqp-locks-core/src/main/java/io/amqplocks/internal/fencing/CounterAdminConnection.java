@@ -77,8 +77,7 @@ public class CounterAdminConnection implements AutoCloseable {
 
   /** Whether the queue exists. */
   public boolean exists(Call call, String queue) {
-    return connection.ask(call, "look for queue " + queue, QueueArguments.passive(queue))
-        == Answer.OK;
+    return connection.look(call, queue).answer() == Answer.OK;
   }
 
   /** Declares a queue whose existence says that a counter is in use. */

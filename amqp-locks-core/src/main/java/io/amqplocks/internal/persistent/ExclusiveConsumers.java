@@ -1,7 +1,6 @@
 package io.amqplocks.internal.persistent;
 
 import com.rabbitmq.client.AMQP.Basic;
-import com.rabbitmq.client.AMQP.Queue.DeclareOk;
 import com.rabbitmq.client.Method;
 import io.amqplocks.internal.broker.Answer;
 import io.amqplocks.internal.broker.BorrowedChannel;
@@ -9,9 +8,8 @@ import io.amqplocks.internal.broker.BrokerErrors;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.ConsumerChannelPool;
 import io.amqplocks.internal.broker.Futures;
-import io.amqplocks.internal.broker.QueueArguments;
 import io.amqplocks.internal.broker.QueueCache;
-import io.amqplocks.internal.broker.Rpc.LateAnswer;
+import io.amqplocks.internal.broker.QueueState;
 import io.amqplocks.internal.broker.Rpc.Reading;
 import io.amqplocks.internal.broker.RpcChannelPool;
 import io.amqplocks.internal.session.PerSession;
@@ -20,7 +18,6 @@ import io.amqplocks.lock.LockException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -88,25 +85,16 @@ public final class ExclusiveConsumers {
   }
 
   private OptionalInt countOnce(Call call, String queue) {
-    String step = "look for queue " + queue;
-    AtomicInteger count = new AtomicInteger();
-    Answer answer =
-        holder.ask(
-            call,
-            step,
-            QueueArguments.passive(queue),
-            (channel, reply) -> count.set(((DeclareOk) reply.getMethod()).getConsumerCount()),
-            LateAnswer.IGNORED);
-    return switch (answer) {
-      case OK -> OptionalInt.of(count.get());
-      case ABSENT -> {
-        exclusive.remove(queue);
-        yield OptionalInt.empty();
-      }
+    QueueState state = holder.look(call, queue);
+    if (!state.exists()) {
+      exclusive.remove(queue);
+      return OptionalInt.empty();
+    }
+    if (state.answer() == Answer.LOCKED) {
       // The queue is exclusive to another connection, so nobody else can ever consume from it.
-      case LOCKED -> throw notExclusive(call, queue);
-      case TIMED_OUT -> throw call.unanswered(step);
-    };
+      throw notExclusive(call, queue);
+    }
+    return OptionalInt.of(state.consumers());
   }
 
   /**

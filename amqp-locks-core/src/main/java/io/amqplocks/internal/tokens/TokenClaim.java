@@ -6,6 +6,8 @@ import io.amqplocks.internal.lease.LeaseFactory;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.session.Sessions;
 import io.amqplocks.internal.waiting.Claim;
+import io.amqplocks.internal.waiting.QueuedLock.Kind;
+import io.amqplocks.internal.waiting.QueuedLock.Variant;
 import io.amqplocks.internal.waiting.Subscription;
 import java.util.Optional;
 
@@ -36,6 +38,31 @@ public record TokenClaim(
    * then created.
    */
   private static final int TRIES = 3;
+
+  /**
+   * The kind of lock whose slots are acquired so.
+   *
+   * @param alwaysFenced whether each lease has a fencing token, requested or not
+   */
+  public static Kind kind(
+      TokenQueueLocator locator,
+      Missing missing,
+      Sessions quorumSessions,
+      LeaseFactory leases,
+      boolean alwaysFenced) {
+    return new Kind() {
+      @Override
+      public Claim claim(Variant variant) {
+        boolean fenced = alwaysFenced || variant.fenced();
+        return new TokenClaim(locator, missing, quorumSessions, leases, fenced, variant.priority());
+      }
+
+      @Override
+      public boolean hasPriorities() {
+        return true;
+      }
+    };
+  }
 
   /** The reaction to a lock that does not exist. */
   @FunctionalInterface

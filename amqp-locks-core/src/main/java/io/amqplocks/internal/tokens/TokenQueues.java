@@ -9,8 +9,6 @@ import io.amqplocks.internal.broker.BrokerErrors;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.ConsumerChannelPool;
 import io.amqplocks.internal.broker.Delivery;
-import io.amqplocks.internal.broker.QueueArguments;
-import io.amqplocks.internal.broker.Rpc.LateAnswer;
 import io.amqplocks.internal.broker.Rpc.Reading;
 import io.amqplocks.internal.broker.ServerVersion;
 import io.amqplocks.internal.session.PerSession;
@@ -341,12 +339,6 @@ public final class TokenQueues {
    * Whether the queue exists, asked on a separate channel. The reply proves the connection as well.
    */
   public boolean exists(Call call, String queue) {
-    String step = "look for token queue " + queue;
-    Answer answer =
-        channels.rpc().ask(call, step, QueueArguments.passive(queue), LateAnswer.IGNORED);
-    if (answer == Answer.TIMED_OUT) {
-      throw call.unanswered(step);
-    }
-    return answer != Answer.ABSENT;
+    return channels.rpc().look(call, queue).exists();
   }
 }

@@ -1,12 +1,12 @@
 package io.amqplocks.internal.tokens.admin;
 
-import com.rabbitmq.client.AMQP.Queue.DeclareOk;
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.internal.broker.AdminConnection;
 import io.amqplocks.internal.broker.Answer;
 import io.amqplocks.internal.broker.BrokerErrors;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.QueueArguments;
+import io.amqplocks.internal.broker.QueueState;
 import io.amqplocks.internal.broker.ServerVersion;
 import io.amqplocks.internal.fencing.CounterAdminConnection;
 import io.amqplocks.internal.session.Session;
@@ -14,7 +14,6 @@ import io.amqplocks.lock.LockException;
 import java.io.IOException;
 import java.util.List;
 import java.util.OptionalInt;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.ToIntFunction;
 
 /**
@@ -97,7 +96,7 @@ public final class TokenAdminConnection extends CounterAdminConnection {
 
   /** The number of ready messages; empty if there is no such queue. */
   public OptionalInt count(Call call, String queue) {
-    return number(call, queue, DeclareOk::getMessageCount);
+    return number(call, queue, QueueState::messages);
   }
 
   /**
@@ -105,27 +104,19 @@ public final class TokenAdminConnection extends CounterAdminConnection {
    * unanswered message of a get.
    */
   public OptionalInt consumers(Call call, String queue) {
-    return number(call, queue, DeclareOk::getConsumerCount);
+    return number(call, queue, QueueState::consumers);
   }
 
-  private OptionalInt number(Call call, String queue, ToIntFunction<DeclareOk> which) {
-    String step = "look for queue " + queue;
-    AtomicInteger number = new AtomicInteger();
-    Answer answer =
-        connection()
-            .ask(
-                call,
-                step,
-                QueueArguments.passive(queue),
-                (channel, reply) -> number.set(which.applyAsInt((DeclareOk) reply.getMethod())));
-    if (answer == Answer.ABSENT) {
+  private OptionalInt number(Call call, String queue, ToIntFunction<QueueState> which) {
+    QueueState state = connection().look(call, queue);
+    if (state.answer() == Answer.ABSENT) {
       return OptionalInt.empty();
     }
-    if (answer != Answer.OK) {
+    if (state.answer() != Answer.OK) {
       throw new LockException.Unexpected(
           "Queue %s of %s is exclusive to somebody; delete it".formatted(queue, call.lock()), null);
     }
-    return OptionalInt.of(number.get());
+    return OptionalInt.of(which.applyAsInt(state));
   }
 
   /** Opens a channel for taking messages of the queue; the caller closes it. */
