@@ -5,7 +5,7 @@ import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Command;
 
 /**
- * A queue, as the reply to a passive declare describes it.
+ * A queue, as the reply to a declare describes it.
  *
  * @param answer OK if the queue exists and does not belong to another connection
  * @param messages the number of ready messages; 0 unless the answer is OK
@@ -19,8 +19,8 @@ public record QueueState(Answer answer, int messages, int consumers) {
     return answer == Answer.OK || answer == Answer.LOCKED;
   }
 
-  /** Reads the reply to one passive declare. */
-  static final class Reader implements Rpc.Reading {
+  /** Reads the reply to one declare. */
+  public static final class Reader implements Rpc.Reading {
 
     private volatile int messages;
     private volatile int consumers;
@@ -32,7 +32,8 @@ public record QueueState(Answer answer, int messages, int consumers) {
       consumers = declared.getConsumerCount();
     }
 
-    QueueState state(Answer answer) {
+    /** What was read, with the answer. */
+    public QueueState state(Answer answer) {
       return new QueueState(answer, messages, consumers);
     }
   }

@@ -4,8 +4,8 @@ import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.internal.broker.BrokerErrors;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.Delivery;
+import io.amqplocks.internal.broker.QueueState;
 import io.amqplocks.internal.lease.Hold.HoldStatus;
-import io.amqplocks.internal.mutex.MutexQueues.Content;
 import io.amqplocks.lock.LossReason;
 import io.amqplocks.lock.LossReason.Cause;
 import java.io.IOException;
@@ -15,10 +15,10 @@ import java.time.Duration;
  * Proves that a consumer is still the active one. Its message is requeued, and the broker sends it,
  * or another one, to the active consumer and to nobody else.
  *
- * @param consumers looks at the queue if no message comes back
+ * @param inspection looks at the queue if no message comes back
  * @param queues gives the queue a message if it lost its own
  */
-record ActiveConsumerVerification(ActiveConsumers consumers, MutexQueues queues) {
+record ActiveConsumerVerification(ActiveConsumerInspection inspection, MutexQueues queues) {
 
   /** A message that was requeued comes back within this time, almost always. */
   static final Duration SOON = Duration.ofMillis(100);
@@ -68,23 +68,23 @@ record ActiveConsumerVerification(ActiveConsumers consumers, MutexQueues queues)
    * looked at twice.
    */
   private boolean isPassedOver(Call call, ActiveConsumer consumer) {
-    Content content = null;
+    QueueState state = null;
     for (int i = 0; i < 2; i++) {
-      content = consumers.look(call, consumer);
+      state = inspection.look(call, consumer);
       if (consumer.await(0)) {
         return false;
       }
-      if (content == null) {
+      if (state == null) {
         break;
       }
-      if (content.messages() == 0 && content.consumers() > 0) {
+      if (state.messages() == 0 && state.consumers() > 0) {
         return false;
       }
     }
     consumer.gone(
         new LossReason(
             Cause.REVOKED,
-            content == null
+            state == null
                 ? "queue %s was deleted".formatted(consumer.queue())
                 : "queue %s has another active consumer".formatted(consumer.queue())));
     return true;

@@ -1,9 +1,6 @@
 package io.amqplocks.internal.mutex;
 
 import com.rabbitmq.client.AMQP.Basic;
-import com.rabbitmq.client.AMQP.Queue.DeclareOk;
-import com.rabbitmq.client.Channel;
-import com.rabbitmq.client.Method;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.internal.broker.Answer;
 import io.amqplocks.internal.broker.BorrowedChannel;
@@ -12,31 +9,23 @@ import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.ConsumerChannelPool;
 import io.amqplocks.internal.broker.Delivery;
 import io.amqplocks.internal.broker.Futures;
-import io.amqplocks.internal.broker.QueueArguments;
-import io.amqplocks.internal.broker.Rpc.LateAnswer;
 import io.amqplocks.internal.broker.Rpc.Reading;
 import io.amqplocks.internal.lease.Hold.HoldStatus;
 import io.amqplocks.internal.mutex.ActiveConsumer.Phase;
-import io.amqplocks.internal.mutex.MutexQueues.Content;
 import io.amqplocks.internal.session.PerSession;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.LockException;
-import io.amqplocks.lock.LossReason;
-import io.amqplocks.lock.LossReason.Cause;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The consumers of mutexes' queues, of one session. A queue has at least one message. Whoever is
  * sent one holds the mutex, and all other consumers stand by, in the order of their arrival.
- *
  *
  * <p>Concurrency: a consumer has a channel to itself, from the consume to the cancel. A consumer
  * that comes about too late is cancelled by the thread that learns of it.
@@ -54,19 +43,12 @@ final class ActiveConsumers {
   /** How long a queue that is being deleted may answer that its node is down. */
   private static final long DELETION = Duration.ofMillis(50).toNanos();
 
-  /** The time between two looks whether the broker refused a message. */
-  private static final long REFUSAL = Duration.ofMillis(10).toNanos();
-
-  /** The time between two looks whether the client has handed a message on. */
-  private static final long HANDING_ON = Duration.ofNanos(50_000).toNanos();
-
   /** A free mutex's message follows the reply to the consume within this time, almost always. */
   private static final long AT_ONCE = Duration.ofNanos(500_000).toNanos();
 
-  private static final Method NO_CHANGE = new Basic.Qos.Builder().prefetchCount(1).build();
-
   private final ConsumerChannelPool channels;
   private final MutexQueues queues;
+  private final ActiveConsumerInspection inspection;
   private final ActiveConsumerVerification verification;
   private final boolean olderThan4;
   private final AtomicLong lastTag = new AtomicLong();
@@ -79,7 +61,8 @@ final class ActiveConsumers {
   private ActiveConsumers(Session session) {
     channels = session.consumerChannels();
     queues = new MutexQueues(session);
-    verification = new ActiveConsumerVerification(this, queues);
+    inspection = new ActiveConsumerInspection(channels, queues);
+    verification = new ActiveConsumerVerification(inspection, queues);
     olderThan4 = session.server().major() < 4;
   }
 
@@ -171,7 +154,7 @@ final class ActiveConsumers {
       boolean taken = false;
       try {
         if (!consumer.await(AT_ONCE)) {
-          tend(call, consumer);
+          inspection.tend(call, consumer);
         }
         taken = consumer.isActive();
         if (taken) {
@@ -191,115 +174,9 @@ final class ActiveConsumers {
             .formatted(TRIES, queue, call.lock()));
   }
 
-  /**
-   * Finds out whether the consumer was sent a message. A queue that has none gets one: it was
-   * purged, or the broker was restarted. If there is no other consumer, waits for that message.
-   *
-   * @throws LockException.Unanswered if the broker did not reply in time
-   */
+  /** Makes sure that the queue has a message, as {@link ActiveConsumerInspection} does. */
   void tend(Call call, ActiveConsumer consumer) {
-    Content content = look(call, consumer);
-    if (content == null || consumer.isActive() || isForgotten(consumer, content)) {
-      return;
-    }
-    if (content.messages() > 0) {
-      return;
-    }
-    queues.requireItsKind(call, consumer.queue());
-    if (content.consumers() == 1) {
-      publishAndWait(call, consumer);
-    } else if (!queues.isBlocked()) {
-      // Most likely another consumer holds. A surplus message harms nobody.
-      queues.publish(call, consumer.queue());
-    }
-  }
-
-  /**
-   * Whether the queue does not know the consumer: it has none, or sends the only one no message
-   * though it has one. The broker may have ended the consumer without telling.
-   */
-  private static boolean isForgotten(ActiveConsumer consumer, Content content) {
-    boolean forgotten =
-        content.consumers() == 0 || (content.consumers() == 1 && content.messages() > 0);
-    if (forgotten) {
-      consumer.gone(
-          new LossReason(
-              Cause.REVOKED, "queue %s has no such consumer".formatted(consumer.queue())));
-    }
-    return forgotten;
-  }
-
-  private void publishAndWait(Call call, ActiveConsumer consumer) {
-    Channel channel = queues.publish(call, consumer.queue());
-    long lookAt = call.ticker().nanos() + ActiveConsumerVerification.SOON.toNanos();
-    while (!consumer.await(Math.min(REFUSAL, call.remainingNanos()))) {
-      if (queues.isBlocked()) {
-        throw queues.publishersBlocked(call);
-      }
-      ShutdownSignalException refused = channel.getCloseReason();
-      if (refused != null) {
-        throw BrokerErrors.calling(call, "publish to queue " + consumer.queue(), refused);
-      }
-      if (call.remainingNanos() == 0) {
-        throw call.unanswered("deliver a message of queue " + consumer.queue());
-      }
-      if (call.ticker().nanos() - lookAt >= 0) {
-        Content content = look(call, consumer);
-        if (consumer.await(0) || content == null || isForgotten(consumer, content)) {
-          return;
-        }
-        lookAt = call.ticker().nanos() + ActiveConsumerVerification.SOON.toNanos();
-      }
-    }
-  }
-
-  /**
-   * Looks at the queue by the consumer's own channel. When this returns, every message has arrived
-   * that the queue had sent to the consumer before it replied. The queue's process replies after it
-   * sent the message. The broker's channel may pass the reply on first, but it has the message
-   * then, and passes that on before it replies to a second request. The client hands messages to
-   * another thread, which the channel knows of.
-   *
-   * @return null if the queue has gone
-   */
-  @Nullable Content look(Call call, ActiveConsumer consumer) {
-    String step = "look at queue " + consumer.queue();
-    AtomicReference<@Nullable Content> content = new AtomicReference<>();
-    Answer answer;
-    try {
-      answer =
-          channels.ask(
-              call,
-              step,
-              consumer.channel(),
-              QueueArguments.passive(consumer.queue()),
-              (channel, reply) -> content.set(Content.of((DeclareOk) reply.getMethod())),
-              LateAnswer.IGNORED);
-      if (answer == Answer.OK) {
-        answer =
-            channels.ask(
-                call, step, consumer.channel(), NO_CHANGE, Reading.NOTHING, LateAnswer.IGNORED);
-      }
-    } catch (LockException.Unexpected e) {
-      // A queue that is being deleted, or whose process just died, may be said to be down.
-      if (!BrokerErrors.isQueueUnavailable(e)) {
-        throw e;
-      }
-      consumer.gone(new LossReason(Cause.REVOKED, BrokerErrors.text(e.getCause())));
-      return null;
-    }
-    if (answer == Answer.TIMED_OUT) {
-      throw call.unanswered(step);
-    }
-    while (consumer.channel().isReceiving() && call.remainingNanos() > 0) {
-      Futures.pause(HANDING_ON);
-    }
-    if (answer != Answer.OK) {
-      consumer.gone(
-          new LossReason(Cause.REVOKED, "queue %s was deleted".formatted(consumer.queue())));
-      return null;
-    }
-    return content.get();
+    inspection.tend(call, consumer);
   }
 
   /** Whether the consumer is still the active one, as {@link ActiveConsumerVerification} proves. */

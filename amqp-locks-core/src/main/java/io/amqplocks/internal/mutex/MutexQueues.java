@@ -1,7 +1,6 @@
 package io.amqplocks.internal.mutex;
 
 import com.rabbitmq.client.AMQP.BasicProperties;
-import com.rabbitmq.client.AMQP.Queue.DeclareOk;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.internal.broker.Answer;
@@ -10,13 +9,12 @@ import io.amqplocks.internal.broker.BrokerErrors;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.QueueArguments;
 import io.amqplocks.internal.broker.QueueCache;
+import io.amqplocks.internal.broker.QueueState;
 import io.amqplocks.internal.broker.Rpc.LateAnswer;
 import io.amqplocks.internal.broker.SingleFlight;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.LockException;
 import java.io.IOException;
-import java.util.concurrent.atomic.AtomicReference;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -53,13 +51,6 @@ final class MutexQueues {
     publishing = announcer.shared();
   }
 
-  /** What a queue has, by the reply to a declare. */
-  record Content(int messages, int consumers) {
-    static Content of(DeclareOk reply) {
-      return new Content(reply.getMessageCount(), reply.getConsumerCount());
-    }
-  }
-
   /** Declares the queue if this session has not, or has seen it go. */
   void declareOnce(Call call, String queue) {
     if (!declared.contains(queue)) {
@@ -79,29 +70,24 @@ final class MutexQueues {
    */
   void declare(Call call, String queue) {
     String step = "declare queue " + queue;
-    AtomicReference<@Nullable Content> content = new AtomicReference<>();
+    QueueState.Reader reader = new QueueState.Reader();
     Answer answer;
     try {
       answer =
           side.open(call)
               .rpc()
-              .ask(
-                  call,
-                  step,
-                  QueueArguments.mutex(queue),
-                  (channel, reply) -> content.set(Content.of((DeclareOk) reply.getMethod())),
-                  LateAnswer.IGNORED);
+              .ask(call, step, QueueArguments.mutex(queue), reader, LateAnswer.IGNORED);
     } catch (LockException.Unexpected e) {
       throw BrokerErrors.isOtherwise(e) ? foreign(call, queue, BrokerErrors.text(e)) : e;
     }
-    Content found = content.get();
     if (answer == Answer.LOCKED) {
       throw foreign(call, queue, "it is another connection's own");
     }
-    if (answer != Answer.OK || found == null) {
+    if (answer != Answer.OK) {
       throw call.unanswered(step);
     }
-    if (found.messages == 0 && found.consumers == 0) {
+    QueueState found = reader.state(answer);
+    if (found.messages() == 0 && found.consumers() == 0) {
       publish(call, queue);
     }
     declared.add(queue);
