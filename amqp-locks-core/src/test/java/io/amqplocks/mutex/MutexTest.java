@@ -13,9 +13,6 @@ import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockName;
-import io.amqplocks.support.Fixture;
-import io.amqplocks.support.LockContract;
-import io.amqplocks.support.Recorder;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
@@ -24,18 +21,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @BrokerTest(everyLine = true)
-class MutexTest extends LockContract {
+class MutexTest extends MutexContract {
 
   private AmqpLocks onlooker;
 
@@ -43,9 +38,6 @@ class MutexTest extends LockContract {
   void openOnlooker() throws Exception {
     onlooker = fixture.open();
   }
-
-  @Override
-  protected void make(AmqpLocks locks, String name) {}
 
   @Override
   protected AmqpLock lock(AmqpLocks locks, String name) {
@@ -63,7 +55,8 @@ class MutexTest extends LockContract {
     return held;
   }
 
-  private String queue(String name) {
+  @Override
+  String queue(String name) {
     return fixture.names().mutex(LockName.of(name));
   }
 
@@ -141,58 +134,6 @@ class MutexTest extends LockContract {
       each.get(60, TimeUnit.SECONDS);
     }
     assertThat(order).containsExactly(0, 1, 2, 3, 4);
-  }
-
-  @Tag("trap-1")
-  @Test
-  void oneHolderAmongThreadsOfOneConnection() throws Exception {
-    AmqpLock mutex = fixture.open().mutex("m");
-    for (int round = 0; round < 50; round++) {
-      CyclicBarrier start = new CyclicBarrier(2);
-      List<Future<Optional<Lease>>> tries = new ArrayList<>();
-      for (int i = 0; i < 2; i++) {
-        tries.add(
-            threads.submit(
-                () -> {
-                  start.await();
-                  return mutex.tryAcquire();
-                }));
-      }
-      List<Lease> won = new ArrayList<>();
-      for (Future<Optional<Lease>> each : tries) {
-        each.get().ifPresent(won::add);
-      }
-      assertThat(won).hasSize(1);
-      won.get(0).close();
-    }
-  }
-
-  @Test
-  void aHolderHearsAtOnceThatItsQueueWasDeleted(Broker broker) throws Exception {
-    Recorder recorder = new Recorder();
-    AmqpLocks locks = fixture.open(fixture.seldomVerifying().listener(recorder));
-    Lease lease = locks.mutex("m").tryAcquire().orElseThrow();
-    Lease other = locks.mutex("other").tryAcquire().orElseThrow();
-    CompletableFuture<String> heard = new CompletableFuture<>();
-    lease.whenLost().thenAccept(reason -> heard.complete(reason.toString()));
-    broker.faults().deleteQueue(queue("m"));
-    assertThat(heard.get(Fixture.AT_ONCE.toSeconds(), TimeUnit.SECONDS))
-        .contains("REVOKED")
-        .contains(queue("m"));
-    assertThat(lease.state()).isEqualTo(LeaseState.LOST);
-    assertThat(lease.verify()).isEqualTo(LeaseState.LOST);
-    assertThat(other.verify()).isEqualTo(LeaseState.HELD);
-    lease.close();
-    await()
-        .untilAsserted(
-            () ->
-                assertThat(recorder.heard)
-                    .containsExactly(
-                        "session opened",
-                        "acquired mutex 'm'",
-                        "acquired mutex 'other'",
-                        "lost mutex 'm' REVOKED"));
-    await().until(() -> locks.mutex("m").tryAcquire().isPresent());
   }
 
   @Test
@@ -344,20 +285,5 @@ class MutexTest extends LockContract {
     }
     lease.close();
     waiting.get(30, TimeUnit.SECONDS).close();
-  }
-
-  @Test
-  void closingReleasesManyAndLosesNone() throws Exception {
-    Recorder recorder = new Recorder();
-    AmqpLocks locks = fixture.open(fixture.builder().listener(recorder));
-    List<Lease> leases = new ArrayList<>();
-    for (int i = 0; i < 200; i++) {
-      leases.add(locks.mutex("m" + i).tryAcquire().orElseThrow());
-    }
-    assertThat(locks.status().held()).isEqualTo(200);
-    locks.close();
-    assertThat(leases).allMatch(lease -> lease.state() == LeaseState.RELEASED);
-    assertThat(recorder.heard).filteredOn(heard -> heard.startsWith("lost")).isEmpty();
-    assertThat(recorder.heard).filteredOn(heard -> heard.startsWith("released")).hasSize(200);
   }
 }

@@ -14,13 +14,16 @@ import io.amqplocks.test.Broker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -79,6 +82,31 @@ public abstract class LockContract {
       lease.close();
       assertThat(next.verify()).isEqualTo(LeaseState.HELD);
       assertThat(mine.tryAcquire()).isEmpty();
+    }
+  }
+
+  @Tag("trap-1")
+  @Test
+  void oneHolderAmongThreadsOfOneConnection() throws Exception {
+    AmqpLock lock = lock(fixture.open(), "m");
+    for (int round = 0; round < 50; round++) {
+      CyclicBarrier start = new CyclicBarrier(2);
+      List<Future<Optional<Lease>>> tries = new ArrayList<>();
+      for (int i = 0; i < 2; i++) {
+        tries.add(
+            threads.submit(
+                () -> {
+                  start.await();
+                  return lock.tryAcquire();
+                }));
+      }
+      List<Lease> won = new ArrayList<>();
+      for (Future<Optional<Lease>> each : tries) {
+        each.get().ifPresent(won::add);
+      }
+      assertThat(won).hasSize(1);
+      won.get(0).close();
+      isFree("m");
     }
   }
 
