@@ -15,12 +15,12 @@ public interface AmqpLock {
 
   /**
    * Returns a view of this lock whose leases have a {@link FencingToken}. Fenced and unfenced
-   * acquires exclude each other and share one FIFO queue of waiters.
+   * acquires exclude each other and share one queue of waiters.
    *
    * <p>A token costs about two more round trips and a write to a quorum queue when the slot is
    * acquired at the broker, and nothing when it is handed over within the process. The first fenced
    * acquire of a slot creates its counter, which takes longer. In a token semaphore on a quorum
-   * queue, tokens cost nothing. On a classic queue it has none.
+   * queue, tokens cost nothing. On a classic queue there are none.
    *
    * <p>Acquires of the returned lock also throw {@link LockException.FenceUnavailable}. They throw
    * it at once, however long the caller would wait.
@@ -30,7 +30,7 @@ public interface AmqpLock {
   /**
    * Returns a view of this lock for calls with that priority. The broker serves waiters with a
    * higher priority before all waiters with a lower one, in any process. Waiters of this process
-   * with the same priority share one FIFO queue. A priority does not reserve a free slot: the first
+   * with the same priority share one queue. A priority does not reserve a free slot: the first
    * request takes it. The default priority is 0.
    *
    * @throws LockException.Invalid if this kind of lock has no priorities; only token semaphores and
@@ -39,11 +39,11 @@ public interface AmqpLock {
   AmqpLock withPriority(int priority);
 
   /**
-   * Returns a view of this lock for calls that may overtake each other in this process. A thread
-   * that acquires just when another one releases takes the slot before those that have waited
-   * longer. That saves a change of threads, so the process gets many more leases while its threads
-   * contend. Once a call has waited for 100 ms, the next slot that the process hands over is for
-   * the first in its queue.
+   * Returns a view of this lock for calls that may overtake each other in this process. A call that
+   * comes just when another one of the same priority releases takes the slot before those that have
+   * waited longer. That saves a change of threads, so the process gets many more leases while its
+   * threads contend. Once the first waiting call of the process has waited for 100 ms, it is served
+   * next. {@link #tryAcquire} is not affected.
    *
    * <p>Other processes get their turn as before. Where fair and unfair calls wait for one lock, the
    * fair ones may be overtaken too.
@@ -70,8 +70,8 @@ public interface AmqpLock {
   Optional<Lease> tryAcquire();
 
   /**
-   * Acquires a slot, and waits for one for a limited time. Threads of this process are served in
-   * the order of their calls. Between processes there is no order except the broker's. A waiter
+   * Acquires a slot, and waits for one for a limited time. Calls of this process are served in
+   * the order of arrival, unless they are {@link #unfair}. Between processes there is no order except the broker's. A waiter
    * that gives up leaves nothing behind.
    *
    * <p>If the connection breaks while a caller waits, it is opened again. If no connection was ever

@@ -14,9 +14,16 @@ import com.rabbitmq.client.Command;
  */
 public record QueueState(Answer answer, int messages, int consumers) {
 
-  /** Whether there is such a queue, whoever it belongs to. */
+  /**
+   * Whether there is such a queue, whoever it belongs to.
+   *
+   * @throws IllegalStateException if the broker did not reply in time, so that nobody knows
+   */
   public boolean exists() {
-    return answer == Answer.OK || answer == Answer.LOCKED;
+    if (answer == Answer.TIMED_OUT) {
+      throw new IllegalStateException("The broker did not reply");
+    }
+    return answer != Answer.ABSENT;
   }
 
   /** Reads the reply to one declare. */
@@ -34,7 +41,10 @@ public record QueueState(Answer answer, int messages, int consumers) {
 
     /** What was read, with the answer. */
     public QueueState state(Answer answer) {
-      return new QueueState(answer, messages, consumers);
+      // A reply that came too late may be read at this moment.
+      return answer == Answer.OK
+          ? new QueueState(answer, messages, consumers)
+          : new QueueState(answer, 0, 0);
     }
   }
 }

@@ -35,7 +35,7 @@ final class FrontWaiter {
   Optional<HeldLease> attempt(Variant wanted, AcquireDeadline deadline, Runnable wake) {
     boolean usable = false;
     try {
-      if (!wanted.isAskedLike(variant)) {
+      if (!wanted.asksTheSameAs(variant)) {
         close();
         variant = wanted;
       }

@@ -44,8 +44,8 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
     /** No fencing token and no priority, in the order of arrival. */
     public static final Variant PLAIN = new Variant(false, 0, true);
 
-    /** Whether the broker is asked for the same. */
-    boolean isAskedLike(Variant other) {
+    /** Whether a request to the broker for one serves the other. */
+    boolean asksTheSameAs(Variant other) {
       return fenced == other.fenced && priority == other.priority;
     }
   }

@@ -15,10 +15,10 @@ import org.jspecify.annotations.Nullable;
  * that is worthwhile: when a slot may have become free, or when it has not asked for some time. A
  * slot that is handed over within the process goes to the first waiter as well.
  *
- * <p>A waiter may be unfair. Then a slot that is handed over is left here, and the first waiter is
- * woken. Another unfair thread may come and take the slot before the first waiter has woken up.
- * That saves the change of threads. A waiter that has waited for {@link #BARGING_NANOS} is handed
- * its slot all the same.
+ * <p>If the first waiter is unfair, a slot that is handed over is unclaimed, and the first waiter is
+ * woken. Another unfair caller of the same priority may come and take the slot before that one has
+ * woken up. That saves the change of threads. A first waiter that has waited for {@link
+ * #BARGING_NANOS} is handed the slot all the same.
  *
  * <p>Concurrency: everything is guarded by one lock, which is never held during a request to the
  * broker. A flag marks that a waiter is asking. So one asks at a time, even if another becomes the
@@ -31,12 +31,12 @@ import org.jspecify.annotations.Nullable;
  * has nothing to do before the next request to the broker is due, and an alarm wakes it then. So a
  * slot that is passed from thread to thread wakes only the thread that gets it.
  *
- * <p>No slot is left behind. One that was left here is taken by a waiter, or by whoever leaves when
- * no other waiter is there that can use it. That one gives it back.
+ * <p>No slot is forgotten. An unclaimed slot that no waiter can use is given back by the next waiter
+ * that leaves.
  */
 final class WaitQueue {
 
-  /** How long others may come before an unfair waiter. */
+  /** How long an unfair waiter may be overtaken while it is the first. */
   static final long BARGING_NANOS = 100_000_000;
 
   private final ReentrantLock guard = new ReentrantLock();
@@ -48,7 +48,7 @@ final class WaitQueue {
   private boolean due = true;
   private boolean closed;
   private long askAgainAt;
-  private @Nullable BrokerGrant left;
+  private @Nullable BrokerGrant unclaimed;
   private boolean alarmed;
   private long alarmAt;
 
@@ -128,9 +128,9 @@ final class WaitQueue {
         handed = null;
         return takeOver;
       }
-      BrokerGrant found = left;
+      BrokerGrant found = unclaimed;
       if (found != null && mayTake(found)) {
-        left = null;
+        unclaimed = null;
         return Step.takeOver(found);
       }
       if (asking || !isFirst()) {
@@ -146,7 +146,8 @@ final class WaitQueue {
     }
 
     private boolean mayTake(BrokerGrant slot) {
-      return slot.mayBeHandedTo(fenced) && (!fair || isFirst());
+      return slot.mayBeHandedTo(fenced)
+          && (isFirst() || (!fair && rank.priority() == places.firstKey().priority()));
     }
 
     private boolean isFirst() {
@@ -267,17 +268,24 @@ final class WaitQueue {
   }
 
   private void hand(Place place, BrokerGrant slot) {
-    if (place.fair || left != null || nanos.getAsLong() - place.since >= BARGING_NANOS) {
-      place.handed = slot;
-    } else {
-      left = slot;
-    }
     place.signal.run();
+    if (place.fair || unclaimed != null || nanos.getAsLong() - place.since >= BARGING_NANOS) {
+      place.handed = slot;
+      return;
+    }
+    unclaimed = slot;
+    if (asking) {
+      // The first waiter may be busy with a request to the broker.
+      places.values().stream()
+          .filter(other -> !other.equals(place) && other.mayTake(slot))
+          .findFirst()
+          .ifPresent(other -> other.signal.run());
+    }
   }
 
-  /** Takes the slot that was left here if nobody can use it. Otherwise wakes a waiter that can. */
+  /** Takes the unclaimed slot if no waiter can use it. Otherwise wakes a waiter that can. */
   private @Nullable BrokerGrant abandoned() {
-    BrokerGrant found = left;
+    BrokerGrant found = unclaimed;
     if (found == null) {
       return null;
     }
@@ -287,7 +295,7 @@ final class WaitQueue {
         return null;
       }
     }
-    left = null;
+    unclaimed = null;
     return found;
   }
 

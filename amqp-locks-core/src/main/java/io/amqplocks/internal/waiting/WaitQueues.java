@@ -107,13 +107,12 @@ public final class WaitQueues {
           return last[0] ? null : new Queue(queue.waitQueue, queue.front, queue.length - 1);
         });
     waiting.decrementAndGet();
-    if (last[0]) {
-      ticket.front.close();
-    }
-    for (BrokerGrant slot : slots) {
-      if (!offer(slot)) {
-        slot.giveBack();
+    try {
+      if (last[0]) {
+        ticket.front.close();
       }
+    } finally {
+      slots.stream().filter(slot -> !offer(slot)).forEach(BrokerGrant::giveBack);
     }
   }
 

@@ -345,6 +345,36 @@ class WaitQueueTest {
   }
 
   @Test
+  void whoLeavesWithASlotTakesTheUnclaimedOneAlongIfNobodyElseIsThere() {
+    Place first = asked(joinUnfairly());
+    BrokerGrant another = BrokerGrants.of(false);
+    waitQueue.offer(slot);
+    waitQueue.offer(another);
+    assertThat(first.leave()).containsExactlyInAnyOrder(slot, another);
+  }
+
+  @Test
+  void nobodyOvertakesAHigherPriority() {
+    Place high = asked(waitQueue.join(9, false, false, signals::incrementAndGet));
+    waitQueue.offer(slot);
+    assertThat(next(joinUnfairly())).isEqualTo(Action.SLEEP);
+    assertThat(high.next().slot()).isEqualTo(slot);
+  }
+
+  @Test
+  void anUnclaimedSlotWakesAnotherWhileTheFirstAsksTheBroker() {
+    Place first = joinUnfairly();
+    assertThat(next(first)).isEqualTo(Action.TRY);
+    AtomicInteger told = new AtomicInteger();
+    Place second = waitQueue.join(0, false, false, told::incrementAndGet);
+    waitQueue.offer(slot);
+    assertThat(told).hasValue(1);
+    assertThat(second.next().slot()).isEqualTo(slot);
+    first.tried(false, LONG);
+    assertThat(next(first)).isEqualTo(Action.SLEEP);
+  }
+
+  @Test
   void aSlotThatIsLeftForAnybodyGoesWithTheLastThatCanUseIt() {
     Place first = asked(joinUnfairly());
     waitQueue.join(0, true, false, signals::incrementAndGet);
@@ -365,8 +395,8 @@ class WaitQueueTest {
 
   /** Slots that threads take from each other, and none is lost or had twice. */
   @ParameterizedTest
-  @ValueSource(booleans = {true, false})
-  void slotsAreNeitherLostNorTakenTwice(boolean fair) throws Exception {
+  @ValueSource(ints = {0, 1, 3})
+  void slotsAreNeitherLostNorTakenTwice(int unfairUpTo) throws Exception {
     WaitQueue busy = new WaitQueue(System::nanoTime, (ring, nanos) -> {});
     AtomicInteger free = new AtomicInteger(2);
     Set<BrokerGrant> held = ConcurrentHashMap.newKeySet();
@@ -376,7 +406,8 @@ class WaitQueueTest {
           threads.submit(
               () -> {
                 for (int round = 0; round < 3000; round++) {
-                  Place place = busy.join(0, false, fair, null);
+                  boolean fair = round % 3 >= unfairUpTo;
+                  Place place = busy.join(round % 5 == 0 ? 1 : 0, false, fair, null);
                   BrokerGrant mine = null;
                   // Every seventh gives up unless it is its turn at once.
                   long end = System.nanoTime() + (round % 7 == 0 ? 0 : LONG);
@@ -390,10 +421,12 @@ class WaitQueueTest {
                       place.tried(mine != null, LONG);
                     }
                   } while (mine == null && end - System.nanoTime() > 0);
-                  for (BrokerGrant left : place.leave()) {
-                    release(busy, left, free);
+                  for (BrokerGrant unclaimed : place.leave()) {
+                    release(busy, unclaimed, free);
                   }
-                  if (mine != null) {
+                  if (mine == null) {
+                    assertThat(round % 7).as("it waited in vain").isZero();
+                  } else {
                     assertThat(held.add(mine)).isTrue();
                     assertThat(held).hasSizeLessThanOrEqualTo(2);
                     assertThat(held.remove(mine)).isTrue();
