@@ -2,7 +2,7 @@ package io.amqplocks.lock;
 
 /**
  * A number that rises with each acquisition of one slot. A resource uses it to refuse a holder that
- * has been superseded without knowing it. Leases of {@link AmqpLock#fenced()} have one.
+ * has been superseded without knowing it. {@link Lease#fencingToken()} says which leases have one.
  *
  * <p>The resource stores the highest token that it has seen <em>for each slot</em>. It accepts a
  * write only with a token that is not lower:
@@ -17,9 +17,9 @@ package io.amqplocks.lock;
  * protects nothing. A superseded holder's write is still accepted if no later holder has written
  * before it. Where that could do harm, a new holder writes its token first of all.
  *
- * <p>Tokens of one slot of one lock are ordered by epoch, then by {@code n}, then by the number of
- * hand-overs, and so are their {@link #number() numbers}. Numbers are skipped where a process died
- * half-way. Tokens of different slots or locks cannot be compared.
+ * <p>Tokens of one slot of one lock are ordered by their {@link #number() numbers}: by epoch, then
+ * by {@code n}, then by the number of hand-overs. Numbers are skipped where a process died half-way.
+ * Tokens of different slots or locks cannot be compared.
  *
  * @param slot the slot, from 1
  * @param epoch when the token's counter was created, in minutes since 1970, or a little more
@@ -32,7 +32,10 @@ public record FencingToken(int slot, long epoch, long n, int handOvers) {
   private static final int BITS_OF_HAND_OVERS = 14;
   private static final int BITS_BELOW_EPOCH = 37;
 
-  /** The highest n, 137,438,953,471. */
+  /**
+   * The highest n, 137,438,953,471. A slot that is acquired 1,000 times a second at the broker
+   * reaches it after four years. There are no tokens then until its counter is renewed.
+   */
   public static final long MAX_N = (1L << 37) - 1;
 
   /** The highest number of hand-overs, 16,383. */
@@ -83,17 +86,17 @@ public record FencingToken(int slot, long epoch, long n, int handOvers) {
    * one slot. It is above 0, so that a resource may begin with 0. It fits into an SQL {@code
    * BIGINT}.
    *
-   * <p>From the 8,388,608th draw on, the numbers of a counter are those of later minutes. They stay
-   * below the numbers of all later counters of the slot. Each of these has an epoch of its own,
-   * which follows the clock, and no slot is acquired at a broker 139,810 times a second.
+   * <p>From the 8,388,608th draw on, the numbers of a counter are those of later minutes. A token
+   * with such a number is given only if that minute passed more than ten minutes ago. So it is below
+   * the tokens of all later counters, whose epochs follow the clock. A slot would have to be
+   * acquired more than 100,000 times a second at the broker to come near that.
    */
   public long number() {
     return (epoch << BITS_BELOW_EPOCH) + (n << BITS_OF_HAND_OVERS) + handOvers;
   }
 
   /**
-   * The last epoch whose counters gave numbers that high. A counter with a higher epoch gives
-   * higher numbers only.
+   * The minute that the number is in. A counter whose epoch is above it gives higher numbers only.
    */
   public static long epochOf(long number) {
     return number >> BITS_BELOW_EPOCH;

@@ -56,7 +56,7 @@ public abstract sealed class LockException extends RuntimeException {
     }
   }
 
-  /** The lease has no fencing token because it was not acquired by {@link AmqpLock#fenced()}. */
+  /** The lease has no fencing token: see {@link Lease#fencingToken()}. */
   public static final class NotFenced extends LockException {
     private static final long serialVersionUID = 1L;
 

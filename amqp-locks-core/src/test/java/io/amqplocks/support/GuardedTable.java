@@ -36,6 +36,20 @@ public final class GuardedTable {
     }
   }
 
+  /** Writes; false if the holder of that token, or a later one, wrote before. */
+  public static boolean writeOnce(Connection database, int row, String body, long token)
+      throws SQLException {
+    try (PreparedStatement update =
+        database.prepareStatement(
+            "UPDATE report SET body = ?, token = ? WHERE id = ? AND token < ?")) {
+      update.setString(1, body);
+      update.setLong(2, token);
+      update.setInt(3, row);
+      update.setLong(4, token);
+      return update.executeUpdate() == 1;
+    }
+  }
+
   /** What stands there. */
   public static String body(Connection database, int row) throws SQLException {
     try (Statement statement = database.createStatement();

@@ -15,6 +15,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * Threads of one process that write to a guarded row in turns, each under a fenced lease. A write
@@ -31,6 +32,7 @@ public final class GuardedWriters implements AutoCloseable {
   private final AtomicInteger refused = new AtomicInteger();
   private final AtomicInteger wrong = new AtomicInteger();
   private final AtomicInteger handedOver = new AtomicInteger();
+  private final AtomicReference<Exception> died = new AtomicReference<>();
   private final ExecutorService threads = Executors.newFixedThreadPool(THREADS);
   private final List<Future<?>> writing = new ArrayList<>();
   private volatile boolean over;
@@ -46,6 +48,9 @@ public final class GuardedWriters implements AutoCloseable {
                   while (!over) {
                     write(fenced, database, row);
                   }
+                } catch (Exception e) {
+                  died.set(e);
+                  throw e;
                 }
                 return null;
               }));
@@ -55,7 +60,7 @@ public final class GuardedWriters implements AutoCloseable {
   private void write(AmqpLock lock, Connection database, int row) throws Exception {
     try (Lease lease = lock.acquire(LONG)) {
       FencingToken token = lease.fencingToken();
-      if (GuardedTable.write(database, row, "by a thread", token.number())) {
+      if (GuardedTable.writeOnce(database, row, "by a thread", token.number())) {
         accepted.incrementAndGet();
       } else {
         refused.incrementAndGet();
@@ -74,11 +79,6 @@ public final class GuardedWriters implements AutoCloseable {
   /** The writes that were accepted. */
   public int accepted() {
     return accepted.get();
-  }
-
-  /** The writes that were refused, rightly or not. */
-  public int refused() {
-    return refused.get();
   }
 
   /** The writes that were refused though the lease was held. */
@@ -103,7 +103,7 @@ public final class GuardedWriters implements AutoCloseable {
 
   @Override
   public String toString() {
-    return "accepted %d, refused %d, wrong %d, handed over %d"
-        .formatted(accepted.get(), refused.get(), wrong.get(), handedOver.get());
+    return "accepted %d, refused %d, wrong %d, handed over %d, died of %s"
+        .formatted(accepted.get(), refused.get(), wrong.get(), handedOver.get(), died);
   }
 }

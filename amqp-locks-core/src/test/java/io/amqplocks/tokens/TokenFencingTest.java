@@ -2,6 +2,7 @@ package io.amqplocks.tokens;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.admin.TokenQueueType;
@@ -12,14 +13,19 @@ import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.test.BrokerTest;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Which leases of token semaphores have fencing tokens, and that these rise. */
 @BrokerTest(everyLine = true)
 class TokenFencingTest {
+
+  private static final Duration LONG = Duration.ofMinutes(1);
 
   @RegisterExtension private final Fixture fixture = new Fixture();
 
@@ -45,6 +51,38 @@ class TokenFencingTest {
       }
     }
     assertThat(last).containsOnlyKeys(1, 2);
+  }
+
+  /**
+   * A lease without a fence moves to another slot's token when it is verified. Whoever waits in the
+   * same process is not given its fencing token, which is superseded once the old slot is taken.
+   */
+  @Test
+  void aLeaseThatMovedIsNotHandedOver() throws Exception {
+    AmqpLocks locks = fixture.open();
+    locks.admin().tokenSemaphore("s").create(2, TokenQueueType.QUORUM);
+    AmqpLock mine = locks.tokenSemaphore("s");
+    Lease lease = mine.tryAcquire().orElseThrow();
+    FencingToken token = lease.fencingToken();
+    for (int i = 0; i < 100 && lease.slot() == token.slot(); i++) {
+      assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+    }
+    assertThat(lease.slot())
+        .as("the token of the other slot, which is idle")
+        .isNotEqualTo(token.slot());
+    assertThat(lease.fencingToken()).isEqualTo(token);
+    FencingToken other;
+    try (Lease theirs = fixture.open().tokenSemaphore("s").acquire(LONG)) {
+      other = theirs.fencingToken();
+      assertThat(other.isAfter(token)).isTrue();
+      CompletableFuture<Lease> waiting = mine.acquireAsync(LONG);
+      await().until(() -> locks.status().waiting() == 1);
+      lease.close();
+      try (Lease next = waiting.get(60, TimeUnit.SECONDS)) {
+        assertThat(next.fencingToken().slot()).isEqualTo(next.slot());
+        assertThat(next.fencingToken().handOvers()).isZero();
+      }
+    }
   }
 
   @Test

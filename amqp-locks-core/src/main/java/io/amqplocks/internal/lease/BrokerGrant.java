@@ -2,6 +2,7 @@ package io.amqplocks.internal.lease;
 
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.session.Session;
+import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockId;
 import java.time.Duration;
 import java.util.Optional;
@@ -28,8 +29,8 @@ public final class BrokerGrant {
   /** How long after it was acquired at the broker a slot may be handed over within this process. */
   static final Duration LONGEST = Duration.ofMillis(100);
 
-  /** How many times a slot may be handed over. At most {@code FencingToken.MAX_HAND_OVERS}. */
-  static final int MOST = 10_000;
+  /** How many times a slot may be handed over. */
+  static final int MOST = Math.min(10_000, FencingToken.MAX_HAND_OVERS);
 
   private final Hold hold;
   private final Session session;

@@ -3,6 +3,7 @@ package io.amqplocks.internal.tokens;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.Futures;
 import io.amqplocks.internal.session.Session;
+import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockId;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
@@ -75,6 +76,11 @@ final class RecordedTokens implements TokenQueueRef.TokenRegister {
     return outdated
         && (last == null || now - last.at >= UPGRADE_EVERY_NANOS)
         && tried.compareAndSet(last, new Attempt(now));
+  }
+
+  @Override
+  public boolean isBelowLaterOnes(FencingToken token) {
+    return records.epochs().isBelowLaterOnes(token);
   }
 
   @Override

@@ -5,7 +5,6 @@ import io.amqplocks.internal.lease.Hold;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.tokens.TokenHold.Received;
 import io.amqplocks.internal.tokens.TokenQueues.Take;
-import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockKind;
@@ -82,20 +81,13 @@ final class TokenContest implements Hold.Contest {
         new TokenHold(
             lock,
             tokenQueue,
-            number(session, content, taken.returns()),
+            content.flatMap(
+                token -> tokenQueue.fencingToken(token, taken.returns(), session.server().major())),
             fenced,
             isKeptInItsSlot(),
             pushed,
             taken,
             received));
-  }
-
-  /** The fencing token. A quorum queue counts, but restarts when the broker is upgraded to 4.x. */
-  private Optional<FencingToken> number(
-      Session session, Optional<TokenContent> content, long returns) {
-    return content
-        .filter(token -> tokenQueue.isQuorum() && token.brokerMajor() == session.server().major())
-        .map(token -> new FencingToken(token.slot(), token.epoch(), returns));
   }
 
   /** The token in the message. */

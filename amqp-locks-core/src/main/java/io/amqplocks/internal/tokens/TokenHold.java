@@ -36,6 +36,7 @@ final class TokenHold implements Hold {
   private final HeldToken token;
   private final Optional<FencingToken> number;
   private volatile Received received;
+  private volatile boolean moved;
 
   /**
    * The message that was received last.
@@ -49,7 +50,7 @@ final class TokenHold implements Hold {
   /**
    * The hold by a message that is a token.
    *
-   * @param number the fencing token, if the queue counts
+   * @param number the fencing token, if there is one
    * @param fenced whether the lease must have a fencing token, and keep its slot
    * @param keptInItsSlot whether another slot's token cannot stand for this one
    * @param pushed whether the broker sent the message without a request
@@ -101,9 +102,13 @@ final class TokenHold implements Hold {
                   .formatted(lock, tokenQueue.queue())
               + " as TokenQueueType.QUORUM");
     }
+    String why =
+        content.get().brokerMajor() == session.server().major()
+            ? "its numbers are ahead of this machine's clock, or it was acquired too often"
+            : "its tokens are of RabbitMQ %d, and RabbitMQ %d counts anew"
+                .formatted(content.get().brokerMajor(), session.server().major());
     return new LockException.FenceUnavailable(
-        "There is no fencing token of %s: its tokens are of RabbitMQ %d, and RabbitMQ %d counts anew;"
-                .formatted(lock, content.get().brokerMajor(), session.server().major())
+        "There is no fencing token of %s: %s;".formatted(lock, why)
             + " have an administrator repair it, by admin().%s(\"%s\").repair(timeout), which makes new"
                 .formatted(
                     lock.kind() == LockKind.FENCED_MUTEX ? "fencedMutex" : "tokenSemaphore",
@@ -116,10 +121,13 @@ final class TokenHold implements Hold {
     return number;
   }
 
-  /** Without a fence the lease may move to another slot's token, so its number is not for all. */
+  /**
+   * A lease that is not fenced may have moved to another slot's token. The next lease of the hold
+   * would begin with a fencing token that was superseded before.
+   */
   @Override
   public boolean mayBeHandedTo(boolean toFenced) {
-    return fenced || !toFenced;
+    return fenced || (!toFenced && !(moved && number.isPresent()));
   }
 
   @Override
@@ -172,13 +180,21 @@ final class TokenHold implements Hold {
       if (content.isEmpty() || !last.content().filter(content.get()::isSameAs).isPresent()) {
         return Verdict.EXCHANGE;
       }
-      if (came.returns() != last.returns() + 1) {
+      if (!isNextOf(last, content, came)) {
         return Verdict.LOST;
       }
     }
+    moved |= !isNextOf(last, content, came);
     received =
         new Received(content, came.returns(), new ConsumerTimeoutWarning(call.ticker().nanos()));
     return Verdict.KEEP;
+  }
+
+  /** Whether it is the token that was there before, and nobody had it in between. */
+  private static boolean isNextOf(Received last, Optional<TokenContent> content, Delivery came) {
+    return content.isPresent()
+        && last.content().filter(content.get()::isSameAs).isPresent()
+        && came.returns() == last.returns() + 1;
   }
 
   @Override

@@ -3,6 +3,7 @@ package io.amqplocks.internal.tokens;
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.session.Session;
+import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockId;
 import java.util.Optional;
 import org.slf4j.Logger;
@@ -34,6 +35,11 @@ public record TokenQueueRef(
      * @param session a session that can read the record
      */
     boolean has(Call call, Session session, TokenContent token);
+
+    /** Whether the fencing token is certainly below those of all tokens that are made later. */
+    default boolean isBelowLaterOnes(FencingToken token) {
+      return true;
+    }
   }
 
   /** A queue whose tokens are not recorded. */
@@ -56,6 +62,21 @@ public record TokenQueueRef(
         queue,
         lock);
     return true;
+  }
+
+  /**
+   * The fencing token of a holder. Empty if the queue does not count, which a quorum queue does, or
+   * if the broker has been upgraded since and counts anew, or if the number would be too high.
+   *
+   * @param returns how often the token was taken and put back before
+   * @param brokerMajor the major version of the broker
+   */
+  Optional<FencingToken> fencingToken(TokenContent token, long returns, int brokerMajor) {
+    if (!isQuorum() || token.brokerMajor() != brokerMajor || returns > FencingToken.MAX_N) {
+      return Optional.empty();
+    }
+    return Optional.of(new FencingToken(token.slot(), token.epoch(), returns))
+        .filter(validTokens::isBelowLaterOnes);
   }
 
   boolean isQuorum() {

@@ -136,7 +136,8 @@ public record TokenRecord(
 
   /**
    * The epoch of tokens that are made now. It is above all before, even if the clock or this record
-   * is wrong.
+   * is wrong. The fencing tokens of earlier epochs are below it too: see {@link
+   * io.amqplocks.internal.broker.EpochClock#isBelowLaterOnes}.
    */
   public long nextEpoch(long minutes) {
     return Math.max(epoch + 1, minutes);

@@ -1,6 +1,7 @@
 package io.amqplocks.internal.tokens;
 
 import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.EpochClock;
 import io.amqplocks.internal.broker.Futures;
 import io.amqplocks.internal.broker.QueueNames;
 import io.amqplocks.internal.session.Session;
@@ -86,8 +87,9 @@ public record TokenRecords(QueueNames names, Clock clock) {
         null);
   }
 
-  private long minutes() {
-    return clock.instant().getEpochSecond() / 60;
+  /** The clock as generations and epochs follow it. */
+  EpochClock epochs() {
+    return new EpochClock(clock);
   }
 
   private static Stream<TokenRecord> parsed(List<String> texts) {
@@ -96,7 +98,7 @@ public record TokenRecords(QueueNames names, Clock clock) {
 
   /** The record with the highest version, among those that are believed. */
   public Optional<TokenRecord> newest(List<String> texts) {
-    long minutes = minutes();
+    long minutes = epochs().minutes();
     return parsed(texts)
         .filter(record -> record.doubt(minutes).isEmpty())
         .max(Comparator.comparingLong(TokenRecord::version));
@@ -104,7 +106,7 @@ public record TokenRecords(QueueNames names, Clock clock) {
 
   /** Why one of the records is not believed; empty if all are. */
   public Optional<String> doubt(List<String> texts) {
-    long minutes = minutes();
+    long minutes = epochs().minutes();
     return parsed(texts).flatMap(record -> record.doubt(minutes).stream()).findFirst();
   }
 }

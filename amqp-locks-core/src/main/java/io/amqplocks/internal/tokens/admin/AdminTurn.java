@@ -1,6 +1,7 @@
 package io.amqplocks.internal.tokens.admin;
 
 import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.EpochClock;
 import io.amqplocks.internal.broker.QueueNames;
 import io.amqplocks.internal.broker.Ticker;
 import io.amqplocks.internal.session.Sessions;
@@ -138,7 +139,7 @@ public record AdminTurn(
 
   /** The steps of the semaphore's protocol. */
   private TokenSteps steps(TokenBroker broker) {
-    LongSupplier minutes = () -> clock.instant().getEpochSecond() / 60;
+    LongSupplier minutes = new EpochClock(clock)::minutes;
     return names.hasPlainTokens(lock)
         ? new PlainTokenSteps(lock, broker, minutes)
         : new TokenSteps(lock, broker, minutes);

@@ -40,7 +40,7 @@ record TokenEpochs(LockId lock, LongSupplier minutes) {
     return Math.max(record.reserved(), record.epoch()) < minutes.getAsLong() - AN_HOUR;
   }
 
-  /** The clock's minutes as a 31-bit number. Epochs have 26 bits. */
+  /** The clock's minutes as a 31-bit number. */
   int now() {
     return Math.toIntExact(Math.max(1, minutes.getAsLong()));
   }
