@@ -23,7 +23,7 @@ import java.util.concurrent.atomic.AtomicReference;
  *
  * <p>Concurrency: for one thread.
  */
-public class CounterAdminConnection implements AutoCloseable {
+public class CounterAdminConnection implements CounterBroker, AutoCloseable {
 
   private final AdminConnection connection;
   private final int brokerMajor;
@@ -64,7 +64,7 @@ public class CounterAdminConnection implements AutoCloseable {
     return server.major();
   }
 
-  /** The major version of the broker. */
+  @Override
   public final int brokerMajor() {
     return brokerMajor;
   }
@@ -75,23 +75,23 @@ public class CounterAdminConnection implements AutoCloseable {
         == Answer.OK;
   }
 
-  /** Whether the queue exists. */
-  public boolean exists(Call call, String queue) {
+  @Override
+  public final boolean exists(Call call, String queue) {
     return connection.look(call, queue).answer() == Answer.OK;
   }
 
-  /** Declares a queue whose existence says that a counter is in use. */
-  public void declareEpoch(Call call, String queue) {
+  @Override
+  public final void declareEpoch(Call call, String queue) {
     connection.must(call, "declare queue " + queue, QueueArguments.slot(queue));
   }
 
-  /** Deletes a queue; does nothing if it does not exist. */
+  @Override
   public final void delete(Call call, String queue) {
     connection.must(call, "delete queue " + queue, new Delete.Builder().queue(queue).build());
   }
 
-  /** Declares a counter and publishes its message. The queue must never have existed before. */
-  public void make(Call call, String queue, String content) {
+  @Override
+  public final void make(Call call, String queue, String content) {
     connection.must(call, "declare counter " + queue, QueueArguments.counter(queue, brokerMajor));
     if (!connection.publish(call, "fill counter " + queue, queue, List.of(content))) {
       throw new LockException.FenceUnavailable(
@@ -100,8 +100,8 @@ public class CounterAdminConnection implements AutoCloseable {
     }
   }
 
-  /** Reads a counter, which increments it. */
-  public MessageReading read(Call call, String queue) {
+  @Override
+  public final MessageReading read(Call call, String queue) {
     AtomicReference<MessageReading> reading = new AtomicReference<>(MessageReading.ABSENT);
     String step = "read counter " + queue;
     Answer answer =

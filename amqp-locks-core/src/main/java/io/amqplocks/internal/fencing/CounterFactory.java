@@ -9,20 +9,40 @@ import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import java.time.Clock;
+import java.util.function.ToLongFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Creates the counters of slots, one generation after the other. It checks what the broker does
- * with such a queue, creates the new counter, deletes the old one, and declares the epoch queue of
- * the new one.
+ * Creates the counters of slots, one generation after the other, under a turn that one creator has
+ * at a time. It checks what the broker does with such a queue, creates the new counter, deletes the
+ * old one, and declares the epoch queue of the new one.
  *
- * <p>Nobody reads the new counter before that last step. Nobody can read the old counter after the
- * step before. So each token of the new counter is drawn after each token of the old one. A creator
- * that dies on the way leaves no counter at worst, and never two. The next creator may find a
- * counter without its epoch queue. It does not use the content of that counter, because nobody can
- * say whether it was filled. It goes on to the next generation, because a name is never used twice
- * (trap 11).
+ * <p>A reader uses the counter of the newest generation: the last one of those whose epoch queues
+ * follow each other without a gap. Nobody reads the new counter before its epoch queue exists.
+ * Nobody can read the old counter after it was deleted. So each token of the new counter is drawn
+ * after each token of the old one.
+ *
+ * <p>A creator may die after any step, or give up a step that the broker takes all the same. What
+ * it leaves is one of these:
+ *
+ * <ul>
+ *   <li>A counter without its epoch queue. The next creator does not use it, because nobody can say
+ *       whether it was filled. It goes on to the next generation, because a name is never used
+ *       twice (trap 11).
+ *   <li>No counter, if it had deleted the old one. Then the fence is closed until the renewal is
+ *       repeated.
+ *   <li>Epoch queues behind a gap. A creator that skips generations declares their epoch queues
+ *       from the last to the first. So all of them begin to count at once, by the declare of the
+ *       first, and a reader never takes a skipped counter for the newest one. The next creator
+ *       finds the gap as it was, and skips more.
+ *   <li>Skipped counters whose epoch queues exist. They are deleted last, since a counter without
+ *       an epoch queue is what keeps its name from being used again. One that stays is in nobody's
+ *       way.
+ * </ul>
+ *
+ * <p>Whether an epoch queue exists must be certain. A queue whose node is down is not taken for
+ * absent: the creator fails before it has changed anything.
  */
 public final class CounterFactory {
 
@@ -56,12 +76,20 @@ public final class CounterFactory {
           return newest;
         }
         if (taken) {
-          tryOut(call, connection, lock);
-          return make(call, connection, lock, slot, 0, 0).generation();
+          return begin(call, connection, lock, slot);
         }
         awaitTurn(call, slot);
       }
     }
+  }
+
+  /** The steps of a creator that has the turn and has found no counter in use. */
+  int begin(Call call, CounterBroker broker, LockId lock, int slot) {
+    tryOut(call, broker, lock);
+    int next = unused(call, broker, lock, slot, 0);
+    // Nobody has drawn from a skipped counter, so its epoch does not matter.
+    make(call, broker, lock, slot, 0, next, 0);
+    return next;
   }
 
   /**
@@ -73,16 +101,35 @@ public final class CounterFactory {
       while (!connection.take(call, names.counterAdmin(lock, slot))) {
         awaitTurn(call, slot);
       }
-      int newest = newest(call, connection, lock, slot);
-      tryOut(call, connection, lock);
-      long above = aboveEpoch;
-      if (newest > 0) {
-        above = Math.max(above, epoch(call, session, names.counter(lock, slot, newest)));
-      }
-      Made made = make(call, connection, lock, slot, newest, above);
-      log.info("The fence of slot {} of {} was renewed with epoch {}", slot, lock, made.epoch());
-      return made.epoch();
+      long epoch =
+          renew(call, connection, lock, slot, aboveEpoch, counter -> epoch(call, session, counter));
+      log.info("The fence of slot {} of {} was renewed with epoch {}", slot, lock, epoch);
+      return epoch;
     }
+  }
+
+  /**
+   * The steps of an administrator that has the turn.
+   *
+   * @param epochs reads the epoch of a counter that may be lost; 0 if it cannot be read
+   */
+  long renew(
+      Call call,
+      CounterBroker broker,
+      LockId lock,
+      int slot,
+      long aboveEpoch,
+      ToLongFunction<String> epochs) {
+    int newest = newest(call, broker, lock, slot);
+    tryOut(call, broker, lock);
+    int next = unused(call, broker, lock, slot, newest);
+    long above = aboveEpoch;
+    // An administrator that died may have deleted the old counter. The one that it had made for it
+    // tells the old epoch then.
+    for (int generation = Math.max(1, newest); generation < next; generation++) {
+      above = Math.max(above, epochs.applyAsLong(names.counter(lock, slot, generation)));
+    }
+    return make(call, broker, lock, slot, newest, next, above);
   }
 
   /**
@@ -95,30 +142,32 @@ public final class CounterFactory {
         && content.epoch() <= clock.instant().getEpochSecond() / 60 + TEN_YEARS;
   }
 
-  private void tryOut(Call call, CounterAdminConnection connection, LockId lock) {
-    QueueRetentionCheck.run(() -> call, connection, random -> names.counterTrial(lock, random));
+  private void tryOut(Call call, CounterBroker broker, LockId lock) {
+    QueueRetentionCheck.run(() -> call, broker, random -> names.counterTrial(lock, random));
   }
 
-  private record Made(int generation, long epoch) {}
+  /** The first generation after that one whose names were never used. */
+  private int unused(Call call, CounterBroker broker, LockId lock, int slot, int newest) {
+    int next = newest + 1;
+    while (broker.exists(call, names.counter(lock, slot, next))
+        || broker.exists(call, names.epoch(lock, slot, next))) {
+      next++;
+    }
+    return next;
+  }
 
-  private Made make(
+  /** Makes the counter of generation {@code next}, and returns its epoch. */
+  private long make(
       Call call,
-      CounterAdminConnection connection,
+      CounterBroker broker,
       LockId lock,
       int slot,
       int newest,
+      int next,
       long aboveEpoch) {
-    int next = newest + 1;
-    while (connection.exists(call, names.counter(lock, slot, next))) {
-      // The epoch queue comes first. If it exists and only its node is down, this fails and nothing
-      // is lost.
-      connection.declareEpoch(call, names.epoch(lock, slot, next));
-      connection.delete(call, names.counter(lock, slot, next));
-      next++;
-    }
     // The generation is added, so that the epoch rises even if the clock does not.
     long epoch = Math.max(clock.instant().getEpochSecond() / 60 + next, aboveEpoch + 1);
-    CounterContent content = new CounterContent(epoch, connection.brokerMajor());
+    CounterContent content = new CounterContent(epoch, broker.brokerMajor());
     if (next > MAX_GENERATION || !isBelievable(content)) {
       throw new LockException.FenceUnavailable(
           "The fence of slot %d of %s was renewed too often, or to be above a number that no fence gave:"
@@ -127,13 +176,33 @@ public final class CounterFactory {
                   .formatted(next, epoch));
     }
     String counter = names.counter(lock, slot, next);
-    connection.make(call, counter, content.toString());
-    QueueRetentionCheck.require(call, counter, connection.read(call, counter), 0);
+    broker.make(call, counter, content.toString());
+    QueueRetentionCheck.require(call, counter, broker.read(call, counter), 0);
     if (newest > 0) {
-      connection.delete(call, names.counter(lock, slot, newest));
+      broker.delete(call, names.counter(lock, slot, newest));
     }
-    connection.declareEpoch(call, names.epoch(lock, slot, next));
-    return new Made(next, epoch);
+    for (int generation = next; generation > newest; generation--) {
+      broker.declareEpoch(call, names.epoch(lock, slot, generation));
+    }
+    deleteSkipped(call, broker, lock, slot, newest, next);
+    return epoch;
+  }
+
+  /** Deletes the counters between the two generations. The new one is in use by now. */
+  private void deleteSkipped(
+      Call call, CounterBroker broker, LockId lock, int slot, int newest, int next) {
+    try {
+      for (int generation = newest + 1; generation < next; generation++) {
+        broker.delete(call, names.counter(lock, slot, generation));
+      }
+    } catch (LockException e) {
+      log.warn(
+          "Counters of slot {} of {} before generation {} stay behind and can be deleted: {}",
+          slot,
+          lock,
+          next,
+          e.getMessage());
+    }
   }
 
   /**
@@ -159,9 +228,9 @@ public final class CounterFactory {
         .number();
   }
 
-  private int newest(Call call, CounterAdminConnection connection, LockId lock, int slot) {
+  private int newest(Call call, CounterBroker broker, LockId lock, int slot) {
     int newest = 0;
-    while (connection.exists(call, names.epoch(lock, slot, newest + 1))) {
+    while (broker.exists(call, names.epoch(lock, slot, newest + 1))) {
       newest++;
     }
     return newest;

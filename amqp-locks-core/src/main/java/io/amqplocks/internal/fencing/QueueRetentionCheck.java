@@ -31,7 +31,7 @@ public final class QueueRetentionCheck {
    * @param name makes the queue's name from a random ending
    */
   public static void run(
-      Supplier<Call> calls, CounterAdminConnection connection, UnaryOperator<String> name) {
+      Supplier<Call> calls, CounterBroker connection, UnaryOperator<String> name) {
     String queue = name.apply(random());
     try {
       connection.make(calls.get(), queue, "trial");
@@ -49,7 +49,7 @@ public final class QueueRetentionCheck {
     return UUID.randomUUID().toString().substring(0, 8);
   }
 
-  private static void discard(Call call, CounterAdminConnection connection, String queue) {
+  private static void discard(Call call, CounterBroker connection, String queue) {
     try {
       connection.delete(call, queue);
     } catch (LockException e) {
