@@ -4,12 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.Channel;
+import io.amqplocks.AmqpLocks;
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.support.Tokens;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -21,6 +24,19 @@ class HugeMessageTest extends TokenAdministered {
 
   private static final Duration LONG = Duration.ofSeconds(20);
 
+  private void publishHuge() throws Exception {
+    Channel forger = stranger.createChannel();
+    forger.confirmSelect();
+    forger.basicPublish("", tokens(1), null, new byte[70 << 20]);
+    forger.waitForConfirmsOrDie(30_000);
+    forger.close();
+  }
+
+  /**
+   * Both are verified before, by consumers that have no room for more. Without that the message could
+   * come to such a consumer just after the token was given back to the queue, and take its place.
+   * GUARANTEES says so.
+   */
   @ParameterizedTest
   @EnumSource
   void aHugeMessageCostsNoLease(TokenQueueType type) throws Exception {
@@ -28,16 +44,33 @@ class HugeMessageTest extends TokenAdministered {
     locks.admin().tokenSemaphore("other").create(1, type);
     try (Lease other = locks.tokenSemaphore("other").acquire(LONG);
         Lease one = locks.tokenSemaphore("s").acquire(LONG)) {
-      Channel forger = stranger.createChannel();
-      forger.confirmSelect();
-      forger.basicPublish("", tokens(1), null, new byte[70 << 20]);
-      forger.waitForConfirmsOrDie(30_000);
-      forger.close();
+      assertThat(List.of(other.verify(), one.verify())).containsOnly(LeaseState.HELD);
+      publishHuge();
       assertThat(locks.tokenSemaphore("s").tryAcquire())
           .as(() -> one + " " + one.lossReason())
           .isEmpty();
       assertThat(other.verify()).isEqualTo(LeaseState.HELD);
       assertThat(one.verify()).isEqualTo(LeaseState.HELD);
+    }
+    await().untilAsserted(() -> assertThat(Tokens.idle(broker, tokens(1))).hasSize(1));
+  }
+
+  /** A holder that is verified for the first time meets the message, which lies there already. */
+  @ParameterizedTest
+  @EnumSource
+  void aTokenIsNotGivenBackWhileAHugeMessageIsUnderWay(TokenQueueType type) throws Exception {
+    admin.create(1, type);
+    AmqpLocks seldom = fixture.open(fixture.seldomVerifying());
+    try (Lease one = seldom.tokenSemaphore("s").acquire(LONG)) {
+      publishHuge();
+      CompletableFuture<LeaseState> verified = CompletableFuture.supplyAsync(one::verify);
+      do {
+        assertThat(locks.tokenSemaphore("s").tryAcquire())
+            .as(() -> one + " " + one.lossReason())
+            .isEmpty();
+      } while (!verified.isDone());
+      assertThat(verified.get()).isIn(LeaseState.HELD, LeaseState.UNCERTAIN);
+      await().untilAsserted(() -> assertThat(one.verify()).isEqualTo(LeaseState.HELD));
     }
     await().untilAsserted(() -> assertThat(Tokens.idle(broker, tokens(1))).hasSize(1));
   }

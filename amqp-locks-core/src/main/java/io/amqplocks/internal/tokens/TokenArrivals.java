@@ -71,7 +71,11 @@ final class TokenArrivals {
         : comesStill(call, token);
   }
 
-  /** As {@link #comes}, for a consumer that has had some time. */
+  /**
+   * As {@link #comes}, for a consumer that has had some time.
+   *
+   * @return UNKNOWN also if a message is still under way
+   */
   Idle comesStill(Call call, HeldToken token) {
     Idle idle = idle(call, token);
     if (idle == Idle.NO_QUEUE) {
@@ -80,9 +84,26 @@ final class TokenArrivals {
     if (idle == Idle.UNKNOWN || ask(call, token, NOTHING_NEW, Reading.NOTHING) != Answer.OK) {
       return Idle.UNKNOWN;
     }
-    return came(token, Math.min(longestWait(token, idle), call.remainingNanos()))
-        ? Idle.SOME
-        : Idle.NONE;
+    if (came(token, Math.min(longestWait(token, idle), call.remainingNanos()))) {
+      return Idle.SOME;
+    }
+    return lastLook(token, Idle.NONE);
+  }
+
+  /**
+   * What to believe of a receiver that was waited for in vain. A message that is under way inside
+   * this process will arrive, however long a busy machine takes to pass it on. So nothing is proven
+   * while there is one.
+   *
+   * @return SOME if one came at last; UNKNOWN if one is under way; else what was given
+   */
+  Idle lastLook(HeldToken token, Idle otherwise) {
+    // In this order: what is no longer under way has arrived.
+    boolean underWay = token.receiver().loan().isReceiving();
+    if (came(token, 0)) {
+      return Idle.SOME;
+    }
+    return underWay ? Idle.UNKNOWN : otherwise;
   }
 
   /** How long a message may still take. An idle one is sent to a consumer a moment later. */

@@ -143,12 +143,12 @@ public final class TokenQueues {
     }
     try (TokenSubscription subscription = waiting.get()) {
       Idle idle = arrivals.comes(call, subscription.token());
-      if (idle == Idle.UNKNOWN) {
-        throw call.unanswered("take a token from queue " + queue);
-      }
       Optional<HeldToken> come = subscription.claim();
       if (come.isPresent()) {
         return new Take(Take.Outcome.TAKEN, come.get());
+      }
+      if (idle == Idle.UNKNOWN) {
+        throw call.unanswered("take a token from queue " + queue);
       }
       // The broker ends a consumer that has just begun because the queue was deleted.
       boolean noQueue = idle == Idle.NO_QUEUE || subscription.token().isGone();

@@ -9,6 +9,7 @@ import io.amqplocks.internal.broker.ConsumerChannelPool;
 import io.amqplocks.internal.broker.Delivery;
 import io.amqplocks.internal.broker.Futures;
 import io.amqplocks.internal.broker.Rpc.Reading;
+import io.amqplocks.internal.tokens.TokenArrivals.Idle;
 import io.amqplocks.internal.tokens.TokenState.ReceivedMessage;
 import io.amqplocks.lock.LossReason;
 import io.amqplocks.lock.LossReason.Cause;
@@ -31,7 +32,8 @@ import org.slf4j.LoggerFactory;
  * client's message.
  *
  * <p>That nothing comes is proven by the two requests of {@link TokenArrivals}. The queue answers
- * the first one after it has received the message back.
+ * the first one after it has received the message back. While a message is on its way inside this
+ * process, nothing is proven: the held message is neither given back nor given up.
  *
  * <p>Concurrency: one verification of a token at a time. It may meet a release, or the broker's
  * notification of an end, at any moment: see {@link HeldToken}.
@@ -276,10 +278,16 @@ final class TokenVerification {
     if (TokenArrivals.came(token, answer == Answer.OK ? left : 0)) {
       return Answer.OK;
     }
-    if (answer == Answer.OK) {
-      token.gone(lost(token, "it did not come back when it was verified"));
-      return Answer.ABSENT;
+    if (answer != Answer.OK) {
+      return Answer.TIMED_OUT;
     }
-    return Answer.TIMED_OUT;
+    return switch (arrivals.lastLook(token, Idle.NONE)) {
+      case SOME -> Answer.OK;
+      case UNKNOWN -> Answer.TIMED_OUT;
+      case NONE, NO_QUEUE -> {
+        token.gone(lost(token, "it did not come back when it was verified"));
+        yield Answer.ABSENT;
+      }
+    };
   }
 }

@@ -9,12 +9,15 @@ import com.rabbitmq.client.Command;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.TrafficListener;
+import io.amqplocks.internal.broker.Answer;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.ConsumerChannel;
 import io.amqplocks.internal.broker.ConsumerChannelPool;
+import io.amqplocks.internal.broker.Delivery;
 import io.amqplocks.internal.broker.RpcChannelPool;
 import io.amqplocks.internal.broker.ServerVersion;
 import io.amqplocks.internal.broker.Ticker;
+import io.amqplocks.internal.tokens.ReturnedMessageJudge.Verdict;
 import io.amqplocks.internal.tokens.TokenArrivals.Idle;
 import io.amqplocks.internal.tokens.TokenQueues.Take;
 import io.amqplocks.lock.LockId;
@@ -116,6 +119,49 @@ class TokenUnderWayTest {
     assertThat(tokens.idleBesides(call(), held)).isEqualTo(Idle.UNKNOWN);
     read.countDown();
     await().until(held::isGone);
+  }
+
+  private static Verdict droppingStrays(Delivery came) {
+    return came.content().startsWith("stray") ? Verdict.DROP : Verdict.KEEP;
+  }
+
+  private HeldToken got() throws Exception {
+    publish("one");
+    await().until(() -> stranger.messageCount(queue) == 1);
+    HeldToken held = Objects.requireNonNull(tokens.take(call(), queue, false).token());
+    held.approve();
+    return held;
+  }
+
+  private Answer verify(HeldToken held) {
+    return tokens.verify(call(), held, false, TokenUnderWayTest::droppingStrays);
+  }
+
+  /** A long message on a busy machine: what is held must not be idle while that takes its room. */
+  @Test
+  void keepsWhatItHoldsWhileSomethingElseIsUnderWayToItsNewConsumer() throws Exception {
+    HeldToken held = got();
+    publish("stray");
+    await().until(() -> stranger.messageCount(queue) == 1);
+    consuming.set(() -> deliveries.execute(this::awaitRead));
+    assertThat(verify(held)).isEqualTo(Answer.TIMED_OUT);
+    assertThat(stranger.basicGet(queue, false)).isNull();
+    read.countDown();
+    await().untilAsserted(() -> assertThat(verify(held)).isEqualTo(Answer.OK));
+    assertThat(held.content()).isEqualTo("one");
+    assertThat(stranger.basicGet(queue, false)).isNull();
+  }
+
+  /** It came back, and a busy machine has not looked at it yet: it is not lost. */
+  @Test
+  void isNotLostWhileItIsUnderWay() throws Exception {
+    HeldToken held = got();
+    assertThat(verify(held)).isEqualTo(Answer.OK);
+    deliveries.execute(this::awaitRead);
+    assertThat(verify(held)).isEqualTo(Answer.TIMED_OUT);
+    assertThat(held.isGone()).isFalse();
+    read.countDown();
+    await().untilAsserted(() -> assertThat(verify(held)).isEqualTo(Answer.OK));
   }
 
   private void awaitRead() {
