@@ -61,6 +61,9 @@ abstract class FlapContract {
   private final String line;
   private @Nullable Cluster started;
 
+  /** Whether the cluster will not come together again, so that no other test can use it. */
+  private boolean wornOut;
+
   private Rivalries all = new Rivalries(FIRST_HOLD);
 
   /** Set before each test, by an annotation that NullAway does not know. */
@@ -89,15 +92,40 @@ abstract class FlapContract {
 
   @BeforeEach
   void fixture() {
+    if (started == null) {
+      start();
+    }
     all = new Rivalries(FIRST_HOLD);
     fixture = new Fixture(cluster().node(3));
   }
 
   @AfterEach
   void heal() throws Exception {
-    all.close();
-    cluster().heal();
-    fixture.close();
+    boolean healed = false;
+    try {
+      all.close();
+      if (!wornOut) {
+        cluster().heal();
+        fixture.close();
+        healed = true;
+      }
+    } finally {
+      // One that does not heal is no cluster for the next test either.
+      if (!healed) {
+        throwAway();
+      }
+    }
+  }
+
+  /** Kills the nodes. Nothing of theirs needs to be deleted. */
+  private void throwAway() {
+    wornOut = false;
+    try {
+      fixture.closeLocks();
+    } finally {
+      stop();
+      started = null;
+    }
   }
 
   private AmqpLocks on(int node) {
@@ -275,6 +303,11 @@ abstract class FlapContract {
 
   private void breakFor(int seconds) throws Exception {
     flap("A break", Duration.ofSeconds(seconds), cluster()::breakOffFromPeers);
+    assertChangedHandsAfter(seconds);
+  }
+
+  /** Without which a break would not have shown anything. */
+  final void assertChangedHandsAfter(int seconds) {
     all.assertChangedHands(
         name ->
             name.endsWith("-holder")
@@ -293,6 +326,25 @@ abstract class FlapContract {
   }
 
   final void flap(String what, Duration span, Consumer<ClusterNode> cut) throws Exception {
+    watchFlap(what, span, cut);
+    all.close();
+    cluster().heal();
+    // Exclusive queues may stay with the dead: see GUARANTEES.
+    all.assertFree(
+        name ->
+            name.startsWith("classic-") || name.startsWith("quorum-") || name.startsWith("mutex-"));
+  }
+
+  /**
+   * As {@link #flap}, on a cluster that does not come together again after so long a break. Its link
+   * heals, and the same is asserted of its clients. Then it is thrown away.
+   */
+  final void lastFlap(String what, Duration span, Consumer<ClusterNode> cut) throws Exception {
+    wornOut = true;
+    watchFlap(what, span, cut);
+  }
+
+  private void watchFlap(String what, Duration span, Consumer<ClusterNode> cut) throws Exception {
     ClusterNode node = cluster().node(1);
     tokens(TokenQueueType.CLASSIC, TOLD);
     tokens(TokenQueueType.QUORUM, notToldOnMnesia());
@@ -307,12 +359,6 @@ abstract class FlapContract {
         span,
         node::reconnect);
     all.assertHonest();
-    all.close();
-    cluster().heal();
-    // Exclusive queues may stay with the dead: see GUARANTEES.
-    all.assertFree(
-        name ->
-            name.startsWith("classic-") || name.startsWith("quorum-") || name.startsWith("mutex-"));
   }
 
   @Test

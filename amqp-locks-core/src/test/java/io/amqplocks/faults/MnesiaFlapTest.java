@@ -1,6 +1,8 @@
 package io.amqplocks.faults;
 
+import java.time.Duration;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** On 3.10, whose metadata each side of a cut changes for itself. */
@@ -14,6 +16,17 @@ class MnesiaFlapTest extends FlapContract {
   @Override
   boolean onMnesia() {
     return true;
+  }
+
+  /**
+   * Longer than the minute after which nodes give each other up. To stop a server of such a cluster
+   * hangs.
+   */
+  @Tag("rare")
+  @Test
+  void afterALongBreakBetweenNodes() throws Exception {
+    lastFlap("A break", Duration.ofSeconds(70), cluster()::breakOffFromPeers);
+    assertChangedHandsAfter(70);
   }
 
   /**

@@ -162,12 +162,17 @@ public final class Rivalry implements AutoCloseable {
     }
   }
 
-  /** Looks at both and lets those write that say HELD. One thread, again and again. */
+  /**
+   * Looks at both and lets those write that say HELD. One thread, again and again. What is reckoned
+   * as an overlap ends before this look and begins after the last one, so that a machine that stalls in
+   * the middle of a look does not add to it.
+   */
   public void sample() {
     Lease ours = held;
     if (ours == null) {
       return;
     }
+    long before = System.nanoTime();
     boolean oldHeld = write(ours);
     if (fenced) {
       oldNumbers.add(ours.fencingToken().number());
@@ -179,7 +184,7 @@ public final class Rivalry implements AutoCloseable {
       lastHeldNanos = now;
     }
     if (bothHeld && overlapping) {
-      overlapNanos += now - lastSampleNanos;
+      overlapNanos += before - lastSampleNanos;
     }
     overlapping = bothHeld;
     lastSampleNanos = now;
