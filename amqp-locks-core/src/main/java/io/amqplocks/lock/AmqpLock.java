@@ -51,8 +51,9 @@ public interface AmqpLock {
   AmqpLock unfair();
 
   /**
-   * Acquires a slot if one is free. It does not wait for a holder and does not overtake waiters of
-   * this process.
+   * Acquires a slot if one is free. It does not wait for a holder. It asks the broker even if other
+   * threads of this process wait, and may overtake those, as {@code
+   * java.util.concurrent.locks.ReentrantLock.tryLock} may.
    *
    * <p>It takes a few round trips to the broker, which are bounded by the call timeout. If a
    * connection or a channel has to be opened first, which most calls do not need, that is bounded

@@ -129,7 +129,7 @@ public abstract class LockContract {
               }));
       await().until(() -> locks.status().waiting() == number + 1);
     }
-    assertThat(lock.tryAcquire()).as("no overtaking").isEmpty();
+    assertThat(lock.tryAcquire()).as("it is held").isEmpty();
     first.close();
     for (Future<?> each : waiting) {
       each.get(60, TimeUnit.SECONDS);

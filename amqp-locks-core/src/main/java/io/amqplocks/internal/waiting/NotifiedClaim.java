@@ -38,7 +38,10 @@ public record NotifiedClaim(Claim claim, String wakeQueue, Predicate<String> hol
   public Subscription subscribe(Call call, Session session, Runnable wake) {
     try {
       return new NotifiedSubscription(
-          claim, session, WakeQueues.of(session).listen(call.half(), wakeQueue, holders, wake));
+          claim,
+          session,
+          wakeQueue,
+          WakeQueues.of(session).listen(call.half(), wakeQueue, holders, wake));
     } catch (LockException.Unexpected | LockException.Unanswered | LockException.Conflict e) {
       // The node of the wake queue may be down while the lock itself works. The lock is then
       // polled.

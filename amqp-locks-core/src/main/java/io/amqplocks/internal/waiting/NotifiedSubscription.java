@@ -4,28 +4,33 @@ import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.lease.HeldLease;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.wakeup.WakeSubscription;
+import io.amqplocks.internal.wakeup.WakeSubscription.Notification;
 import io.amqplocks.lock.LockException;
-import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Waits to be notified of a release. A holder that died notifies nobody, so attempts are also made
- * now and then. Their times are random, so that processes do not make them all at once.
+ * Waits to be notified of a release. A holder that died notifies nobody, and neither does a client
+ * that knows nothing of notifications. So attempts are also made now and then: see {@link
+ * LookSchedule}. An attempt of that kind that acquires the lock shows an unannounced release.
  */
 final class NotifiedSubscription implements Subscription {
 
-  private static final long SHORTEST = Duration.ofMillis(500).toNanos();
-  private static final long LONGEST = Duration.ofMillis(1500).toNanos();
-
   private final Claim claim;
   private final Session session;
+  private final String wakeQueue;
   private final WakeSubscription wakeup;
+  private final UnannouncedReleases unannounced;
+  private final LookSchedule looks = new LookSchedule();
+  private boolean scheduled;
+  private long lookAt;
+  private long attemptedAt;
 
-  NotifiedSubscription(Claim claim, Session session, WakeSubscription wakeup) {
+  NotifiedSubscription(Claim claim, Session session, String wakeQueue, WakeSubscription wakeup) {
     this.claim = claim;
     this.session = session;
+    this.wakeQueue = wakeQueue;
     this.wakeup = wakeup;
+    unannounced = UnannouncedReleases.of(session);
   }
 
   @Override
@@ -34,7 +39,29 @@ final class NotifiedSubscription implements Subscription {
       throw new LockException.Unreachable(
           "The session ended while waiting for " + call.lock(), null);
     }
-    return wakeup.use() ? claim.attemptWhenTold(call, session) : claim.attempt(call, session);
+    // An attempt before that time has another reason, such as a release in this process.
+    boolean isLook = scheduled && call.ticker().nanos() - lookAt >= 0;
+    Notification notification = wakeup.use();
+    Optional<HeldLease> lease =
+        notification == Notification.NONE
+            ? claim.attempt(call, session)
+            : claim.attemptWhenTold(call, session);
+    attemptedAt = call.ticker().nanos();
+    if (notification != Notification.NONE) {
+      looks.notified();
+    }
+    if (lease.isPresent()) {
+      acquired(notification, isLook);
+    }
+    return lease;
+  }
+
+  private void acquired(Notification notification, boolean isLook) {
+    if (notification == Notification.OF_OTHERS) {
+      unannounced.announced(wakeQueue);
+    } else if (notification == Notification.NONE && isLook) {
+      unannounced.unannounced(wakeQueue, attemptedAt);
+    }
   }
 
   @Override
@@ -44,7 +71,10 @@ final class NotifiedSubscription implements Subscription {
 
   @Override
   public long pauseNanos() {
-    return ThreadLocalRandom.current().nextLong(SHORTEST, LONGEST);
+    long pause = looks.next(unannounced.areExpected(wakeQueue, attemptedAt));
+    scheduled = true;
+    lookAt = attemptedAt + pause;
+    return pause;
   }
 
   @Override

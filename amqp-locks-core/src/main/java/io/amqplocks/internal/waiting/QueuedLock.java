@@ -110,8 +110,7 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
   public Optional<Lease> tryAcquire() {
     AcquireAttempt attempted = begin();
     try {
-      Optional<HeldLease> lease =
-          context.waitQueues.isEmpty(queueKey) ? attempt() : Optional.empty();
+      Optional<HeldLease> lease = attempt();
       lease.ifPresentOrElse(attempted::acquired, () -> attempted.missed(Outcome.BUSY, null));
       return lease.map(Lease.class::cast);
     } catch (RuntimeException | Error e) {

@@ -116,11 +116,6 @@ public final class WaitQueues {
     }
   }
 
-  /** Whether nobody waits for that lock. */
-  boolean isEmpty(Object key) {
-    return !waitQueues.containsKey(key);
-  }
-
   /** Hands the slot to a waiter of this process. Returns false if there is none that can use it. */
   boolean offer(BrokerGrant slot) {
     Queue queue = waitQueues.get(slot.lock());

@@ -22,6 +22,7 @@ import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.Executor;
@@ -56,6 +57,7 @@ public final class WakeQueues {
   private final Executor background;
   private final Duration callTimeout;
   private final AtomicLong lastTag = new AtomicLong();
+  private final String sender = UUID.randomUUID().toString().substring(0, 8);
   private final WaiterPresence presence = new WaiterPresence();
   private final SingleFlight<Channel> publishing;
   private final String virtualHost;
@@ -160,6 +162,11 @@ public final class WakeQueues {
     return channel;
   }
 
+  /** Whether a notification of that content was sent by this session. */
+  boolean isOurs(String content) {
+    return content.equals(sender);
+  }
+
   /**
    * Whether somebody waits for notifications of that queue, as far as earlier notifications can
    * show.
@@ -172,7 +179,7 @@ public final class WakeQueues {
     announcer.keepOpen();
     try {
       presence.notified(queue);
-      channel.basicPublish("", queue, true, NOW_OR_NEVER, new byte[0]);
+      channel.basicPublish("", queue, true, NOW_OR_NEVER, sender.getBytes(StandardCharsets.UTF_8));
       return true;
     } catch (IOException | ShutdownSignalException e) {
       log.debug("Nobody was told by queue {}: {}", queue, BrokerErrors.text(e));

@@ -8,7 +8,7 @@ import io.amqplocks.internal.broker.ConsumerChannelPool;
 import io.amqplocks.internal.broker.Delivery;
 import io.amqplocks.lock.LockId;
 import java.io.IOException;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,13 +16,23 @@ import org.slf4j.LoggerFactory;
  * A subscription of this session to notifications of free slots. Each notification goes to one of
  * all subscribers, in turns. So an unused one is passed on.
  *
- * <p>Concurrency: an arriving notification sets a flag. The thread that clears the flag uses the
+ * <p>Concurrency: an arriving notification sets a reference. The thread that clears it uses the
  * notification, or must pass it on. A notification that arrives after the close is passed on by the
  * client's thread that delivered it.
  */
 public final class WakeSubscription implements ChannelListener {
 
   private static final Logger log = LoggerFactory.getLogger(WakeSubscription.class);
+
+  /** What arrived since the last look. */
+  public enum Notification {
+    /** Nothing. */
+    NONE,
+    /** Only notifications that this session sent. */
+    OF_THIS_SESSION,
+    /** A notification of another process. */
+    OF_OTHERS
+  }
 
   private final LockId lock;
   private final String queue;
@@ -32,7 +42,7 @@ public final class WakeSubscription implements ChannelListener {
   private final QueueDeletedEvents events;
   private final Runnable wake;
   private final WakeQueues queues;
-  private final AtomicBoolean called = new AtomicBoolean();
+  private final AtomicReference<Notification> arrived = new AtomicReference<>(Notification.NONE);
   private volatile boolean left;
   private volatile boolean gone;
 
@@ -62,7 +72,10 @@ public final class WakeSubscription implements ChannelListener {
 
   @Override
   public void delivered(Delivery delivery) throws IOException {
-    called.set(true);
+    boolean ours = queues.isOurs(delivery.content());
+    arrived.accumulateAndGet(
+        ours ? Notification.OF_THIS_SESSION : Notification.OF_OTHERS,
+        (last, next) -> last.compareTo(next) > 0 ? last : next);
     if (left) {
       passOn();
     } else {
@@ -91,9 +104,9 @@ public final class WakeSubscription implements ChannelListener {
     wake.run();
   }
 
-  /** Takes the notification: returns whether one has arrived since the last call. */
-  public boolean use() {
-    return called.getAndSet(false);
+  /** Takes the notification that has arrived since the last call. */
+  public Notification use() {
+    return arrived.getAndSet(Notification.NONE);
   }
 
   /** Whether no notification can arrive any more. */
@@ -130,7 +143,7 @@ public final class WakeSubscription implements ChannelListener {
   }
 
   private void passOn() {
-    if (called.getAndSet(false)) {
+    if (use() != Notification.NONE) {
       boolean unused = queues.tell(lock, queue);
     }
   }

@@ -3,6 +3,7 @@ package io.amqplocks.internal.wakeup;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.amqplocks.internal.wakeup.WakeSubscription.Notification;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.support.ClockedClient;
 import io.amqplocks.support.Fixture;
@@ -74,8 +75,8 @@ class WakeSubscriptionTest {
       assertThat(second.getCount()).as("there was one word").isEqualTo(1);
       leaving.close();
       requireWoken(second);
-      assertThat(next.wakeup().use()).isTrue();
-      assertThat(next.wakeup().use()).as("used once").isFalse();
+      assertThat(next.wakeup().use()).isEqualTo(Notification.OF_OTHERS);
+      assertThat(next.wakeup().use()).as("used once").isEqualTo(Notification.NONE);
     }
   }
 
@@ -92,11 +93,26 @@ class WakeSubscriptionTest {
         await().until(this::allWordsAreAnswered);
         say();
         assertThat(words.tryAcquire(30, TimeUnit.SECONDS)).as("word %d", word).isTrue();
-        assertThat(next.wakeup().use()).isTrue();
+        // From a session to itself, directly or by the one who has left.
+        assertThat(next.wakeup().use()).isNotEqualTo(Notification.NONE);
       }
       assertThat(never.getCount()).isEqualTo(1);
     }
     left.close();
+  }
+
+  /** What this client released itself says nothing of others' habits. */
+  @Test
+  void whoSaidAWordIsKnown() throws Exception {
+    Semaphore words = new Semaphore(0);
+    try (Closing next = new Closing(listen(two, words::release))) {
+      say();
+      assertThat(words.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+      assertThat(next.wakeup().use()).isEqualTo(Notification.OF_THIS_SESSION);
+      assertThat(WakeQueues.of(one.session()).tell(LOCK, queue)).isTrue();
+      assertThat(words.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+      assertThat(next.wakeup().use()).isEqualTo(Notification.OF_OTHERS);
+    }
   }
 
   private record Closing(WakeSubscription wakeup) implements AutoCloseable {
