@@ -2,12 +2,17 @@ package io.amqplocks.admin;
 
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockName;
 
 /**
- * Administers the counters from which the fencing tokens of one lock are drawn. The counter of a
- * slot is created when a token is needed for the first time. A counter may be lost later by
- * deletion, by a policy or with its nodes. Then the slot has no fenced leases until an
- * administrator, who can judge what was lost, renews the counter here.
+ * Administers the counters from which the fencing tokens of one lock are drawn. A counter is
+ * created when a token is needed for the first time. It may be lost later by deletion, by a policy
+ * or with its nodes. Then there are no fenced leases by it until an administrator, who can judge
+ * what was lost, renews the counter here.
+ *
+ * <p>Each slot of a lock without a key has a counter of its own. All locks of one kind whose names
+ * are {@code name:key} ({@link LockName#withoutKey}) share 16 counters, and each slot of each key
+ * draws from one of them.
  *
  * <p>Methods may be called from any process, and repeated after a crash.
  */
@@ -17,6 +22,9 @@ public interface FenceAdmin {
    * Replaces the counter of a slot by a new one with a higher epoch. All later tokens are higher
    * than all earlier ones. No lease is lost. If another administrator renews the same counter, this
    * call waits for up to half a minute.
+   *
+   * <p>If the lock has a key, the counter is renewed for all keys that share it. Their tokens go on
+   * rising, too.
    *
    * <p>Use {@link #renewAbove} instead if the present counter is lost, and was created less than a
    * few minutes ago or by a clock that was ahead of this one.
@@ -33,11 +41,31 @@ public interface FenceAdmin {
   /**
    * Replaces the counter of a slot, like {@link #renew}, by one whose epoch is certainly higher
    * than that of a known token. Use it after the broker lost everything, with the highest token
-   * that the protected resource has seen.
+   * that the protected resource has seen. If the lock has a key, that is the highest token of any
+   * key of its name.
    *
    * @param slot the slot, from 1
    * @param number the {@link FencingToken#number()} of that token, or 0
    * @return the new epoch
    */
   long renewAbove(int slot, long number);
+
+  /**
+   * Renews, one after the other as {@link #renew} does, those of the 16 counters of the keys of
+   * this name that were ever in use: after an upgrade of the broker from 3.x to 4.x, for example.
+   *
+   * @return how many there were
+   * @throws LockException.Invalid if the lock itself has a key; its name without the key is needed
+   */
+  int renewKeys();
+
+  /**
+   * Renews all 16 counters of the keys of this name, like {@link #renewAbove}, also those that were
+   * never in use: the broker may have lost those that were.
+   *
+   * @param number the highest {@link FencingToken#number()} that a resource has seen of any key
+   * @return how many there are
+   * @throws LockException.Invalid if the lock itself has a key; its name without the key is needed
+   */
+  int renewKeysAbove(long number);
 }

@@ -61,7 +61,8 @@ public interface LockAdmin {
   TokenSemaphoreAdmin fencedMutex(String name);
 
   /**
-   * The counters of that lock's fencing tokens. The lock need not exist.
+   * The counters of that lock's fencing tokens, and those that the locks with keys of that name
+   * share. The lock need not exist.
    *
    * @throws LockException.Invalid if it is a token semaphore or a fenced mutex; they draw from
    *     their tokens, and are repaired instead

@@ -17,9 +17,11 @@ public interface AmqpLock {
    * Returns a view of this lock whose leases have a {@link FencingToken}. Fenced and unfenced
    * acquires exclude each other and share one queue of waiters.
    *
-   * <p>A token costs about two more round trips and a write to a quorum queue when the slot is
-   * acquired at the broker, and nothing when it is handed over within the process. The first fenced
-   * acquire of a slot creates its counter, which takes longer. In a token semaphore on a quorum
+   * <p>A token costs about two more round trips and a write to a quorum queue, its counter, when the
+   * slot is acquired at the broker, and nothing when it is handed over within the process. The first
+   * fenced acquire of a slot creates the counter, which takes longer, and the counter stays at the
+   * broker. Locks whose names are {@code name:key} share 16 counters for each name ({@link
+   * LockName#withoutKey}), so there may be as many keys as orders. In a token semaphore on a quorum
    * queue, tokens cost nothing. On a classic queue there are none.
    *
    * <p>Acquires of the returned lock also throw {@link LockException.FenceUnavailable}. They throw

@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.util.Optional;
 
 /**
  * A lock's name: 1 to {@value #MAX_BYTES} bytes in UTF-8, without control characters.
@@ -44,6 +45,16 @@ public record LockName(String value) {
   /** Creates a name from that text. */
   public static LockName of(String value) {
     return new LockName(value);
+  }
+
+  /**
+   * The name before the first colon; empty if this name has no colon, or begins with one. A name
+   * with a colon is that of a lock with a key, {@code name:key}. Locks that differ only in their
+   * keys share the counters of their {@linkplain AmqpLock#fenced() fencing tokens}.
+   */
+  public Optional<LockName> withoutKey() {
+    int colon = value.indexOf(':');
+    return colon < 1 ? Optional.empty() : Optional.of(new LockName(value.substring(0, colon)));
   }
 
   private static int encodedLength(String value) {

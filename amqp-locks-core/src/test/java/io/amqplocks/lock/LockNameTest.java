@@ -44,6 +44,14 @@ class LockNameTest {
   }
 
   @Test
+  void theFirstColonDividesNameAndKey() {
+    assertThat(LockName.of("orders:47:11").withoutKey()).contains(LockName.of("orders"));
+    assertThat(LockName.of("orders:").withoutKey()).contains(LockName.of("orders"));
+    assertThat(LockName.of("orders").withoutKey()).isEmpty();
+    assertThat(LockName.of(":4711").withoutKey()).isEmpty();
+  }
+
+  @Test
   void anIdSaysWhichLock() {
     assertThat(LockId.slotSemaphore("images")).hasToString("slot semaphore 'images'");
     assertThat(LockId.mutex("images")).hasToString("mutex 'images'");

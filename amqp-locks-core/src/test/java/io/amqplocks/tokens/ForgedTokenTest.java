@@ -9,6 +9,7 @@ import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.admin.TokenQueueType;
+import io.amqplocks.internal.broker.FenceCounter;
 import io.amqplocks.internal.tokens.TokenRecord;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.FencingToken;
@@ -240,7 +241,7 @@ class ForgedTokenTest extends TokenAdministered {
   void noForgedCounterPoisonsAResource() throws Exception {
     LockId mutex = LockId.mutex("m");
     FencingToken before = Fences.token(locks.mutex("m"));
-    String counter = fixture.names().counter(mutex, 1, 1);
+    String counter = fixture.names().counter(FenceCounter.of(mutex, 1), 1);
     Tokens.take(holder, counter, 1);
     Fences.publish(
         broker,

@@ -24,9 +24,9 @@ public enum MutexAlgorithm {
    */
   EXCLUSIVE_QUEUE(LockKind.EXCLUSIVE_QUEUE_MUTEX),
   /**
-   * One token on a quorum queue. It is faster, serves waiting calls by priority, and gives each
-   * lease a fencing token. Each name leaves some queues at the broker for good, so names must be
-   * few.
+   * One token on a quorum queue. It is replicated, serves waiting calls by priority, and gives each
+   * lease a fencing token. Each name, and each key, leaves three queues at the broker for good, so
+   * they must be few. For many keys, use {@link #SINGLE_ACTIVE_CONSUMER} with {@code fenced}.
    */
   TOKENS(LockKind.FENCED_MUTEX);
 

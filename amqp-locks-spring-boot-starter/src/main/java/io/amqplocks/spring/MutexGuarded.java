@@ -47,9 +47,10 @@ public @interface MutexGuarded {
    * see {@link SemaphoreGuarded#key}. Properties and metrics go by the name; the mutex is called
    * {@code name:key}.
    *
-   * <p>There can be as many keys as orders, since the queue of a mutex disappears when it has
-   * not been used for a minute. With {@link MutexAlgorithm#TOKENS} keys must be few, because each of them
-   * leaves some queues at the broker for good.
+   * <p>There can be as many keys as orders, also of a {@link #fenced} mutex: the queue of a mutex
+   * disappears when it has not been used for a minute, and the keys of a name share 16 counters of
+   * fencing tokens. With {@link MutexAlgorithm#TOKENS} keys must be few, because each of them leaves
+   * three queues at the broker for good.
    */
   String key() default "";
 
@@ -78,8 +79,8 @@ public @interface MutexGuarded {
    * io.amqplocks.lock.Lease} gets the lease; do not close it. If a method has several locks, such
    * parameters refer to the one that says {@code fenced = true}.
    *
-   * <p>Unless the algorithm is {@link MutexAlgorithm#TOKENS}, a durable queue counts the tokens of each mutex,
-   * and it stays. So with a {@link #key}, keys must be few then.
+   * <p>Unless the algorithm is {@link MutexAlgorithm#TOKENS}, a quorum queue counts the tokens of
+   * the mutex, and it stays. All mutexes of a {@link #key} share 16 such queues.
    */
   boolean fenced() default false;
 

@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>Slot semaphore: {@code PREFIX semaphore.NAME}, followed by {@code .slot.N}, {@code
  *         .holder.N} or {@code .admin}.
  *   <li>Fences: {@code PREFIX fence.KIND.NAME.SLOT.GENERATION}, and {@code PREFIX
- *         epoch.KIND.NAME.SLOT.GENERATION}.
+ *         epoch.KIND.NAME.SLOT.GENERATION}. For locks with keys: {@code keyed-KIND} instead of
+ *         {@code KIND}, the name without the key, and the number of the counter instead of the slot.
  *   <li>Tokens: {@code PREFIX token-semaphore.NAME} or {@code PREFIX fenced-mutex.NAME}, followed
  *         by {@code .tokens.GENERATION}, {@code .record}, {@code .ledger} or {@code .admin}.
  * </ul>
@@ -117,31 +118,31 @@ public record QueueNames(
   }
 
   /**
-   * The counter from which a slot's fencing tokens are drawn. Its name is never used twice: a lost
-   * counter is replaced by one of the next generation.
+   * The queue of a counter of fencing tokens. Its name is never used twice: a lost counter is
+   * replaced by one of the next generation.
    */
-  public String counter(LockId lock, int slot, int generation) {
-    return fence("fence.", lock) + slot + "." + generation;
+  public String counter(FenceCounter counter, int generation) {
+    return fence("fence.", counter) + counter.number() + "." + generation;
   }
 
   /**
    * The queue that exists, for good, once the counter of that generation is in use. These queues
-   * are the history of the slot's counters.
+   * are the history of the counter.
    */
-  public String epoch(LockId lock, int slot, int generation) {
-    return fence("epoch.", lock) + slot + "." + generation;
+  public String epoch(FenceCounter counter, int generation) {
+    return fence("epoch.", counter) + counter.number() + "." + generation;
   }
 
-  /** The mutex of a client that creates or renews the counter of a slot. */
-  public String counterAdmin(LockId lock, int slot) {
-    return fence("fence.", lock) + slot + ".admin";
+  /** The mutex of a client that creates or renews the counter. */
+  public String counterAdmin(FenceCounter counter) {
+    return fence("fence.", counter) + counter.number() + ".admin";
   }
 
   /**
    * A trial counter, which shows what the broker does with counters. Its name has a random ending.
    */
-  public String counterTrial(LockId lock, String random) {
-    return fence("fence.", lock) + "try-" + random;
+  public String counterTrial(FenceCounter counter, String random) {
+    return fence("fence.", counter) + "try-" + random;
   }
 
   /**
@@ -205,7 +206,7 @@ public record QueueNames(
 
   /** The wake queue, by which waiters for the lock are notified. */
   public String wake(LockId lock) {
-    return prefix + "wake." + kind(lock) + "." + lock.name();
+    return prefix + "wake." + kind(lock.kind()) + "." + lock.name();
   }
 
   /** Whether the existence of that queue shows that somebody holds the lock. */
@@ -221,12 +222,13 @@ public record QueueNames(
     };
   }
 
-  private String fence(String family, LockId lock) {
-    return prefix + family + kind(lock) + "." + lock.name() + ".";
+  private String fence(String role, FenceCounter counter) {
+    String keyed = counter.shared() ? "keyed-" : "";
+    return prefix + role + keyed + kind(counter.kind()) + "." + counter.name() + ".";
   }
 
-  private static String kind(LockId lock) {
-    return switch (lock.kind()) {
+  private static String kind(LockKind kind) {
+    return switch (kind) {
       case MUTEX -> "mutex";
       case EXCLUSIVE_QUEUE_MUTEX -> "exclusive";
       case PERSISTENT_MUTEX -> "persistent";

@@ -1,20 +1,20 @@
 package io.amqplocks.internal.fencing;
 
 import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.FenceCounter;
 import io.amqplocks.internal.broker.Futures;
 import io.amqplocks.internal.broker.MessageReading;
 import io.amqplocks.internal.broker.QueueNames;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockException;
-import io.amqplocks.lock.LockId;
 import java.time.Clock;
 import java.util.function.ToLongFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Creates the counters of slots, one generation after the other, under a turn that one creator has
+ * Creates counters, one generation after the other, under a turn that one creator has
  * at a time. It checks what the broker does with such a queue, creates the new counter, deletes the
  * old one, and declares the epoch queue of the new one.
  *
@@ -64,31 +64,31 @@ public final class CounterFactory {
   }
 
   /**
-   * Creates the first counter ever of the slot, unless another client is faster. Returns the
+   * Creates the first generation of the counter, unless another client is faster. Returns the
    * generation that is in use.
    */
-  int begin(Call call, Session session, LockId lock, int slot) {
+  int begin(Call call, Session session, FenceCounter counter) {
     try (CounterAdminConnection connection = CounterAdminConnection.open(call, session)) {
       while (true) {
-        boolean taken = connection.take(call, names.counterAdmin(lock, slot));
-        int newest = newest(call, connection, lock, slot);
+        boolean taken = connection.take(call, names.counterAdmin(counter));
+        int newest = newest(call, connection, counter);
         if (newest > 0) {
           return newest;
         }
         if (taken) {
-          return begin(call, connection, lock, slot);
+          return begin(call, connection, counter);
         }
-        awaitTurn(call, slot);
+        awaitTurn(call, counter);
       }
     }
   }
 
   /** The steps of a creator that has the turn and has found no counter in use. */
-  int begin(Call call, CounterBroker broker, LockId lock, int slot) {
-    tryOut(call, broker, lock);
-    int next = unused(call, broker, lock, slot, 0);
+  int begin(Call call, CounterBroker broker, FenceCounter counter) {
+    tryOut(call, broker, counter);
+    int next = unused(call, broker, counter, 0);
     // Nobody has drawn from a skipped counter, so its epoch does not matter.
-    make(call, broker, lock, slot, 0, next, 0);
+    make(call, broker, counter, 0, next, 0);
     return next;
   }
 
@@ -96,14 +96,14 @@ public final class CounterFactory {
    * Replaces the counter by a new one. Its epoch is above the given one, and above the old
    * counter's. Returns the new epoch.
    */
-  long renew(Call call, Session session, LockId lock, int slot, long aboveEpoch) {
+  long renew(Call call, Session session, FenceCounter counter, long aboveEpoch) {
     try (CounterAdminConnection connection = CounterAdminConnection.open(call, session)) {
-      while (!connection.take(call, names.counterAdmin(lock, slot))) {
-        awaitTurn(call, slot);
+      while (!connection.take(call, names.counterAdmin(counter))) {
+        awaitTurn(call, counter);
       }
       long epoch =
-          renew(call, connection, lock, slot, aboveEpoch, counter -> epoch(call, session, counter));
-      log.info("The fence of slot {} of {} was renewed with epoch {}", slot, lock, epoch);
+          renew(call, connection, counter, aboveEpoch, queue -> epoch(call, session, queue));
+      log.info("Renewed with epoch {}: {}", epoch, counter);
       return epoch;
     }
   }
@@ -116,20 +116,24 @@ public final class CounterFactory {
   long renew(
       Call call,
       CounterBroker broker,
-      LockId lock,
-      int slot,
+      FenceCounter counter,
       long aboveEpoch,
       ToLongFunction<String> epochs) {
-    int newest = newest(call, broker, lock, slot);
-    tryOut(call, broker, lock);
-    int next = unused(call, broker, lock, slot, newest);
+    int newest = newest(call, broker, counter);
+    tryOut(call, broker, counter);
+    int next = unused(call, broker, counter, newest);
     long above = aboveEpoch;
     // An administrator that died may have deleted the old counter. The one that it had made for it
     // tells the old epoch then.
     for (int generation = Math.max(1, newest); generation < next; generation++) {
-      above = Math.max(above, epochs.applyAsLong(names.counter(lock, slot, generation)));
+      above = Math.max(above, epochs.applyAsLong(names.counter(counter, generation)));
     }
-    return make(call, broker, lock, slot, newest, next, above);
+    return make(call, broker, counter, newest, next, above);
+  }
+
+  /** Whether the counter was ever in use. */
+  boolean wasInUse(Call call, Session session, FenceCounter counter) {
+    return session.reader().exists(call, names.epoch(counter, 1));
   }
 
   /**
@@ -142,15 +146,15 @@ public final class CounterFactory {
         && content.epoch() <= clock.instant().getEpochSecond() / 60 + TEN_YEARS;
   }
 
-  private void tryOut(Call call, CounterBroker broker, LockId lock) {
-    QueueRetentionCheck.run(() -> call, broker, random -> names.counterTrial(lock, random));
+  private void tryOut(Call call, CounterBroker broker, FenceCounter counter) {
+    QueueRetentionCheck.run(() -> call, broker, random -> names.counterTrial(counter, random));
   }
 
   /** The first generation after that one whose names were never used. */
-  private int unused(Call call, CounterBroker broker, LockId lock, int slot, int newest) {
+  private int unused(Call call, CounterBroker broker, FenceCounter counter, int newest) {
     int next = newest + 1;
-    while (broker.exists(call, names.counter(lock, slot, next))
-        || broker.exists(call, names.epoch(lock, slot, next))) {
+    while (broker.exists(call, names.counter(counter, next))
+        || broker.exists(call, names.epoch(counter, next))) {
       next++;
     }
     return next;
@@ -160,8 +164,7 @@ public final class CounterFactory {
   private long make(
       Call call,
       CounterBroker broker,
-      LockId lock,
-      int slot,
+      FenceCounter counter,
       int newest,
       int next,
       long aboveEpoch) {
@@ -170,37 +173,36 @@ public final class CounterFactory {
     CounterContent content = new CounterContent(epoch, broker.brokerMajor());
     if (next > MAX_GENERATION || !isBelievable(content)) {
       throw new LockException.FenceUnavailable(
-          "The fence of slot %d of %s was renewed too often, or to be above a number that no fence gave:"
-                  .formatted(slot, lock)
+          "A counter was renewed too often, or to be above a number that no fence gave, %s:"
+                  .formatted(counter)
               + " generation %d, epoch %d, which may be ten years of minutes ahead of the clock"
                   .formatted(next, epoch));
     }
-    String counter = names.counter(lock, slot, next);
-    broker.make(call, counter, content.toString());
-    QueueRetentionCheck.require(call, counter, broker.read(call, counter), 0);
+    String queue = names.counter(counter, next);
+    broker.make(call, queue, content.toString());
+    QueueRetentionCheck.require(call, queue, broker.read(call, queue), 0);
     if (newest > 0) {
-      broker.delete(call, names.counter(lock, slot, newest));
+      broker.delete(call, names.counter(counter, newest));
     }
     for (int generation = next; generation > newest; generation--) {
-      broker.declareEpoch(call, names.epoch(lock, slot, generation));
+      broker.declareEpoch(call, names.epoch(counter, generation));
     }
-    deleteSkipped(call, broker, lock, slot, newest, next);
+    deleteSkipped(call, broker, counter, newest, next);
     return epoch;
   }
 
   /** Deletes the counters between the two generations. The new one is in use by now. */
   private void deleteSkipped(
-      Call call, CounterBroker broker, LockId lock, int slot, int newest, int next) {
+      Call call, CounterBroker broker, FenceCounter counter, int newest, int next) {
     try {
       for (int generation = newest + 1; generation < next; generation++) {
-        broker.delete(call, names.counter(lock, slot, generation));
+        broker.delete(call, names.counter(counter, generation));
       }
     } catch (LockException e) {
       log.warn(
-          "Counters of slot {} of {} before generation {} stay behind and can be deleted: {}",
-          slot,
-          lock,
+          "Queues before generation {} stay behind and can be deleted, of {}: {}",
           next,
+          counter,
           e.getMessage());
     }
   }
@@ -228,20 +230,19 @@ public final class CounterFactory {
         .number();
   }
 
-  private int newest(Call call, CounterBroker broker, LockId lock, int slot) {
+  private int newest(Call call, CounterBroker broker, FenceCounter counter) {
     int newest = 0;
-    while (broker.exists(call, names.epoch(lock, slot, newest + 1))) {
+    while (broker.exists(call, names.epoch(counter, newest + 1))) {
       newest++;
     }
     return newest;
   }
 
-  private static void awaitTurn(Call call, int slot) {
+  private static void awaitTurn(Call call, FenceCounter counter) {
     if (call.remainingNanos() <= PAUSE_NANOS) {
       throw new LockException.FenceUnavailable(
-          "Another process has been making the counter of slot %d of %s for more than %d ms; try again"
-                  .formatted(slot, call.lock(), call.bound().toMillis())
-              + " later");
+          "Another process has been making %s, which %s needs, for more than %d ms; try again later"
+              .formatted(counter, call.lock(), call.bound().toMillis()));
     }
     Futures.pause(PAUSE_NANOS);
   }

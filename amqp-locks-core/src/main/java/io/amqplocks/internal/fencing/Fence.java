@@ -1,23 +1,27 @@
 package io.amqplocks.internal.fencing;
 
 import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.FenceCounter;
 import io.amqplocks.internal.broker.Futures;
 import io.amqplocks.internal.broker.MessageReading;
 import io.amqplocks.internal.broker.QueueNames;
-import io.amqplocks.internal.fencing.GenerationCache.Slot;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockName;
 import java.util.OptionalInt;
 
 /**
  * Draws fencing tokens from the counters at the broker. It fails closed: if anything is wrong with
  * a counter, no token is drawn.
  *
- * <p>Concurrency: the generation of a slot's counter that is in use is cached. The cache may be
- * outdated at any time. That is harmless, because a counter is deleted before the next one comes
- * into use. So an old counter gives no tokens, and the next one is then looked for at the broker.
+ * <p>Concurrency: the generation of a counter that is in use is cached. The cache may be outdated
+ * at any time. That is harmless, because a counter is deleted before the next one comes into use.
+ * So an old counter gives no tokens, and the next one is then looked for at the broker. Any number
+ * of threads, here and in other processes, may draw from one counter: the broker gives its message
+ * to one at a time. Within a process they take turns before that (see {@link DrawTurns}), which
+ * saves requests and is needed for nothing else.
  */
 public final class Fence implements FencingTokenSource {
 
@@ -26,6 +30,7 @@ public final class Fence implements FencingTokenSource {
   private final QueueNames names;
   private final CounterFactory making;
   private final GenerationCache generations = new GenerationCache();
+  private final DrawTurns turns = new DrawTurns();
 
   /** Creates the fences of locks whose queues have those names. */
   public Fence(QueueNames names, CounterFactory making) {
@@ -35,11 +40,15 @@ public final class Fence implements FencingTokenSource {
 
   @Override
   public FencingToken draw(Call call, Session session, LockId lock, int slot) {
-    Slot key = new Slot(lock, slot);
-    OptionalInt remembered = generations.of(key);
-    int generation = remembered.isPresent() ? remembered.getAsInt() : first(call, session, key);
+    FenceCounter counter = FenceCounter.of(lock, slot);
+    return turns.inTurn(call, counter, () -> draw(call, session, counter, slot));
+  }
+
+  private FencingToken draw(Call call, Session session, FenceCounter counter, int slot) {
+    OptionalInt remembered = generations.of(counter);
+    int generation = remembered.isPresent() ? remembered.getAsInt() : first(call, session, counter);
     while (true) {
-      String queue = names.counter(lock, slot, generation);
+      String queue = names.counter(counter, generation);
       MessageReading reading = session.reader().read(call, queue);
       switch (reading.outcome()) {
         case READ -> {
@@ -47,31 +56,31 @@ public final class Fence implements FencingTokenSource {
         }
         case EMPTY -> pause(call, queue);
         case ABSENT -> {
-          int newest = newest(call, session, key, generation);
+          int newest = newest(call, session, counter, generation);
           if (newest == generation) {
             throw unavailable(call, "its counter " + queue + " was deleted");
           }
           generation = newest;
-          generations.put(key, generation);
+          generations.put(counter, generation);
         }
       }
     }
   }
 
   /**
-   * Finds the counter of a slot that is new to this process. The slot may have had any number of
-   * counters, or none yet.
+   * Finds the generation of a counter that is new to this process. The counter may have had any
+   * number of them, or none yet.
    */
-  private int first(Call call, Session session, Slot slot) {
-    int newest = newest(call, session, slot, 0);
-    int generation = newest == 0 ? making.begin(call, session, slot.lock(), slot.number()) : newest;
-    generations.put(slot, generation);
+  private int first(Call call, Session session, FenceCounter counter) {
+    int newest = newest(call, session, counter, 0);
+    int generation = newest == 0 ? making.begin(call, session, counter) : newest;
+    generations.put(counter, generation);
     return generation;
   }
 
-  private int newest(Call call, Session session, Slot slot, int from) {
+  private int newest(Call call, Session session, FenceCounter counter, int from) {
     int newest = from;
-    while (session.reader().exists(call, names.epoch(slot.lock(), slot.number(), newest + 1))) {
+    while (session.reader().exists(call, names.epoch(counter, newest + 1))) {
       newest++;
     }
     return newest;
@@ -118,6 +127,11 @@ public final class Fence implements FencingTokenSource {
     return new LockException.FenceUnavailable(
         "There is no fencing token of %s: %s; an administrator must see why, and renew it with"
                 .formatted(call.lock(), why)
-            + " admin().fence(lock).renew(slot)");
+            + " admin().fence(lock).renew(slot)"
+            + call.lock().name().withoutKey().map(Fence::orAllKeys).orElse(""));
+  }
+
+  private static String orAllKeys(LockName name) {
+    return ", or those of all keys of '" + name + "' with renewKeys()";
   }
 }

@@ -3,7 +3,9 @@ package io.amqplocks.internal.fencing;
 import io.amqplocks.admin.FenceAdmin;
 import io.amqplocks.admin.SlotSemaphoreAdmin;
 import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.FenceCounter;
 import io.amqplocks.internal.broker.Ticker;
+import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.session.Sessions;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockException;
@@ -12,9 +14,9 @@ import io.amqplocks.lock.LockKind;
 import java.time.Duration;
 
 /**
- * Renews the counters of one lock.
+ * Renews the counters of one lock, or those that the locks with keys of one name share.
  *
- * @param lock the lock
+ * @param lock the lock, or the name
  * @param making creates the counters
  * @param sessions the connections to the broker
  * @param ticker the time
@@ -55,7 +57,52 @@ public record FenceAdministration(
           "The fence of slot %d of %s cannot be renewed above %d; slots are 1 to %d, and tokens positive"
               .formatted(slot, lock, number, slots));
     }
-    Call call = Call.on(lock, TIMEOUT, ticker);
-    return making.renew(call, sessions.current(call), lock, slot, FencingToken.epochOf(number));
+    Call call = call();
+    return renew(call, sessions.current(call), FenceCounter.of(lock, slot), number);
+  }
+
+  @Override
+  public int renewKeys() {
+    return renewKeys(false, 0);
+  }
+
+  @Override
+  public int renewKeysAbove(long number) {
+    if (number < 0) {
+      throw new LockException.Invalid(
+          "The fences of the keys of %s cannot be renewed above %d; tokens are positive"
+              .formatted(lock, number));
+    }
+    return renewKeys(true, number);
+  }
+
+  /** Each counter has a bound of its own. What is renewed before another one fails stays so. */
+  private int renewKeys(boolean all, long number) {
+    lock.name()
+        .withoutKey()
+        .ifPresent(
+            name -> {
+              throw new LockException.Invalid(
+                  "The %s has a key; all keys are renewed by the name without one, '%s'"
+                      .formatted(lock, name));
+            });
+    int renewed = 0;
+    for (FenceCounter counter : FenceCounter.sharedBy(lock)) {
+      Call call = call();
+      Session session = sessions.current(call);
+      if (all || making.wasInUse(call, session, counter)) {
+        long unused = renew(call, session, counter, number);
+        renewed++;
+      }
+    }
+    return renewed;
+  }
+
+  private long renew(Call call, Session session, FenceCounter counter, long number) {
+    return making.renew(call, session, counter, FencingToken.epochOf(number));
+  }
+
+  private Call call() {
+    return Call.on(lock, TIMEOUT, ticker);
   }
 }

@@ -27,10 +27,15 @@ class QueueNamesTest {
     assertThat(names.slot(images, 3)).isEqualTo("amqp-locks.semaphore.images.slot.3");
     assertThat(names.holder(images, 3)).isEqualTo("amqp-locks.semaphore.images.holder.3");
     assertThat(names.admin(images)).isEqualTo("amqp-locks.semaphore.images.admin");
-    LockId mutex = LockId.mutex("report");
-    assertThat(names.counter(mutex, 1, 2)).isEqualTo("amqp-locks.fence.mutex.report.1.2");
-    assertThat(names.epoch(mutex, 1, 2)).isEqualTo("amqp-locks.epoch.mutex.report.1.2");
-    assertThat(names.counterAdmin(mutex, 1)).isEqualTo("amqp-locks.fence.mutex.report.1.admin");
+    FenceCounter own = FenceCounter.of(LockId.mutex("report"), 1);
+    assertThat(names.counter(own, 2)).isEqualTo("amqp-locks.fence.mutex.report.1.2");
+    assertThat(names.epoch(own, 2)).isEqualTo("amqp-locks.epoch.mutex.report.1.2");
+    assertThat(names.counterAdmin(own)).isEqualTo("amqp-locks.fence.mutex.report.1.admin");
+    FenceCounter shared = FenceCounter.of(LockId.mutex("orders:4712"), 1);
+    assertThat(names.counter(shared, 2)).isEqualTo("amqp-locks.fence.keyed-mutex.orders.12.2");
+    assertThat(names.epoch(shared, 2)).isEqualTo("amqp-locks.epoch.keyed-mutex.orders.12.2");
+    assertThat(names.counterAdmin(shared))
+        .isEqualTo("amqp-locks.fence.keyed-mutex.orders.12.admin");
   }
 
   @Test
@@ -47,7 +52,11 @@ class QueueNamesTest {
             "1",
             "a.1",
             "a.1.1",
-            "a.1.admin");
+            "a.1.admin",
+            "a:1",
+            "a.slot:1",
+            "a.1:1.1");
+    Set<FenceCounter> counters = new HashSet<>();
     Set<String> all = new HashSet<>();
     for (String each : tricky) {
       LockName name = LockName.of(each);
@@ -55,12 +64,13 @@ class QueueNamesTest {
         assertThat(all.add(names.slot(name, slot))).isTrue();
         assertThat(all.add(names.holder(name, slot))).isTrue();
         for (LockKind kind : LockKind.values()) {
-          LockId lock = new LockId(kind, name);
-          assertThat(all.add(names.counter(lock, slot, 1))).isTrue();
-          assertThat(all.add(names.counter(lock, slot, 11))).isTrue();
-          assertThat(all.add(names.epoch(lock, slot, 1))).isTrue();
-          assertThat(all.add(names.epoch(lock, slot, 11))).isTrue();
-          assertThat(all.add(names.counterAdmin(lock, slot))).isTrue();
+          FenceCounter counter = FenceCounter.of(new LockId(kind, name), slot);
+          assertThat(counters.add(counter)).isTrue();
+          assertThat(all.add(names.counter(counter, 1))).isTrue();
+          assertThat(all.add(names.counter(counter, 11))).isTrue();
+          assertThat(all.add(names.epoch(counter, 1))).isTrue();
+          assertThat(all.add(names.epoch(counter, 11))).isTrue();
+          assertThat(all.add(names.counterAdmin(counter))).isTrue();
         }
       }
       assertThat(all.add(names.admin(name))).isTrue();
@@ -77,10 +87,14 @@ class QueueNamesTest {
     List<String> queues = new ArrayList<>(List.of(longNames.holder(longest, 10_000)));
     for (LockKind kind : LockKind.values()) {
       LockId lock = new LockId(kind, longest);
-      queues.add(longNames.counter(lock, 10_000, 999));
-      queues.add(longNames.epoch(lock, 10_000, 999));
-      queues.add(longNames.counterAdmin(lock, 10_000));
-      queues.add(longNames.counterTrial(lock, "12345678"));
+      LockName longestWithAKey = LockName.of("ü".repeat(99) + "a:");
+      for (LockName name : List.of(longest, longestWithAKey)) {
+        FenceCounter counter = FenceCounter.of(new LockId(kind, name), 10_000);
+        queues.add(longNames.counter(counter, 999));
+        queues.add(longNames.epoch(counter, 999));
+        queues.add(longNames.counterAdmin(counter));
+        queues.add(longNames.counterTrial(counter, "12345678"));
+      }
       queues.add(longNames.tokenTrial(lock, "12345678"));
       queues.add(longNames.recordTrial(lock, "12345678"));
       queues.add(longNames.tokens(lock, 999_999_999));

@@ -3,6 +3,7 @@ package io.amqplocks.internal.fencing;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.FenceCounter;
 import io.amqplocks.internal.broker.QueueNames;
 import io.amqplocks.internal.broker.Ticker;
 import io.amqplocks.internal.fencing.ModelCounters.Crash;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.Test;
 class CounterFactoryTest {
 
   private static final LockId LOCK = LockId.mutex("l");
+  private static final FenceCounter COUNTER = FenceCounter.of(LOCK, 1);
   private static final Instant NOW = Instant.parse("2026-11-22T12:00:00Z");
 
   /** More than any creator takes. */
@@ -38,13 +40,13 @@ class CounterFactoryTest {
   /** As a client's first draw does it: a counter that is in use is not made again. */
   private static void begin(ModelCounters broker, Duration ahead) {
     if (broker.newest() == 0) {
-      int generation = factory(ahead).begin(call(), broker, LOCK, 1);
+      int generation = factory(ahead).begin(call(), broker, COUNTER);
       assertThat(generation).isEqualTo(broker.newest());
     }
   }
 
   private static void renew(ModelCounters broker, Duration ahead, long above) {
-    long unused = factory(ahead).renew(call(), broker, LOCK, 1, above, broker::epoch);
+    long unused = factory(ahead).renew(call(), broker, COUNTER, above, broker::epoch);
   }
 
   /** Whether it died. */

@@ -3,6 +3,7 @@ package io.amqplocks.internal.fencing;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.FenceCounter;
 import io.amqplocks.internal.broker.MessageReading;
 import io.amqplocks.internal.broker.QueueNames;
 import io.amqplocks.lock.FencingToken;
@@ -35,7 +36,7 @@ final class ModelCounters implements CounterBroker {
   }
 
   private final QueueNames names = new QueueNames("p.");
-  private final LockId lock = LockId.mutex("l");
+  private final FenceCounter counter = FenceCounter.of(LockId.mutex("l"), 1);
   private final Map<String, Counter> counters = new TreeMap<>();
   private final Set<String> epochs = new TreeSet<>();
   private final Set<String> everMade = new HashSet<>();
@@ -57,13 +58,13 @@ final class ModelCounters implements CounterBroker {
   }
 
   String counter(int generation) {
-    return names.counter(lock, 1, generation);
+    return names.counter(counter, generation);
   }
 
   /** The generation that a reader would use now; 0 if there is none. */
   int newest() {
     int newest = 0;
-    while (epochs.contains(names.epoch(lock, 1, newest + 1))) {
+    while (epochs.contains(names.epoch(counter, newest + 1))) {
       newest++;
     }
     return newest;

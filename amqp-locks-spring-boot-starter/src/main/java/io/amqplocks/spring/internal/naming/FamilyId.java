@@ -49,7 +49,7 @@ public record FamilyId(Family family, LockName name) {
 
   /** The name before the colon, if this one has a key. */
   public Optional<FamilyId> withoutKey() {
-    return KeyedName.base(name.value()).map(base -> of(family, base));
+    return name.withoutKey().map(base -> new FamilyId(family, base));
   }
 
   /**

@@ -8,13 +8,12 @@ import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
-import java.util.Optional;
 
 /**
  * Names of locks that share the settings of one name and differ by a key: {@code name:key}.
  *
  * <p>Two keys never make one lock. A name that has keys contains no colon, so the first colon
- * divides the two. A key that is not allowed in a lock's name is replaced by its hash. So is a key
+ * divides the two ({@link LockName#withoutKey}). A key that is not allowed in a lock's name is replaced by its hash. So is a key
  * that looks like a hash.
  */
 public final class KeyedName {
@@ -60,12 +59,6 @@ public final class KeyedName {
               .formatted(MAX_BYTES, name));
     }
     return name;
-  }
-
-  /** The name before the colon, if there is a key after it. */
-  static Optional<String> base(String name) {
-    int colon = name.indexOf(COLON);
-    return colon < 1 ? Optional.empty() : Optional.of(name.substring(0, colon));
   }
 
   private static boolean fits(String name) {

@@ -1,0 +1,89 @@
+package io.amqplocks.internal.fencing;
+
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.FenceCounter;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+/**
+ * Turns of the threads of this process at the counters. A counter has one message, so two draws at
+ * once cannot both succeed: the second one would find the counter empty, pause, and ask again. And
+ * the threads that find a new counter missing would all try to create it.
+ *
+ * <p>Concurrency: turns save requests, and nothing relies on them: other processes take no part,
+ * and a caller whose bound ends leaves. A turn is handed on in the order of arrival. Each counter
+ * has turns of its own, so a counter that hangs delays no other. The entry of a counter is in the
+ * map while somebody has its turn or waits for it; the map's atomic {@code compute} counts those.
+ */
+final class DrawTurns {
+
+  private final Map<FenceCounter, Turn> turns = new ConcurrentHashMap<>();
+
+  /** The turn at one counter. The number of users is read and written within the map only. */
+  private static final class Turn {
+    final Semaphore free = new Semaphore(1, true);
+    int users;
+  }
+
+  /**
+   * Draws when it is this caller's turn.
+   *
+   * @throws io.amqplocks.lock.LockException.Unanswered if the call's bound ends first
+   */
+  <T> T inTurn(Call call, FenceCounter counter, Supplier<T> draw) {
+    Turn turn = join(counter);
+    try {
+      if (!isReached(turn, call.remainingNanos())) {
+        throw call.unanswered("draw from " + counter + ", after other threads of this process");
+      }
+      try {
+        return draw.get();
+      } finally {
+        turn.free.release();
+      }
+    } finally {
+      leave(counter);
+    }
+  }
+
+  private Turn join(FenceCounter counter) {
+    return turns.compute(
+        counter,
+        (same, there) -> {
+          Turn turn = there == null ? new Turn() : there;
+          turn.users++;
+          return turn;
+        });
+  }
+
+  private void leave(FenceCounter counter) {
+    turns.computeIfPresent(counter, (same, turn) -> --turn.users == 0 ? null : turn);
+  }
+
+  /** An interrupt does not end the wait, as with all of a call's steps. */
+  private static boolean isReached(Turn turn, long nanos) {
+    long end = System.nanoTime() + nanos;
+    boolean interrupted = false;
+    try {
+      while (true) {
+        try {
+          return turn.free.tryAcquire(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  /** How many counters have somebody. */
+  int size() {
+    return turns.size();
+  }
+}
