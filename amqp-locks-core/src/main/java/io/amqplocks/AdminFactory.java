@@ -1,6 +1,7 @@
 package io.amqplocks;
 
 import io.amqplocks.admin.FenceAdmin;
+import io.amqplocks.admin.KeySweep;
 import io.amqplocks.admin.LockAdmin;
 import io.amqplocks.admin.MutexAdmin;
 import io.amqplocks.admin.PersistentMutexAdmin;
@@ -18,6 +19,7 @@ import io.amqplocks.internal.slots.SlotAdministration;
 import io.amqplocks.internal.slots.SlotChanges;
 import io.amqplocks.internal.slots.Slots;
 import io.amqplocks.internal.tokens.admin.AdminTurn;
+import io.amqplocks.internal.tokens.admin.KeySweeping;
 import io.amqplocks.internal.tokens.admin.TokenAdministration;
 import io.amqplocks.internal.waiting.Claim;
 import io.amqplocks.internal.waiting.QueuedLock;
@@ -124,22 +126,29 @@ record AdminFactory(Components components) implements LockAdmin {
    * administrators.
    */
   TokenAdministration tokens(LockId id, Duration timeout) {
-    return new TokenAdministration(
-        new AdminTurn(
-            id,
-            components.names,
-            components.sessions,
-            components.callTimeout,
-            Ticker.SYSTEM,
-            Clock.systemUTC(),
-            timeout),
-        components.withdrawals);
+    return new TokenAdministration(turn(id, timeout), components.withdrawals);
+  }
+
+  private AdminTurn turn(LockId id, Duration timeout) {
+    return new AdminTurn(
+        id,
+        components.names,
+        components.sessions,
+        components.callTimeout,
+        Ticker.SYSTEM,
+        Clock.systemUTC(),
+        timeout);
   }
 
   @Override
   public FenceAdmin fence(LockId lock) {
     return new FenceAdministration(
         lock, components.counterFactory, components.sessions, Ticker.SYSTEM);
+  }
+
+  @Override
+  public KeySweep sweepKeys(LockId name, Duration unused) {
+    return new KeySweeping(turn(name, AdminTurn.TIMEOUT)).sweep(unused);
   }
 
   @Override

@@ -2,6 +2,8 @@ package io.amqplocks.admin;
 
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockName;
+import java.time.Duration;
 import java.util.Optional;
 
 /** Administers the locks that outlive their clients. */
@@ -68,6 +70,31 @@ public interface LockAdmin {
    *     their tokens, and are repaired instead
    */
   FenceAdmin fence(LockId lock);
+
+  /**
+   * Removes token semaphores, or fenced mutexes, of keys that nobody uses: locks of that kind whose
+   * names are {@code name:key} ({@link LockName#withoutKey}). All keys are found that were ever
+   * created, by any process. A lock that is removed is created again by whoever creates locks: at
+   * its next use for a fenced mutex, and with the starter; else it is not found.
+   *
+   * <p>This call looks at each lock as its only administrator. A lock is removed if all of its
+   * tokens are idle now, if they were at an earlier call and were not acquired since, and if that
+   * call was that long ago. So it takes two calls at least. A classic queue does not show whether a
+   * token was acquired; there the lock is removed if it was idle at all calls in between, and at
+   * two at least. Nobody who holds a token ever loses it by this. Whoever tries to acquire one at
+   * the moment of the look, for a few milliseconds, may find the lock busy.
+   *
+   * <p>A lock also stays if it was created or changed within the last hour, if anything of it is to
+   * be {@linkplain TokenSemaphoreAdmin#repair repaired}, or if another administrator is at work.
+   * The call ends after about half a minute or a thousand keys. {@link KeySweep#left} says whether
+   * it should be repeated.
+   *
+   * @param name the kind, and the name without a key
+   * @param unused for how long nobody must have used a lock, zero or more
+   * @throws LockException.Invalid if it is another kind of lock, if the name has a key, or if the
+   *     semaphores follow the plain protocol
+   */
+  KeySweep sweepKeys(LockId name, Duration unused);
 
   /**
    * The queue that an operator deletes at the broker to revoke the slot from its holder, for tools

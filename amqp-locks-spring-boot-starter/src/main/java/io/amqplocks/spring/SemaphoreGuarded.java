@@ -123,8 +123,9 @@ public @interface SemaphoreGuarded {
    * of a key is created at the first use of the key, and nothing removes it automatically. So keys
    * must be few: tenants, not orders. There are three ways to have fewer. Reduce many keys to a
    * few, as in {@code T(Math).floorMod(#order.id.hashCode(), 64)}. If one call at a time is enough,
-   * use {@link MutexGuarded}, which leaves nothing behind. Or let an administrator destroy idle
-   * semaphores, which are created again at their next use.
+   * use {@link MutexGuarded}, which leaves nothing behind. Or {@linkplain
+   * io.amqplocks.admin.LockAdmin#sweepKeys sweep} the keys of tokens that nobody has used for a
+   * time; they are created again at their next use.
    */
   String key() default "";
 

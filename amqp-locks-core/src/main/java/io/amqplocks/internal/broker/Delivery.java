@@ -22,7 +22,8 @@ public record Delivery(Channel channel, long tag, String content, long returns) 
   /** Longer than all of our messages. A longer one is a stranger's, and is read as empty. */
   private static final int LONGEST = 1 << 20;
 
-  static Delivery of(
+  /** A message that was pushed to a consumer. */
+  public static Delivery of(
       Channel channel, long tag, @Nullable BasicProperties properties, byte @Nullable [] body) {
     return new Delivery(
         channel, tag, text(body), returns(properties == null ? null : properties.getHeaders()));

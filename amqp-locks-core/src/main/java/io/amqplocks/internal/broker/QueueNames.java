@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  *         {@code KIND}, the name without the key, and the number of the counter instead of the slot.
  *   <li>Tokens: {@code PREFIX token-semaphore.NAME} or {@code PREFIX fenced-mutex.NAME}, followed
  *         by {@code .tokens.GENERATION}, {@code .record}, {@code .ledger} or {@code .admin}.
+ *   <li>Indexes of keys: {@code PREFIX keys.KIND.NAME}.
  * </ul>
  *
  * <p>The part after the lock's name is unambiguous. Read from the end, a queue name belongs to one
@@ -196,6 +197,11 @@ public record QueueNames(
   /** The mutex of an administrator that changes tokens. */
   public String tokenAdmin(LockId lock) {
     return tokenFamily(lock) + ".admin";
+  }
+
+  /** The queue with the name of each lock of that kind whose name is this one and a key. */
+  public String keys(LockId name) {
+    return prefix + "keys." + kind(name.kind()) + "." + name.name();
   }
 
   private String tokenFamily(LockId lock) {

@@ -43,6 +43,11 @@ public record AdminTurn(
   /** How long one administrator waits for another unless its caller has less time. */
   public static final Duration TIMEOUT = Duration.ofSeconds(30);
 
+  /** The turn at another lock, with less time to wait for it. */
+  AdminTurn of(LockId other, Duration atMost) {
+    return new AdminTurn(other, names, sessions, callTimeout, ticker, clock, atMost);
+  }
+
   /** A call on this semaphore. */
   Call call() {
     return Call.on(lock, callTimeout, ticker);

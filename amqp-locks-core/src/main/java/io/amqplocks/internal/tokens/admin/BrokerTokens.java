@@ -48,6 +48,21 @@ final class BrokerTokens implements TokenBroker, AutoCloseable {
   }
 
   @Override
+  public void enlist() {
+    lock.name()
+        .withoutKey()
+        .filter(name -> !names.hasPlainTokens(lock))
+        .map(name -> names.keys(new LockId(lock.kind(), name)))
+        .ifPresent(
+            index -> {
+              // One that an older version of the broker made will do.
+              boolean unused = connection.isRecordAsWanted(calls.get(), index);
+              String entry = new KeyEntry(lock.name(), null).toString();
+              connection.publish(calls.get(), index, List.of(entry));
+            });
+  }
+
+  @Override
   public void forget() {
     ledger.delete();
   }

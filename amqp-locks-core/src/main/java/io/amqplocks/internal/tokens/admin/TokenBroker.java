@@ -21,6 +21,9 @@ interface TokenBroker {
   /** Writes the next version of the record. */
   void write(TokenRecord next);
 
+  /** Enters the semaphore in the index of the keys of its name, if it has a key. */
+  void enlist();
+
   /** Deletes the record, with all that it remembers of the semaphore. */
   void forget();
 

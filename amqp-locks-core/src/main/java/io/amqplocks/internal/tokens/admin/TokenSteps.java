@@ -64,6 +64,9 @@ class TokenSteps {
       return exists(record) ? settle(record) : move(record, record.slots(), record.type());
     }
     if (!exists(record)) {
+      long unused = epochs.next(record);
+      // Before the queue, so that a sweep finds whatever comes into being.
+      broker.enlist();
       return move(record, wanted, type);
     }
     if (record.slots() != wanted || record.type() != type) {

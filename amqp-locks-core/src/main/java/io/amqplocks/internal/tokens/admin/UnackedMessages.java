@@ -50,7 +50,7 @@ public final class UnackedMessages implements AutoCloseable {
    */
   private static final int MOST_IN_HAND = 65_535;
 
-  private static final Message END = new Message(0, "");
+  private static final Message END = new Message(0, "", 0);
 
   /**
    * The most messages to remove at once. With more than 32 acknowledgements that the log has not
@@ -62,7 +62,7 @@ public final class UnackedMessages implements AutoCloseable {
 
   private final Channel channel;
   private final String queue;
-  private final Map<Long, String> held = new LinkedHashMap<>();
+  private final Map<Long, Message> held = new LinkedHashMap<>();
   private final Set<Long> asked = new HashSet<>();
   private final BlockingQueue<Message> received = new LinkedBlockingQueue<>();
   private volatile @Nullable ShutdownSignalException broken;
@@ -76,8 +76,14 @@ public final class UnackedMessages implements AutoCloseable {
    *
    * @param tag its delivery tag
    * @param text its text
+   * @param returns how often it was taken and put back before; 0 if the queue does not count that
    */
-  public record Message(long tag, String text) {}
+  public record Message(long tag, String text, long returns) {
+
+    private static Message of(Delivery delivery) {
+      return new Message(delivery.tag(), delivery.content(), delivery.returns());
+    }
+  }
 
   UnackedMessages(Channel channel, String queue) {
     this.channel = channel;
@@ -97,11 +103,14 @@ public final class UnackedMessages implements AutoCloseable {
     try {
       while (taken.size() < most) {
         Command reply = AdminConnection.rpc(call, channel, get);
-        if (!(reply.getMethod() instanceof GetOk got)) {
+        Delivery got = Delivery.got(channel, reply);
+        if (got == null) {
           break;
         }
-        taken.add(add(got.getDeliveryTag(), reply.getContentBody()));
-        asked.add(got.getDeliveryTag());
+        Message message = Message.of(got);
+        held.put(message.tag(), message);
+        asked.add(message.tag());
+        taken.add(message);
       }
       return taken;
     } catch (ExecutionException e) {
@@ -112,12 +121,6 @@ public final class UnackedMessages implements AutoCloseable {
     } catch (IOException | TimeoutException | ShutdownSignalException e) {
       throw failed(call, e);
     }
-  }
-
-  private Message add(long tag, byte[] body) {
-    Message message = new Message(tag, Delivery.text(body));
-    held.put(tag, message.text());
-    return message;
   }
 
   /**
@@ -189,7 +192,7 @@ public final class UnackedMessages implements AutoCloseable {
         ShutdownSignalException signal = broken;
         throw signal == null ? absent(call) : failed(call, signal);
       }
-      held.put(message.tag(), message.text());
+      held.put(message.tag(), message);
       return Optional.of(message);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -211,11 +214,9 @@ public final class UnackedMessages implements AutoCloseable {
         message != null && !message.equals(END);
         message = received.peek()) {
       received.remove();
-      held.put(message.tag(), message.text());
+      held.put(message.tag(), message);
     }
-    return held.entrySet().stream()
-        .map(each -> new Message(each.getKey(), each.getValue()))
-        .toList();
+    return List.copyOf(held.values());
   }
 
   /** Passes deliveries to the thread that uses this. */
@@ -228,7 +229,8 @@ public final class UnackedMessages implements AutoCloseable {
     @Override
     public void handleDelivery(
         String tag, Envelope envelope, BasicProperties properties, byte[] body) {
-      received.add(new Message(envelope.getDeliveryTag(), Delivery.text(body)));
+      received.add(
+          Message.of(Delivery.of(getChannel(), envelope.getDeliveryTag(), properties, body)));
     }
 
     @Override

@@ -7,6 +7,7 @@ import io.amqplocks.internal.tokens.admin.UnackedMessages.Message;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -29,7 +30,9 @@ final class ModelTokens implements TokenBroker {
   private final List<String> held = new ArrayList<>();
   private final List<TokenRecord> ledger = new ArrayList<>();
   private final List<TokenRecord> copies = new ArrayList<>();
+  private final Map<String, Long> returns = new HashMap<>();
   private long lastTag;
+  private boolean enlisted;
   private int takenFrom;
   int effectsLeft = Integer.MAX_VALUE;
   int most;
@@ -46,6 +49,7 @@ final class ModelTokens implements TokenBroker {
   }
 
   private void putBack(String text) {
+    returns.merge(text, 1L, Long::sum);
     if (queues.containsKey(takenFrom)) {
       queues.get(takenFrom).add(text);
     }
@@ -61,6 +65,7 @@ final class ModelTokens implements TokenBroker {
 
   /** And give all back. */
   void release() {
+    held.forEach(text -> returns.merge(text, 1L, Long::sum));
     if (queues.containsKey(known().generation())) {
       queues.get(known().generation()).addAll(held);
     }
@@ -133,6 +138,17 @@ final class ModelTokens implements TokenBroker {
     }
   }
 
+  @Override
+  public void enlist() {
+    effect();
+    enlisted = true;
+  }
+
+  /** A sweep found no semaphore. */
+  void strike() {
+    enlisted = false;
+  }
+
   /** As the real ledger: what all read goes first. */
   @Override
   public void forget() {
@@ -168,6 +184,9 @@ final class ModelTokens implements TokenBroker {
     if (!everMade.add(generation) && !plain) {
       throw new AssertionError("generation " + generation + " made twice");
     }
+    if (!enlisted) {
+      throw new AssertionError("no sweep would find generation " + generation);
+    }
     queues.put(generation, new ArrayList<>());
   }
 
@@ -200,7 +219,8 @@ final class ModelTokens implements TokenBroker {
         List<String> idle = queue(generation);
         List<Message> taken = new ArrayList<>();
         while (taken.size() < number && !idle.isEmpty()) {
-          taken.add(new Message(++lastTag, idle.remove(0)));
+          String text = idle.remove(0);
+          taken.add(new Message(++lastTag, text, returns.getOrDefault(text, 0L)));
         }
         received.addAll(taken);
         return taken;

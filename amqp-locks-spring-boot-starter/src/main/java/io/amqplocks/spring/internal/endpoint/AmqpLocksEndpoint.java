@@ -11,9 +11,11 @@ import io.amqplocks.spring.internal.endpoint.OperatedLock.Done;
 import java.security.Principal;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,8 +33,8 @@ import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 /**
  * The locks of this application under {@code /actuator/amqplocks}, and each under its kind and
  * name, as in {@code /actuator/amqplocks/semaphore/images}. There a POST with {@code {"slots": 7}}
- * resizes a semaphore, one with {@code {"enabled": false}} disables a persistent mutex, and a
- * DELETE takes the lock from all who hold it; the lock itself stays. Only reading is allowed unless
+ * resizes a semaphore, one with {@code {"sweepKeysUnusedFor": "24h"}} removes its keys that nobody
+ * uses, one with {@code {"enabled": false}} disables a persistent mutex, and a DELETE takes the lock from all who hold it; the lock itself stays. Only reading is allowed unless
  * {@code management.endpoint.amqplocks.access=unrestricted}.
  *
  * <p>Of a mutex and a semaphore of one name the kind says which is meant; the algorithm is that
@@ -109,7 +111,9 @@ public final class AmqpLocksEndpoint {
         });
   }
 
-  /** Resizes a semaphore, or enables or disables a persistent mutex. */
+  /**
+   * Resizes a semaphore, removes the unused keys of one, or enables or disables a persistent mutex.
+   */
   @WriteOperation
   public WebEndpointResponse<?> change(
       SecurityContext caller,
@@ -117,21 +121,29 @@ public final class AmqpLocksEndpoint {
       @Selector(match = Selector.Match.ALL_REMAINING) String[] name,
       @Nullable String algorithm,
       @Nullable Integer slots,
-      @Nullable Boolean enabled) {
+      @Nullable Boolean enabled,
+      @Nullable Duration sweepKeysUnusedFor) {
     return change(
         caller,
         () -> parse(kind, name, algorithm),
         id -> {
-          if (slots != null && enabled == null) {
+          long given =
+              Stream.of(slots, enabled, sweepKeysUnusedFor).filter(Objects::nonNull).count();
+          if (given == 1 && slots != null) {
             return new RequestedChange("resize to " + slots, () -> changes.resize(id, slots));
           }
-          if (enabled != null && slots == null) {
+          if (given == 1 && enabled != null) {
             return new RequestedChange(
                 enabled ? "enable" : "disable", () -> changes.enable(id, enabled));
           }
+          if (given == 1 && sweepKeysUnusedFor != null) {
+            return new RequestedChange(
+                "sweep keys unused for " + sweepKeysUnusedFor,
+                () -> changes.sweepKeys(id, sweepKeysUnusedFor));
+          }
           throw new LockException.Invalid(
-              "Say what to change: {\"slots\": 5} of a semaphore, or {\"enabled\": true} of a"
-                  + " persistent mutex");
+              "Say what to change: {\"slots\": 5} or {\"sweepKeysUnusedFor\": \"24h\"} of a semaphore,"
+                  + " or {\"enabled\": true} of a persistent mutex");
         });
   }
 

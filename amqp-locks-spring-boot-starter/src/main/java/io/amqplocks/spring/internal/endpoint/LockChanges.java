@@ -1,12 +1,14 @@
 package io.amqplocks.spring.internal.endpoint;
 
 import io.amqplocks.AmqpLocks;
+import io.amqplocks.admin.KeySweep;
 import io.amqplocks.admin.SemaphoreAdmin;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.internal.catalog.LockCatalog;
 import io.amqplocks.spring.internal.endpoint.LockDescriptor.Configured;
 import io.amqplocks.spring.internal.endpoint.OperatedLock.Done;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -44,6 +46,20 @@ record LockChanges(AmqpLocks locks, LockCatalog catalog) {
     String both =
         Stream.of(first, second).filter(Objects::nonNull).collect(Collectors.joining(" "));
     return both.isEmpty() ? null : both;
+  }
+
+  /**
+   * Removes the semaphores of keys that nobody used for that long.
+   *
+   * @throws LockException.Invalid if it is another kind of lock, or that of a key itself
+   */
+  Done sweepKeys(LockId id, Duration unused) {
+    KeySweep swept = locks.admin().sweepKeys(id, unused);
+    return new Done(
+        "keys removed: %d, kept: %d".formatted(swept.removed().size(), swept.kept()),
+        swept.left() == 0
+            ? "A key is removed by a later request, which finds that it was not used since."
+            : "%d keys were not looked at: send the request again.".formatted(swept.left()));
   }
 
   /**

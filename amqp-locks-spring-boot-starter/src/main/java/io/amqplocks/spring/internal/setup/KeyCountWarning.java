@@ -30,7 +30,8 @@ final class KeyCountWarning {
     if (keys >= MANY && Integer.bitCount(keys / MANY) == 1 && keys % MANY == 0) {
       log.warn(
           "This process has used the {} with {} keys by now. Each has left durable queues at the broker, and"
-              + " nothing removes them by itself: have fewer keys, as by a remainder of a hash, or a mutex",
+              + " nothing removes them by itself: have fewer keys, as by a remainder of a hash, or a mutex;"
+              + " or sweep those that nobody uses, by admin().sweepKeys or the endpoint amqplocks",
           known,
           keys);
     }

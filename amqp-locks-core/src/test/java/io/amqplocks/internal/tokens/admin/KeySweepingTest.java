@@ -1,0 +1,262 @@
+package io.amqplocks.internal.tokens.admin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.admin.KeySweep;
+import io.amqplocks.admin.TokenQueueType;
+import io.amqplocks.internal.broker.Ticker;
+import io.amqplocks.internal.tokens.TokenRecord;
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.FencingToken;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockName;
+import io.amqplocks.support.ClockedClient;
+import io.amqplocks.support.Fences;
+import io.amqplocks.support.Fixture;
+import io.amqplocks.support.Tokens;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Sweeps of keys, with semaphores that were created days ago by the clock of their creator. */
+@BrokerTest(everyLine = true)
+class KeySweepingTest {
+
+  private static final LockId NAME = LockId.tokenSemaphore("c");
+  private static final Duration LONG = Duration.ofSeconds(30);
+
+  private final ExecutorService threads = Executors.newCachedThreadPool();
+  private final AtomicLong minutesAgo = new AtomicLong(Duration.ofDays(30).toMinutes());
+  @RegisterExtension private final Fixture fixture = new Fixture();
+  private Broker broker;
+  private ClockedClient client;
+  private AmqpLocks locks;
+
+  @BeforeEach
+  void open(Broker broker) throws Exception {
+    this.broker = broker;
+    client = new ClockedClient(broker, Duration.ofSeconds(30));
+    locks = fixture.open();
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    threads.shutdownNow();
+    client.close();
+  }
+
+  /** No two creations are in the same minute, as a name of a queue is not used twice. */
+  private TokenRecord create(LockId lock, int slots, TokenQueueType type) {
+    Instant then = Instant.now().minus(Duration.ofMinutes(minutesAgo.getAndDecrement()));
+    AdminTurn turn =
+        new AdminTurn(
+            lock,
+            fixture.names(),
+            client.sessions(),
+            Duration.ofSeconds(10),
+            Ticker.SYSTEM,
+            Clock.fixed(then, ZoneOffset.UTC),
+            LONG);
+    return turn.during(steps -> steps.create(slots, type, true));
+  }
+
+  private KeySweep sweep() {
+    return locks.admin().sweepKeys(NAME, Duration.ZERO);
+  }
+
+  private List<String> queuesOf(String lock) {
+    return Tokens.queues(broker, fixture.prefix() + "token-semaphore." + lock + ".");
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void whatNobodyUsesGoesWhole(TokenQueueType type) throws Exception {
+    for (String key : List.of("c:unused", "c:used", "c:held")) {
+      create(LockId.tokenSemaphore(key), 3, type);
+      assertThat(queuesOf(key)).hasSize(3);
+    }
+    assertThat(sweep()).isEqualTo(new KeySweep(List.of(), 3, 0));
+    locks.tokenSemaphore("c:used").acquire(LONG).close();
+    try (Lease held = locks.tokenSemaphore("c:held").acquire(LONG)) {
+      KeySweep second = sweep();
+      assertThat(second.removed()).contains(LockName.of("c:unused"));
+      // A classic queue does not count its deliveries.
+      if (type == TokenQueueType.QUORUM) {
+        assertThat(second.removed()).hasSize(1);
+      }
+      assertThat(queuesOf("c:unused")).isEmpty();
+      assertThat(held.verify()).isEqualTo(LeaseState.HELD);
+      assertThat(queuesOf("c:held")).hasSize(3);
+    }
+    await()
+        .untilAsserted(
+            () -> {
+              KeySweep unused = sweep();
+              assertThat(Tokens.queues(broker, fixture.prefix() + "token-semaphore.")).isEmpty();
+            });
+    assertThat(sweep()).isEqualTo(new KeySweep(List.of(), 0, 0));
+    assertThatThrownBy(() -> locks.tokenSemaphore("c:used").acquire(LONG))
+        .isInstanceOf(LockException.NotFound.class);
+    // As if it had never been.
+    locks.admin().tokenSemaphore("c:used").create(2, type);
+    locks.tokenSemaphore("c:used").acquire(LONG).close();
+  }
+
+  @Test
+  void whatWasMadeJustNowStays() throws Exception {
+    locks.admin().tokenSemaphore("c:new").create(1, TokenQueueType.QUORUM);
+    locks.admin().tokenSemaphore("c").create(1, TokenQueueType.QUORUM);
+    assertThat(sweep()).isEqualTo(new KeySweep(List.of(), 1, 0));
+    assertThat(sweep()).isEqualTo(new KeySweep(List.of(), 1, 0));
+    // Destroyed, and remembered for an hour; the entry is needed to forget it then.
+    locks.admin().tokenSemaphore("c:new").destroy();
+    assertThat(sweep()).isEqualTo(new KeySweep(List.of(), 1, 0));
+    assertThat(queuesOf("c:new")).hasSize(2);
+  }
+
+  @Test
+  void aFencedMutexIsMadeAgainAtItsNextUse() throws Exception {
+    LockId id = LockId.fencedMutex("m:1");
+    create(id, 1, TokenQueueType.QUORUM);
+    AmqpLock mutex = locks.fencedMutex("m:1");
+    FencingToken before = Fences.token(mutex);
+    await()
+        .until(
+            () ->
+                locks.admin().sweepKeys(LockId.fencedMutex("m"), Duration.ZERO).removed().size()
+                    == 1);
+    assertThat(Tokens.queues(broker, fixture.prefix() + "fenced-mutex.")).isEmpty();
+    assertThat(Fences.token(mutex).isAfter(before)).isTrue();
+  }
+
+  @Test
+  void entriesTooManyAndStrangeMessagesGo() throws Exception {
+    create(LockId.tokenSemaphore("c:1"), 1, TokenQueueType.QUORUM);
+    String index = fixture.names().keys(NAME);
+    assertThat(Tokens.idle(broker, index)).containsExactly("key c:1");
+    for (String text : List.of("rubbish", "key d:1", "key c:1", "key c:never")) {
+      Fences.publish(broker, index, text);
+    }
+    KeySweep first = sweep();
+    assertThat(first).isEqualTo(new KeySweep(List.of(LockName.of("c:never")), 1, 0));
+    assertThat(Tokens.idle(broker, index))
+        .singleElement()
+        .asString()
+        .matches("idle since \\d+ generation \\d+ returns 1 key c:1");
+    assertThat(sweep().removed()).containsExactly(LockName.of("c:1"));
+    assertThat(Tokens.idle(broker, index)).isEmpty();
+  }
+
+  @Test
+  void aKeyWithAnotherAdministratorOrWithoutItsQueueIsKept() throws Exception {
+    create(LockId.tokenSemaphore("c:1"), 1, TokenQueueType.QUORUM);
+    LockId busy = LockId.tokenSemaphore("c:2");
+    create(busy, 1, TokenQueueType.QUORUM);
+    try (com.rabbitmq.client.Connection other = fixture.stranger()) {
+      other
+          .createChannel()
+          .queueDeclare(fixture.names().tokenAdmin(busy), false, true, false, null);
+      assertThat(sweep().kept()).isEqualTo(2);
+      assertThat(sweep().removed()).containsExactly(LockName.of("c:1"));
+    }
+    TokenRecord record = create(LockId.tokenSemaphore("c:1"), 1, TokenQueueType.QUORUM);
+    fixture.delete(fixture.names().tokens(LockId.tokenSemaphore("c:1"), record.generation()));
+    assertThat(sweep().kept()).isEqualTo(2);
+    assertThat(sweep().removed()).containsExactly(LockName.of("c:2"));
+  }
+
+  /** Holders, creators and sweepers, who know nothing of each other. */
+  @ParameterizedTest
+  @EnumSource
+  void neverMoreHoldersThanSlotsAndNoneLosesItsLease(TokenQueueType type) throws Exception {
+    int slots = 2;
+    LockId id = LockId.tokenSemaphore("c:1");
+    AtomicInteger holders = new AtomicInteger();
+    AtomicInteger leases = new AtomicInteger();
+    AtomicInteger removals = new AtomicInteger();
+    long end = System.nanoTime() + Duration.ofSeconds(8).toNanos();
+    List<Callable<Boolean>> work = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      AmqpLock semaphore = fixture.open().tokenSemaphore("c:1");
+      work.add(
+          () -> {
+            while (System.nanoTime() < end) {
+              try (Lease lease = semaphore.acquire(LONG)) {
+                assertThat(holders.incrementAndGet()).isLessThanOrEqualTo(slots);
+                assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+                holders.decrementAndGet();
+                leases.incrementAndGet();
+              } catch (LockException.NotFound e) {
+                create(id, slots, type);
+              }
+              // All pause at the same times, so that sweeps find it unused.
+              await().pollInterval(Duration.ofMillis(5)).until(() -> isBusyTime(end));
+            }
+            return true;
+          });
+    }
+    for (int i = 0; i < 2; i++) {
+      AmqpLocks sweeper = fixture.open();
+      work.add(
+          () -> {
+            while (System.nanoTime() < end) {
+              removals.addAndGet(sweeper.admin().sweepKeys(NAME, Duration.ZERO).removed().size());
+            }
+            return true;
+          });
+    }
+    for (Future<Boolean> each : threads.invokeAll(work, 2, TimeUnit.MINUTES)) {
+      assertThat(each.get()).isTrue();
+    }
+    System.out.printf("%s: %s leases, %s removals%n", type, leases, removals);
+    assertThat(leases.get()).isPositive();
+    assertThat(removals.get()).isPositive();
+    // What is left is known to the index.
+    await().until(() -> sweep().removed().size() == 1 || queuesOf("c:1").isEmpty());
+    assertThat(queuesOf("c:1")).isEmpty();
+  }
+
+  private static boolean isBusyTime(long end) {
+    long now = System.nanoTime();
+    return now >= end || Math.floorMod(now, Duration.ofSeconds(2).toNanos()) < 1_000_000_000;
+  }
+
+  @Test
+  void whatHasNoIndexIsRefused() {
+    for (LockId id : List.of(LockId.mutex("c"), LockId.slotSemaphore("c"))) {
+      assertThatThrownBy(() -> locks.admin().sweepKeys(id, Duration.ZERO))
+          .isInstanceOf(LockException.Invalid.class)
+          .hasMessageContaining(id.toString());
+    }
+    assertThatThrownBy(() -> locks.admin().sweepKeys(LockId.tokenSemaphore("c:1"), Duration.ZERO))
+        .isInstanceOf(LockException.Invalid.class)
+        .hasMessageContaining("'c'");
+    assertThatThrownBy(() -> locks.admin().sweepKeys(NAME, Duration.ofSeconds(-1)))
+        .isInstanceOf(LockException.Invalid.class);
+    assertThat(sweep()).isEqualTo(new KeySweep(List.of(), 0, 0));
+  }
+}
