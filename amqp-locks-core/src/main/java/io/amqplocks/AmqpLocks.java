@@ -5,10 +5,13 @@ import io.amqplocks.admin.LockAdmin;
 import io.amqplocks.internal.exclusive.ExclusiveQueueMutexClaim;
 import io.amqplocks.internal.lease.LeaseFactory;
 import io.amqplocks.internal.mutex.MutexClaim;
+import io.amqplocks.internal.permits.PermitsKind;
+import io.amqplocks.internal.permits.SlotCount;
 import io.amqplocks.internal.persistent.PersistentMutexClaim;
 import io.amqplocks.internal.session.Sessions;
 import io.amqplocks.internal.slots.SlotChoice;
 import io.amqplocks.internal.slots.SlotClaim;
+import io.amqplocks.internal.slots.Slots;
 import io.amqplocks.internal.tokens.TokenClaim;
 import io.amqplocks.internal.tokens.TokenClaim.Missing;
 import io.amqplocks.internal.waiting.Claim;
@@ -138,7 +141,13 @@ public final class AmqpLocks implements AutoCloseable {
    */
   public AmqpLock slotSemaphore(String name) {
     LockId id = LockId.slotSemaphore(name);
-    return fenceable(id, via -> new SlotClaim(components.slots(id), slotChoice, via));
+    Slots slots = components.slots(id);
+    Function<LeaseFactory, Claim> claim = via -> new SlotClaim(slots, slotChoice, via);
+    return severalPermits(
+        id,
+        notified(id, claim, components.leases, components.fencedLeaseFactory),
+        notified(id, claim, components.parts, components.fencedPartFactory),
+        (call, session) -> slots.countIfCertain(call, session.prober()));
   }
 
   /**
@@ -149,7 +158,12 @@ public final class AmqpLocks implements AutoCloseable {
    * @throws LockException.Invalid if the name is not allowed
    */
   public AmqpLock tokenSemaphore(String name) {
-    return tokens(LockId.tokenSemaphore(name), Missing.FAILS, false);
+    LockId id = LockId.tokenSemaphore(name);
+    return severalPermits(
+        id,
+        tokens(components.leases, Missing.FAILS, false),
+        tokens(components.parts, Missing.FAILS, false),
+        components.tokens::slots);
   }
 
   /**
@@ -160,7 +174,8 @@ public final class AmqpLocks implements AutoCloseable {
    * @throws LockException.Invalid if the name is not allowed
    */
   public AmqpLock fencedMutex(String name) {
-    return tokens(LockId.fencedMutex(name), components::makeFencedMutex, true);
+    return lock(
+        LockId.fencedMutex(name), tokens(components.leases, components::makeFencedMutex, true));
   }
 
   /** The administration of locks that outlive their clients, and of fences. */
@@ -169,23 +184,31 @@ public final class AmqpLocks implements AutoCloseable {
   }
 
   private AmqpLock fenceable(LockId id, Function<LeaseFactory, Claim> claim) {
-    String wakeQueue = components.names.wake(id);
-    Predicate<String> holders = queue -> components.names.isHolder(id, queue);
-    Claim unfenced = new NotifiedClaim(claim.apply(components.leases), wakeQueue, holders);
-    Claim fenced =
-        new NotifiedClaim(claim.apply(components.fencedLeaseFactory), wakeQueue, holders);
-    return lock(id, wanted -> wanted.fenced() ? fenced : unfenced);
+    return lock(id, notified(id, claim, components.leases, components.fencedLeaseFactory));
   }
 
-  private AmqpLock tokens(LockId id, Missing missing, boolean alwaysFenced) {
-    return lock(
-        id,
-        TokenClaim.kind(
-            components.tokens,
-            missing,
-            components.quorumSessions,
-            components.leases,
-            alwaysFenced));
+  /** A kind of lock whose waiters are notified by its wake queue. */
+  private Kind notified(
+      LockId id,
+      Function<LeaseFactory, Claim> claim,
+      LeaseFactory unfencedLeases,
+      LeaseFactory fencedLeases) {
+    String wakeQueue = components.names.wake(id);
+    Predicate<String> holders = queue -> components.names.isHolder(id, queue);
+    Claim unfenced = new NotifiedClaim(claim.apply(unfencedLeases), wakeQueue, holders);
+    Claim fenced = new NotifiedClaim(claim.apply(fencedLeases), wakeQueue, holders);
+    return wanted -> wanted.fenced() ? fenced : unfenced;
+  }
+
+  private Kind tokens(LeaseFactory leases, Missing missing, boolean alwaysFenced) {
+    return TokenClaim.kind(
+        components.tokens, missing, components.quorumSessions, leases, alwaysFenced);
+  }
+
+  /** A semaphore whose leases may have several slots. */
+  private AmqpLock severalPermits(LockId id, Kind one, Kind part, SlotCount count) {
+    Claim turns = new MutexClaim(components.names.permits(id), components.turns);
+    return lock(id, new PermitsKind(one, part, turns, count, components.leases));
   }
 
   private AmqpLock lock(LockId id, Kind kind) {

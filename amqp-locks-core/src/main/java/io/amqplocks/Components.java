@@ -14,6 +14,7 @@ import io.amqplocks.internal.lease.KeepAlive;
 import io.amqplocks.internal.lease.LeaseFactory;
 import io.amqplocks.internal.lease.LeaseRegistry;
 import io.amqplocks.internal.lease.PeriodicVerification;
+import io.amqplocks.internal.lease.ReleaseListener;
 import io.amqplocks.internal.session.IdleConnections;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.session.Sessions;
@@ -54,6 +55,15 @@ final class Components {
   final LeaseRegistry leases;
   final LeaseRegistry administration;
   final LeaseFactory fencedLeaseFactory;
+
+  /** Leases of one slot that are, or may become, parts of a lease of several. */
+  final LeaseRegistry parts;
+
+  final LeaseFactory fencedPartFactory;
+
+  /** The turns of calls that collect several slots. */
+  final LeaseRegistry turns;
+
   final CounterFactory counterFactory;
   final Sessions sessions;
   final Sessions quorumSessions;
@@ -92,16 +102,14 @@ final class Components {
             background,
             verifying,
             new ReleaseNotifier(waitQueues, names));
-    administration =
-        new LeaseRegistry(
-            callTimeout,
-            Ticker.SYSTEM,
-            silence,
-            background,
-            verifying,
-            (lock, session) -> waitQueues.released(names.admin(lock)));
+    administration = silent((lock, session) -> waitQueues.released(names.admin(lock)));
     counterFactory = new CounterFactory(names, Clock.systemUTC());
-    fencedLeaseFactory = fenced(new Fence(names, counterFactory));
+    Fence fence = new Fence(names, counterFactory);
+    fencedLeaseFactory = fenced(leases, fence);
+    parts = silent(new ReleaseNotifier(waitQueues, names));
+    fencedPartFactory = fenced(parts, fence);
+    turns = silent(ReleaseListener.NONE);
+    List<LeaseRegistry> registries = List.of(leases, administration, parts, turns);
     Connector connector =
         new Connector(
             settings.factory,
@@ -111,10 +119,9 @@ final class Components {
             callTimeout,
             threads);
     PeriodicVerification verification =
-        new PeriodicVerification(
-            scheduler, settings.verifyEvery(), List.of(leases, administration));
+        new PeriodicVerification(scheduler, settings.verifyEvery(), registries);
     Sessions.SessionListener pulse =
-        both(pulse(settings), new IdleConnections(scheduler, background));
+        both(pulse(settings, registries), new IdleConnections(scheduler, background));
     SelfCheck selfCheck = new SelfCheck(probe, names, callTimeout, Ticker.SYSTEM, background);
     sessions =
         sessions(
@@ -137,20 +144,25 @@ final class Components {
             sessions, waitQueues, silence, callTimeout, Ticker.SYSTEM, waitingWork, results, timer);
   }
 
+  /** A registry of leases of which no user hears. */
+  private LeaseRegistry silent(ReleaseListener releaseListener) {
+    return new LeaseRegistry(
+        callTimeout, Ticker.SYSTEM, silence, background, verifying, releaseListener);
+  }
+
   /** Leases that carry a token of that source. */
-  private LeaseFactory fenced(FencingTokenSource fence) {
+  private static LeaseFactory fenced(LeaseFactory leases, FencingTokenSource fence) {
     return (call, session, contest) ->
         leases.take(call, session, FencedHold.contest(contest, fence));
   }
 
-  private Sessions.SessionListener pulse(AmqpLocksBuilder settings) {
+  private Sessions.SessionListener pulse(
+      AmqpLocksBuilder settings, List<LeaseRegistry> registries) {
     Duration certainFor = settings.certainFor;
     if (certainFor == null) {
       return session -> {};
     }
-    return new KeepAlive(
-            scheduler, verifying, certainFor, callTimeout, List.of(leases, administration))
-        ::begin;
+    return new KeepAlive(scheduler, verifying, certainFor, callTimeout, registries)::begin;
   }
 
   private static Sessions.SessionListener both(
@@ -200,6 +212,8 @@ final class Components {
     scheduler.shutdown();
     verifying.shutdown();
     leases.releaseAll();
+    parts.releaseAll();
+    turns.releaseAll();
     administration.releaseAll();
     quorumSessions.close();
     sessions.close();

@@ -36,6 +36,7 @@ class ArchitectureTest {
         .definedBy(
             "io.amqplocks.internal.exclusive..",
             "io.amqplocks.internal.mutex..",
+            "io.amqplocks.internal.permits..",
             "io.amqplocks.internal.persistent..",
             "io.amqplocks.internal.slots..",
             "io.amqplocks.internal.fencing..",

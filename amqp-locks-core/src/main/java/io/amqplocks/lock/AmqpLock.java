@@ -53,6 +53,30 @@ public interface AmqpLock {
   AmqpLock unfair();
 
   /**
+   * Returns a view of this lock for calls that acquire that many slots at once, as one lease: all
+   * of them or none. The default is 1.
+   *
+   * <p>A call that waits keeps the slots that it has received, so it is not starved by calls for
+   * fewer. These slots are idle until it has all of them or its time is over. To keep two such
+   * calls from waiting for each other with half of the slots each, one of them collects at a time.
+   * Processes take turns in the order of arrival. Within a process, calls for several permits wait
+   * in a FIFO queue of their own, beside that of calls for one; {@link #unfair()} makes no
+   * difference to them. With {@link #withPriority priorities}, they are ordered by them within the
+   * process; at the broker, the priority applies while a call collects.
+   *
+   * <p>{@link #tryAcquire()} does not wait for slots to become free. If two calls that both try
+   * want more together than is free, both may find too few.
+   *
+   * <p>All acquires of the returned lock also throw {@link LockException.Conflict} if the semaphore
+   * has fewer slots. A call that waits notices within some seconds that slots were removed. In the
+   * plain protocol nobody knows the number of slots, and such a call ends with its time.
+   *
+   * @throws LockException.Invalid if the number is below 1, or above 1 and this lock is not a
+   *     semaphore
+   */
+  AmqpLock withPermits(int permits);
+
+  /**
    * Acquires a slot if one is free. It does not wait for a holder. It asks the broker even if other
    * threads of this process wait, and may overtake those, as {@code
    * java.util.concurrent.locks.ReentrantLock.tryLock} may.
@@ -88,6 +112,19 @@ public interface AmqpLock {
    *     way or waiting cannot help
    */
   Lease acquire(Duration wait) throws InterruptedException;
+
+  /**
+   * Acquires that many slots as one lease, all or none, and waits for them for a limited time. It
+   * is short for {@code withPermits(permits).acquire(wait)}.
+   *
+   * @throws LockException.AcquireTimeout if not all became free in time; the others are released
+   * @throws LockException.Conflict if the semaphore has fewer slots
+   * @throws InterruptedException if the thread is interrupted while waiting
+   * @throws LockException as {@link #withPermits} and {@link #acquire(Duration)} do
+   */
+  default Lease acquire(int permits, Duration wait) throws InterruptedException {
+    return withPermits(permits).acquire(wait);
+  }
 
   /**
    * Acquires a slot like {@link #acquire}, without a thread that waits. The future completes with

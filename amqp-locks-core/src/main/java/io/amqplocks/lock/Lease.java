@@ -1,11 +1,15 @@
 package io.amqplocks.lock;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
 /**
- * One held slot of a lock, from a successful acquire until it is closed or lost.
+ * One held slot of a lock, from a successful acquire until it is closed or lost. By {@link
+ * AmqpLock#withPermits} it is several held slots of a semaphore. They are held together: the lease
+ * is HELD while all of them are, it is lost when one of them is lost, and then the others are
+ * released at once, as all are by {@link #close()}.
  *
  * <p>A lease belongs to no thread: any thread may call any method, and may close it. It has no time
  * to live. It lasts as long as the connection on which it was acquired.
@@ -21,13 +25,20 @@ public interface Lease extends AutoCloseable {
 
   /**
    * The slot held, from 1. A mutex has slot 1 only. The slot is 0 for a token that another kind of
-   * client published, because that has no number.
+   * client published, because that has no number. Of several permits it is the slot of the first
+   * one.
    */
   int slot();
 
+  /** How many slots are held: 1, unless the lease was acquired by {@link AmqpLock#withPermits}. */
+  default int permits() {
+    return 1;
+  }
+
   /**
    * The token by which a resource can refuse stale holders. It stays the same when the lease ends,
-   * because only the resource can say whether it is still good.
+   * because only the resource can say whether it is still good. Of several permits it is the token
+   * of the first one, whose slot is {@link #slot()}.
    *
    * <p>A lease of {@link AmqpLock#fenced()} has one. So has each lease of a token semaphore on a
    * quorum queue, where tokens cost nothing. But without {@code fenced()} such a lease may move to
@@ -42,6 +53,15 @@ public interface Lease extends AutoCloseable {
   Optional<FencingToken> fencingTokenIfAny();
 
   /**
+   * The fencing tokens of all permits, one for each slot. They are ordered within each slot only,
+   * so a resource that is divided among the slots checks each part by its own token. Empty if the
+   * lease has none.
+   */
+  default List<FencingToken> fencingTokens() {
+    return fencingTokenIfAny().stream().toList();
+  }
+
+  /**
    * How sure the holder may be of the lease. This call costs nothing, sends nothing to the broker
    * and never blocks. If the broker has not replied to anything for three heartbeats, this call
    * makes the lease LOST.
@@ -49,7 +69,8 @@ public interface Lease extends AutoCloseable {
   LeaseState state();
 
   /**
-   * Verifies with the broker that this lease still stands, within the call timeout.
+   * Verifies with the broker that this lease still stands, with all of its permits, within the
+   * call timeout.
    *
    * @return {@link LeaseState#HELD} if it does, {@link LeaseState#LOST} if it does not; {@link
    *     #state()} if the broker did not reply

@@ -9,6 +9,7 @@ import java.util.Optional;
  *
  * @param lock the lock
  * @param slot the slot held, as {@link Lease#slot()}
+ * @param permits how many slots it holds, as {@link Lease#permits()}
  * @param state {@link LeaseState#HELD} or {@link LeaseState#UNCERTAIN}
  * @param age the time since it was acquired
  * @param unconfirmed the time since the request was sent that the broker last confirmed it by
@@ -18,6 +19,7 @@ import java.util.Optional;
 public record LeaseSnapshot(
     LockId lock,
     int slot,
+    int permits,
     LeaseState state,
     Duration age,
     Duration unconfirmed,

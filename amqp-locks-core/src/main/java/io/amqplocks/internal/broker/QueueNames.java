@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>Fences: {@code PREFIX fence.KIND.NAME.SLOT.GENERATION}, and {@code PREFIX
  *         epoch.KIND.NAME.SLOT.GENERATION}. For locks with keys: {@code keyed-KIND} instead of
  *         {@code KIND}, the name without the key, and the number of the counter instead of the slot.
+ *   <li>Collecting several permits: {@code PREFIX permits.KIND.NAME}.
  *   <li>Tokens: {@code PREFIX token-semaphore.NAME} or {@code PREFIX fenced-mutex.NAME}, followed
  *         by {@code .tokens.GENERATION}, {@code .record}, {@code .ledger} or {@code .admin}.
  *   <li>Indexes of keys: {@code PREFIX keys.KIND.NAME}.
@@ -208,6 +209,11 @@ public record QueueNames(
     return prefix
         + (lock.kind() == LockKind.FENCED_MUTEX ? "fenced-mutex." : "token-semaphore.")
         + lock.name();
+  }
+
+  /** The mutex of the call that collects several permits of the semaphore. */
+  public String permits(LockId lock) {
+    return prefix + "permits." + kind(lock.kind()) + "." + lock.name();
   }
 
   /** The wake queue, by which waiters for the lock are notified. */

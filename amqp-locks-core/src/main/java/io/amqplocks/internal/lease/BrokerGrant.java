@@ -66,7 +66,11 @@ public final class BrokerGrant {
    * asking.
    */
   CoalescedVerification.Outcome check() {
-    Call call = registry.call(lock());
+    return check(registry.call(lock()));
+  }
+
+  /** As {@link #check()}, within that call. */
+  CoalescedVerification.Outcome check(Call call) {
     return verification.ask(call, () -> hold.status(call, session));
   }
 
@@ -135,7 +139,12 @@ public final class BrokerGrant {
 
   /** Gives the slot back to the broker, which takes as long as a release. Never throws. */
   public void giveBack() {
-    hold.release(registry.call(lock()), session);
+    giveBack(registry.call(lock()));
+  }
+
+  /** As {@link #giveBack()}, within that call. */
+  void giveBack(Call call) {
+    hold.release(call, session);
     registry.freed(lock(), session);
   }
 

@@ -1,5 +1,7 @@
 package io.amqplocks.internal.lease;
 
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.lease.Hold.HoldStatus;
 import io.amqplocks.internal.lease.LeaseStatus.Phase;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.FencingToken;
@@ -12,10 +14,12 @@ import io.amqplocks.lock.LockObserver.Attempt;
 import io.amqplocks.lock.LossReason;
 import io.amqplocks.lock.LossReason.Cause;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,6 +43,7 @@ public final class HeldLease implements Lease, Session.Member {
   private final LeaseClock clock;
   private final AtomicReference<LeaseStatus> status;
   private final LeaseEvents notices;
+  private volatile @Nullable Runnable lossCallback;
 
   /**
    * Creates a lease that is being acquired.
@@ -68,6 +73,11 @@ public final class HeldLease implements Lease, Session.Member {
   }
 
   @Override
+  public int permits() {
+    return hold.permits();
+  }
+
+  @Override
   public FencingToken fencingToken() {
     return fencingTokenIfAny()
         .orElseThrow(
@@ -80,6 +90,11 @@ public final class HeldLease implements Lease, Session.Member {
   @Override
   public Optional<FencingToken> fencingTokenIfAny() {
     return hold.tokenIfAny().map(drawn -> drawn.afterHandOvers(handOvers));
+  }
+
+  @Override
+  public List<FencingToken> fencingTokens() {
+    return hold.tokens().stream().map(drawn -> drawn.afterHandOvers(handOvers)).toList();
   }
 
   @Override
@@ -120,17 +135,20 @@ public final class HeldLease implements Lease, Session.Member {
    * did not reply.
    */
   boolean check() {
-    CoalescedVerification.Outcome outcome = slot.check();
+    return check(registry.call(lock())) != HoldStatus.UNKNOWN;
+  }
+
+  /** As {@link #check()}, within that call. Returns the answer. */
+  HoldStatus check(Call call) {
+    CoalescedVerification.Outcome outcome = slot.check(call);
     switch (outcome.status()) {
       case OURS -> verifiedAt(outcome.sentAt());
       case GONE -> revoked();
       case SLOT_REMOVED ->
           lose(new LossReason(Cause.SLOT_REMOVED, "slot " + slot() + " was removed"));
-      case UNKNOWN -> {
-        return false;
-      }
+      case UNKNOWN -> log.debug("{} was not verified", this);
     }
-    return true;
+    return outcome.status();
   }
 
   /**
@@ -168,10 +186,32 @@ public final class HeldLease implements Lease, Session.Member {
     notices.acquired(waited, attempt);
   }
 
+  /**
+   * Sets what is called when the lease is lost, or calls it now if it is lost already. It is called
+   * on any thread, possibly twice, and must not block. It replaces the last one.
+   */
+  public void onLoss(Runnable callback) {
+    // The flag is written before the callback is read there, and read after it is written here.
+    lossCallback = callback;
+    if (status.get().phase() == Phase.LOST) {
+      callback.run();
+    }
+  }
+
+  /** Excludes the lease from periodic verification, because another lease verifies it. */
+  void verifiedByAnother() {
+    registry.remove(this);
+  }
+
   /** Gives up an acquisition that is not complete. The user's code was never notified of it. */
   void withdraw() {
+    withdraw(registry.call(lock()));
+  }
+
+  /** As {@link #withdraw()}, within that call. */
+  void withdraw(Call call) {
     if (leave(LeaseStatus::released) && session.isOpen()) {
-      slot.giveBack();
+      slot.giveBack(call);
     }
   }
 
@@ -220,6 +260,10 @@ public final class HeldLease implements Lease, Session.Member {
     }
     slot.giveBackLater();
     notices.lost(reason);
+    Runnable callback = lossCallback;
+    if (callback != null) {
+      callback.run();
+    }
     return true;
   }
 
@@ -246,6 +290,7 @@ public final class HeldLease implements Lease, Session.Member {
     return new LeaseSnapshot(
         lock(),
         slot(),
+        permits(),
         // The phase is not used: the lease may have been released since it was found.
         clock.state(now) == LeaseState.HELD && !hold.isInDoubt()
             ? LeaseState.HELD
@@ -257,8 +302,17 @@ public final class HeldLease implements Lease, Session.Member {
   }
 
   /** The session whose connection holds the lease. */
-  Session session() {
+  public Session session() {
     return session;
+  }
+
+  Hold hold() {
+    return hold;
+  }
+
+  /** When the last good verification was sent. */
+  long verifiedAt() {
+    return status.get().verifiedAt();
   }
 
   /** Whether the lease is held, and not only being acquired. */
@@ -284,6 +338,7 @@ public final class HeldLease implements Lease, Session.Member {
   /** Does not use {@link #state()}, because a log line must not end anything. */
   @Override
   public String toString() {
-    return "lease of slot " + slot() + " of " + lock() + " (" + status.get().phase() + ")";
+    String what = permits() == 1 ? "slot " + slot() : permits() + " permits";
+    return "lease of " + what + " of " + lock() + " (" + status.get().phase() + ")";
   }
 }

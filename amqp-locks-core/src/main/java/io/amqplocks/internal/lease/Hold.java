@@ -7,6 +7,7 @@ import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LossReason;
 import io.amqplocks.lock.LossReason.Cause;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -49,6 +50,11 @@ public interface Hold {
   /** The number of the slot, from 1. */
   int slot();
 
+  /** How many slots it has. */
+  default int permits() {
+    return 1;
+  }
+
   /**
    * Secures a hold that was won: subscribes to its revocation, and checks that its slot still
    * exists.
@@ -88,6 +94,11 @@ public interface Hold {
    */
   default Optional<FencingToken> tokenIfAny() {
     return Optional.empty();
+  }
+
+  /** The fencing tokens of all its slots. Empty if none were drawn. */
+  default List<FencingToken> tokens() {
+    return tokenIfAny().stream().toList();
   }
 
   /** The name of the queue that stands for the hold at the broker, for messages. */

@@ -12,6 +12,7 @@ import io.amqplocks.lock.LockName;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.IntFunction;
@@ -118,6 +119,12 @@ public final class Slots {
     int present = presentFrom(1, call, prober);
     counts.saw(name, present);
     return present;
+  }
+
+  /** The number of slots; empty if a slot gave no certain answer. */
+  public OptionalInt countIfCertain(Call call, AuxiliaryConnection prober) {
+    SlotScan scan = scan(call, prober);
+    return scan.complete() ? OptionalInt.of(scan.count()) : OptionalInt.empty();
   }
 
   /** The number of slots that follow each other without a hole, beginning with the given one. */

@@ -9,6 +9,7 @@ import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockKind;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -61,6 +62,22 @@ public final class TokenQueueLocator {
     }
     known.tokens.readBy(session);
     return upgraded(call, session, known);
+  }
+
+  /**
+   * How many slots the lock has by its record, which is read for this; empty if nobody knows, as in
+   * the plain protocol, or there is no such lock.
+   */
+  public OptionalInt slots(Call call, Session session) {
+    LockId lock = call.lock();
+    if (names.hasPlainTokens(lock)) {
+      return OptionalInt.empty();
+    }
+    return records
+        .read(call, session, lock)
+        .filter(TokenRecord::exists)
+        .map(record -> OptionalInt.of(record.slots()))
+        .orElseGet(OptionalInt::empty);
   }
 
   private Optional<TokenQueueRef> read(Call call, Session session) {

@@ -16,13 +16,15 @@ final class AcquireDeadline {
   private static final Duration LONGEST = Duration.ofDays(36_500);
 
   private final LockId lock;
+  private final int permits;
   private final Duration wait;
   private final Ticker ticker;
   private final long end;
   private @Nullable LockException lastFailure;
 
-  AcquireDeadline(LockId lock, Duration wait, Ticker ticker) {
+  AcquireDeadline(LockId lock, int permits, Duration wait, Ticker ticker) {
     this.lock = lock;
+    this.permits = permits;
     this.wait = wait;
     this.ticker = ticker;
     end = ticker.nanos() + (wait.compareTo(LONGEST) > 0 ? LONGEST : wait).toNanos();
@@ -53,7 +55,10 @@ final class AcquireDeadline {
     return lastFailure != null
         ? lastFailure
         : new LockException.AcquireTimeout(
-            "No slot of %s came free within %s (the time that this call would wait)"
-                .formatted(lock, wait));
+            "%s of %s came free within %s (the time that this call would wait)"
+                .formatted(
+                    permits == 1 ? "No slot" : "Fewer than %d slots".formatted(permits),
+                    lock,
+                    wait));
   }
 }

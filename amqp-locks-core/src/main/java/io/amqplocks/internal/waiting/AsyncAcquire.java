@@ -66,7 +66,7 @@ final class AsyncAcquire {
     ticket =
         context
             .waitQueues()
-            .join(lock.queueKey(), lock.variant(), () -> new FrontWaiter(lock), this::signal);
+            .join(lock.line(), lock.variant(), () -> new FrontWaiter(lock), this::signal);
     runLater();
     return result;
   }

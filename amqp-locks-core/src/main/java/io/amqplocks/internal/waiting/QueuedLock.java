@@ -39,14 +39,15 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
    * @param fenced whether the lease has a fencing token
    * @param priority waiters with the highest priority are served first
    * @param fair whether waiters of this process are served in the order of arrival
+   * @param permits how many slots one lease has
    */
-  public record Variant(boolean fenced, int priority, boolean fair) {
-    /** No fencing token and no priority, in the order of arrival. */
-    public static final Variant PLAIN = new Variant(false, 0, true);
+  public record Variant(boolean fenced, int priority, boolean fair, int permits) {
+    /** One slot, no fencing token and no priority, in the order of arrival. */
+    public static final Variant PLAIN = new Variant(false, 0, true, 1);
 
     /** Whether a request to the broker for one serves the other. */
     boolean asksTheSameAs(Variant other) {
-      return fenced == other.fenced && priority == other.priority;
+      return fenced == other.fenced && priority == other.priority && permits == other.permits;
     }
   }
 
@@ -57,6 +58,11 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
 
     /** Whether waiters are served by priority. */
     default boolean hasPriorities() {
+      return false;
+    }
+
+    /** Whether a lease may have several slots. */
+    default boolean hasPermits() {
       return false;
     }
   }
@@ -85,7 +91,7 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
 
   @Override
   public AmqpLock fenced() {
-    return with(new Variant(true, variant.priority, variant.fair));
+    return with(new Variant(true, variant.priority, variant.fair, variant.permits));
   }
 
   @Override
@@ -94,12 +100,26 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
       throw new LockException.Invalid(
           "The %s serves without priorities; a token semaphore has them".formatted(id));
     }
-    return with(new Variant(variant.fenced, priority, variant.fair));
+    return with(new Variant(variant.fenced, priority, variant.fair, variant.permits));
   }
 
   @Override
   public AmqpLock unfair() {
-    return with(new Variant(variant.fenced, variant.priority, false));
+    return with(new Variant(variant.fenced, variant.priority, false, variant.permits));
+  }
+
+  @Override
+  public AmqpLock withPermits(int permits) {
+    if (permits < 1) {
+      throw new LockException.Invalid(
+          "A lease of %d permits of %s is not possible; use 1 or more".formatted(permits, id));
+    }
+    if (permits > 1 && !kind.hasPermits()) {
+      throw new LockException.Invalid(
+          "A lease of %d permits of %s is not possible: it has one; a semaphore can have more"
+              .formatted(permits, id));
+    }
+    return with(new Variant(variant.fenced, variant.priority, variant.fair, permits));
   }
 
   private QueuedLock with(Variant other) {
@@ -122,7 +142,11 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
   @Override
   public CompletableFuture<Lease> acquireAsync(Duration wait) {
     requirePositive(wait);
-    return new AsyncAcquire(this, new AcquireDeadline(id, wait, context.ticker)).begin();
+    return new AsyncAcquire(this, deadline(wait)).begin();
+  }
+
+  private AcquireDeadline deadline(Duration wait) {
+    return new AcquireDeadline(id, variant.permits, wait, context.ticker);
   }
 
   private void requirePositive(Duration wait) {
@@ -137,7 +161,7 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
     requirePositive(wait);
     AcquireAttempt attempted = begin();
     try {
-      HeldLease lease = standInLine(new AcquireDeadline(id, wait, context.ticker));
+      HeldLease lease = standInLine(deadline(wait));
       attempted.acquired(lease);
       return lease;
     } catch (LockException.AcquireTimeout e) {
@@ -154,7 +178,7 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
 
   private HeldLease standInLine(AcquireDeadline deadline) throws InterruptedException {
     WaitQueues.Ticket ticket =
-        context.waitQueues.join(queueKey, variant, () -> new FrontWaiter(this), null);
+        context.waitQueues.join(line(), variant, () -> new FrontWaiter(this), null);
     try {
       return acquire(ticket, deadline);
     } finally {
@@ -201,6 +225,14 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
     } finally {
       ticket.place().tried(again, again ? 0 : ticket.front().pauseNanos());
     }
+  }
+
+  /**
+   * The key of the wait queue. Calls for several permits have one of their own: a slot that is
+   * handed over is no use to them.
+   */
+  Object line() {
+    return variant.permits == 1 ? queueKey : new WaitQueues.SeveralPermits(queueKey);
   }
 
   private Optional<HeldLease> attempt() {

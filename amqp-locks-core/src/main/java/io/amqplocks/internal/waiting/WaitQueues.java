@@ -43,6 +43,13 @@ public final class WaitQueues {
     this.timer = timer;
   }
 
+  /**
+   * The key of the wait queue of calls for several permits.
+   *
+   * @param lock the key of the wait queue of calls for one
+   */
+  record SeveralPermits(Object lock) {}
+
   private record Queue(WaitQueue waitQueue, FrontWaiter front, int length) {
     Queue longer() {
       return new Queue(waitQueue, front, length + 1);
@@ -107,6 +114,10 @@ public final class WaitQueues {
           return last[0] ? null : new Queue(queue.waitQueue, queue.front, queue.length - 1);
         });
     waiting.decrementAndGet();
+    if (ticket.key instanceof SeveralPermits) {
+      // What the caller had collected may be enough for the next one.
+      ticket.waitQueue.released();
+    }
     try {
       if (last[0]) {
         ticket.front.close();
@@ -122,8 +133,13 @@ public final class WaitQueues {
     return queue != null && queue.waitQueue.offer(slot);
   }
 
-  /** Notifies the wait queue that a slot of that lock may have become free. */
+  /** Notifies the wait queues that a slot of that lock may have become free. */
   public void released(Object key) {
+    signal(key);
+    signal(new SeveralPermits(key));
+  }
+
+  private void signal(Object key) {
     Queue queue = waitQueues.get(key);
     if (queue != null) {
       queue.waitQueue.released();
@@ -151,9 +167,10 @@ public final class WaitQueues {
     Map<LockId, Integer> result = new HashMap<>();
     waitQueues.forEach(
         (key, queue) -> {
+          Object lock = key instanceof SeveralPermits several ? several.lock : key;
           // The wait queues of administrators have keys of another type.
-          if (key instanceof LockId lock) {
-            result.put(lock, queue.length);
+          if (lock instanceof LockId id) {
+            result.merge(id, queue.length, Integer::sum);
           }
         });
     return result;

@@ -86,7 +86,7 @@ class FrontWaiterTest {
   }
 
   private static Optional<HeldLease> attempt(FrontWaiter front) {
-    AcquireDeadline deadline = new AcquireDeadline(LOCK, Duration.ofMinutes(1), Ticker.SYSTEM);
+    AcquireDeadline deadline = new AcquireDeadline(LOCK, 1, Duration.ofMinutes(1), Ticker.SYSTEM);
     return front.attempt(Variant.PLAIN, deadline, () -> {});
   }
 
@@ -152,7 +152,7 @@ class FrontWaiterTest {
           }
         };
     FrontWaiter front = front(recorded);
-    AcquireDeadline over = new AcquireDeadline(LOCK, Duration.ZERO, Ticker.SYSTEM);
+    AcquireDeadline over = new AcquireDeadline(LOCK, 1, Duration.ZERO, Ticker.SYSTEM);
     Optional<HeldLease> lease = front.attempt(Variant.PLAIN, over, () -> {});
     assertThat(asked).containsExactly("attempt");
     assertThat(lease.orElseThrow().verify()).isEqualTo(LeaseState.HELD);

@@ -19,11 +19,13 @@ import java.util.concurrent.CompletionStage;
 final class DisabledLease implements Lease {
 
   private final LockId lock;
+  private final int permits;
   private final long begin = System.nanoTime();
   private volatile Optional<Duration> held = Optional.empty();
 
-  DisabledLease(LockId lock) {
+  DisabledLease(LockId lock, int permits) {
     this.lock = lock;
+    this.permits = permits;
   }
 
   @Override
@@ -34,6 +36,11 @@ final class DisabledLease implements Lease {
   @Override
   public int slot() {
     return 1;
+  }
+
+  @Override
+  public int permits() {
+    return permits;
   }
 
   /** None rather than one made up: a resource would go by it when the locks are back. */

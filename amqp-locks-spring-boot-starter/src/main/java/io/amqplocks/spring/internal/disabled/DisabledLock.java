@@ -8,8 +8,18 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** A replacement for a lock while locks are disabled. It is always free, and protects nothing. */
-public record DisabledLock(LockId id) implements AmqpLock {
+/**
+ * A replacement for a lock while locks are disabled. It is always free, and protects nothing.
+ *
+ * @param id the lock
+ * @param permits how many slots its leases say that they have
+ */
+public record DisabledLock(LockId id, int permits) implements AmqpLock {
+
+  /** A replacement for a lock whose leases have one permit. */
+  public DisabledLock(LockId id) {
+    this(id, 1);
+  }
 
   @Override
   public AmqpLock fenced() {
@@ -27,19 +37,25 @@ public record DisabledLock(LockId id) implements AmqpLock {
   }
 
   @Override
+  public AmqpLock withPermits(int wanted) {
+    return new DisabledLock(id, wanted);
+  }
+
+  @Override
   public Optional<Lease> tryAcquire() {
-    return Optional.of(new DisabledLease(id));
+    return Optional.of(new DisabledLease(id, permits));
   }
 
   @Override
   public Lease acquire(Duration wait) {
-    return new DisabledLease(id);
+    return new DisabledLease(id, permits);
   }
 
   @Override
   public CompletableFuture<Lease> acquireAsync(Duration wait) {
     // Completed on the kind of thread on which a real lock would be acquired, for what is chained
     // to it.
-    return CompletableFuture.supplyAsync(() -> new DisabledLease(id), BackgroundExecutor::deliver);
+    return CompletableFuture.supplyAsync(
+        () -> new DisabledLease(id, permits), BackgroundExecutor::deliver);
   }
 }

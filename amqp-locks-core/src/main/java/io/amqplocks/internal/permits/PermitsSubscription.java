@@ -1,0 +1,160 @@
+package io.amqplocks.internal.permits;
+
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.lease.HeldLease;
+import io.amqplocks.internal.session.Session;
+import io.amqplocks.internal.waiting.Subscription;
+import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Waiting for several slots: first for the turn to collect, and then for one slot after the other.
+ * What was collected is kept, so each slot that becomes free brings the call closer to its end,
+ * whatever others want. It is used up by the first lease.
+ *
+ * <p>A turn that is lost ends the collecting, and what was collected goes back: somebody else may
+ * collect by now, and two would keep each other waiting. A slot that is lost is collected again.
+ *
+ * <p>Concurrency: for one thread at a time. A loss is noticed on other threads, and only wakes the
+ * waiter.
+ */
+final class PermitsSubscription implements Subscription {
+
+  /** How often to ask whether there are enough slots at all: an administrator may remove some. */
+  private static final long COUNT_EVERY = Duration.ofSeconds(5).toNanos();
+
+  /** The pause of a waiter that can be told nothing, because the broker ended its consumer. */
+  private static final long UNTOLD = Duration.ofMillis(100).toNanos();
+
+  private final LockId lock;
+  private final PermitsClaim claim;
+  private final Session session;
+  private final Runnable wake;
+  private final CollectedPermits collected;
+  private final long begunAt;
+  private @Nullable Subscription turns;
+  private @Nullable HeldLease turn;
+  private @Nullable Subscription slots;
+  private long counts;
+  private boolean over;
+
+  /**
+   * Creates the subscription.
+   *
+   * @param turns waits for the turn
+   */
+  PermitsSubscription(
+      LockId lock, PermitsClaim claim, Session session, Subscription turns, Runnable wake) {
+    this.lock = lock;
+    this.claim = claim;
+    this.session = session;
+    this.turns = turns;
+    this.wake = wake;
+    collected = new CollectedPermits(claim.permits(), claim.leases());
+    begunAt = session.ticker().nanos();
+  }
+
+  @Override
+  public Optional<HeldLease> attempt(Call call) {
+    if (!session.isOpen()) {
+      throw new LockException.Unreachable(
+          "The session ended while waiting for %d permits of %s".formatted(claim.permits(), lock),
+          null);
+    }
+    if (!isMyTurn(call)) {
+      countNowAndThen(call);
+      return Optional.empty();
+    }
+    collected.dropLost();
+    while (!collected.isComplete()) {
+      if (call.remainingNanos() < call.bound().toNanos() / 2) {
+        // Many slots may take longer than one call. What there is already is kept.
+        wake.run();
+        return Optional.empty();
+      }
+      Optional<HeldLease> slot = nextSlot(call);
+      if (slot.isEmpty()) {
+        countNowAndThen(call);
+        return Optional.empty();
+      }
+      collected.add(slot.get(), wake);
+    }
+    over = true;
+    return collected.lease(call);
+  }
+
+  private boolean isMyTurn(Call call) {
+    Subscription waiting = turns;
+    if (waiting != null) {
+      turn = waiting.attempt(call).orElse(null);
+      if (turn != null) {
+        turn.onLoss(wake);
+        waiting.close();
+        turns = null;
+      }
+    }
+    over = turn != null && turn.state() == LeaseState.LOST;
+    return turn != null && !over;
+  }
+
+  private Optional<HeldLease> nextSlot(Call call) {
+    Subscription waiting = slots;
+    if (waiting == null) {
+      Optional<HeldLease> free = claim.slots().attempt(call, session);
+      if (free.isPresent()) {
+        return free;
+      }
+      waiting = claim.slots().subscribe(call, session, wake);
+      slots = waiting;
+    }
+    Optional<HeldLease> slot = waiting.attempt(call);
+    if (waiting.isOver()) {
+      waiting.close();
+      slots = null;
+    }
+    return slot;
+  }
+
+  /** Not at first: the attempt that came before this subscription has asked. */
+  private void countNowAndThen(Call call) {
+    long periods = (call.ticker().nanos() - begunAt) / COUNT_EVERY;
+    if (periods > counts) {
+      counts = periods;
+      claim.requireEnoughSlots(call, session);
+    }
+  }
+
+  @Override
+  public boolean isOver() {
+    Subscription waiting = turns;
+    return over || (waiting != null && waiting.isOver());
+  }
+
+  @Override
+  public long pauseNanos() {
+    Subscription waiting = turns != null ? turns : slots;
+    return waiting == null ? UNTOLD : Math.min(COUNT_EVERY, waiting.pauseNanos());
+  }
+
+  @Override
+  public void close() {
+    if (slots != null) {
+      slots.close();
+      slots = null;
+    }
+    collected.giveBack(Call.on(lock, session.callTimeout(), session.ticker()));
+    // After the slots: whoever collects next is to find them free.
+    if (turn != null) {
+      turn.close();
+      turn = null;
+    }
+    if (turns != null) {
+      turns.close();
+      turns = null;
+    }
+  }
+}
