@@ -71,6 +71,17 @@ public final class LockHandle {
   }
 
   /**
+   * A handle of this semaphore whose calls acquire that many slots at once, all or none: see {@link
+   * AmqpLock#withPermits}.
+   *
+   * @throws io.amqplocks.lock.LockException.Invalid if the number is below 1, or above 1 and the
+   *     lock is not a semaphore
+   */
+  public LockHandle withPermits(int permits) {
+    return new LockHandle(lock.withPermits(permits), wait);
+  }
+
+  /**
    * Waits for the lock, does the work and releases the lock.
    *
    * @throws io.amqplocks.lock.LockException.AcquireTimeout if the lock was busy for too long

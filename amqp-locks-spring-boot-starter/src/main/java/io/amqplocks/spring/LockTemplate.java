@@ -11,6 +11,7 @@ import io.amqplocks.spring.internal.naming.KeyedName;
  *
  * <pre>{@code
  * locks.semaphore("images").execute(() -> upload(image));
+ * locks.semaphore("images").withPermits(3).execute(() -> uploadAll(album)); // three, or none
  * boolean ran = locks.mutex("nightly-report").tryExecute(() -> report());
  * CompletableFuture<Receipt> sent =
  *     locks.semaphore("images").executeAsync(() -> client.send(image));

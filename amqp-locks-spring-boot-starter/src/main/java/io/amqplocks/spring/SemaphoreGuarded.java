@@ -9,8 +9,8 @@ import java.lang.annotation.Target;
 
 /**
  * Runs the method only while it holds a slot of a semaphore that all processes share: at most as
- * many calls run at once as there are slots, in the whole system. The slot is released when the
- * work ends, however it ends.
+ * many calls run at once as there are slots, in the whole system. A call that weighs more can hold
+ * several {@link #permits}. What it holds is released when the work ends, however it ends.
  *
  * <pre>{@code
  * @SemaphoreGuarded(name = "images", slots = 5)                            // waits
@@ -21,6 +21,9 @@ import java.lang.annotation.Target;
  *
  * @SemaphoreGuarded(name = "customer", key = "#order.customer", slots = 2) // two for each customer
  * Mono<Receipt> place(Order order)
+ *
+ * @SemaphoreGuarded(name = "images", permits = 3)                          // weighs three uploads
+ * void uploadAll(Album album)
  * }</pre>
  *
  * <h2>Placement</h2>
@@ -138,6 +141,24 @@ public @interface SemaphoreGuarded {
    * semaphore.
    */
   int slots() default 0;
+
+  /**
+   * How many slots a call holds at once: all of them or none. It is for calls that weigh more than
+   * others. A call that waits keeps the slots that it has received, so it is not starved by calls
+   * for fewer; one call for several slots collects them at a time. More than the semaphore has is
+   * an error at startup, as far as its slots are known then, and otherwise a {@link
+   * io.amqplocks.lock.LockException.Conflict} in the call.
+   */
+  int permits() default 1;
+
+  /**
+   * A SpEL expression that computes the number of permits from the call, for example {@code
+   * #album.images.size()}, instead of {@link #permits}. It can use what {@link #key} can. Its value
+   * must be a whole number of at least 1; else the call fails with a {@link
+   * io.amqplocks.lock.LockException.Invalid}. To limit it to the slots that there are, use {@code
+   * T(Math).min(#album.images.size(), 5)}.
+   */
+  String permitsExpression() default "";
 
   /**
    * How long to wait for a slot, for example {@code 30s}, {@code 500ms} or {@code PT1M}; {@code 0s}

@@ -7,6 +7,8 @@ import io.amqplocks.spring.internal.guard.GuardAdvisor;
 import io.amqplocks.spring.internal.guard.GuardScanner;
 import io.amqplocks.spring.internal.guard.GuardedMethods;
 import io.amqplocks.spring.internal.guard.MissingSemaphores;
+import io.amqplocks.spring.internal.guard.TooManyPermits;
+import io.amqplocks.spring.internal.setup.SemaphoreSetup;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -54,6 +56,13 @@ class GuardConfiguration {
   static MissingSemaphores amqpLocksMissingSemaphores(
       GuardedMethods methods, LockCatalog catalog, AmqpLocks locks) {
     return new MissingSemaphores(methods, catalog, locks);
+  }
+
+  @Bean
+  @ConditionalOnMissingBean
+  static TooManyPermits amqpLocksTooManyPermits(
+      GuardedMethods methods, LockCatalog catalog, SemaphoreSetup setup, AmqpLocks locks) {
+    return new TooManyPermits(methods, catalog, setup, locks);
   }
 
   @Bean

@@ -1,9 +1,11 @@
 package io.amqplocks.spring.observation;
 
+import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.spring.observation.LockObservation.HighCardinality;
 import io.amqplocks.spring.observation.LockObservation.LowCardinality;
 import io.micrometer.common.KeyValues;
+import java.util.Optional;
 
 /** The keys and values of both observations. */
 final class DefaultKeyValues {
@@ -25,9 +27,12 @@ final class DefaultKeyValues {
       return values;
     }
     KeyValues held = values.and(HighCardinality.SLOT.withValue(Integer.toString(lease.slot())));
-    return lease
-        .fencingTokenIfAny()
-        .map(token -> held.and(HighCardinality.FENCING_TOKEN.withValue(token.toString())))
-        .orElse(held);
+    if (lease.permits() > 1) {
+      held = held.and(HighCardinality.PERMITS.withValue(Integer.toString(lease.permits())));
+    }
+    Optional<FencingToken> token = lease.fencingTokenIfAny();
+    return token.isPresent()
+        ? held.and(HighCardinality.FENCING_TOKEN.withValue(token.get().toString()))
+        : held;
   }
 }

@@ -92,11 +92,19 @@ public enum LockObservation implements ObservationDocumentation {
       }
     },
 
-    /** Which slot was acquired. */
+    /** Which slot was acquired; of several permits, the first one. */
     SLOT {
       @Override
       public String asString() {
         return "amqp.locks.slot";
+      }
+    },
+
+    /** How many slots the lease has, if it has more than one. */
+    PERMITS {
+      @Override
+      public String asString() {
+        return "amqp.locks.permits";
       }
     },
 

@@ -68,6 +68,8 @@ class AheadOfTimeTest {
 
   record Customer(String id) {}
 
+  record Album(int size) {}
+
   record Order(Customer customer) {}
 
   /** What an application guards. */
@@ -92,6 +94,11 @@ class AheadOfTimeTest {
     @MutexGuarded(name = "order", key = "#order.customer.id")
     public String place(Order order) {
       return "placed";
+    }
+
+    @SemaphoreGuarded(name = "images", permitsExpression = "#album.size()")
+    public String uploadAll(Album album) {
+      return "uploaded";
     }
   }
 
@@ -138,6 +145,7 @@ class AheadOfTimeTest {
     assertThat(reflection.onMethodInvocation(Work.class.getMethod("upload"))).accepts(hints);
     assertThat(reflection.onMethodInvocation(Order.class.getMethod("customer"))).accepts(hints);
     assertThat(reflection.onMethodInvocation(Customer.class.getMethod("id"))).accepts(hints);
+    assertThat(reflection.onMethodInvocation(Album.class.getMethod("size"))).accepts(hints);
     assertThat(
             reflection
                 .onType(KeyRoot.class)

@@ -58,7 +58,7 @@ public record LockDescriptor(
   /**
    * What this process has to do with it.
    *
-   * @param held leases that it holds
+   * @param held slots that it holds, each permit of a lease counted
    * @param waiting calls that wait in it
    * @param leases the leases, oldest first
    */
@@ -67,7 +67,8 @@ public record LockDescriptor(
   /**
    * A lease of this process.
    *
-   * @param slot which slot it is of
+   * @param slot which slot it is of; of several permits, the first one
+   * @param permits how many slots it has
    * @param state HELD, or UNCERTAIN if the broker has not confirmed it for too long
    * @param since when it was acquired
    * @param age how long ago that was
@@ -76,6 +77,7 @@ public record LockDescriptor(
    */
   public record HeldHere(
       int slot,
+      int permits,
       String state,
       Instant since,
       Duration age,

@@ -61,7 +61,8 @@ record LockViews(AmqpLocks locks, LockCatalog catalog, BrokerQueries queries) {
             answer -> {
               LockId id = answer.getKey();
               List<HeldHere> held = held(id, leases, shown);
-              Here here = new Here(held.size(), waiting.getOrDefault(id, 0), held);
+              int permits = held.stream().mapToInt(HeldHere::permits).sum();
+              Here here = new Here(permits, waiting.getOrDefault(id, 0), held);
               return lock(id, Configured.of(catalog, id), answer.getValue(), here);
             })
         .toList();
@@ -76,6 +77,7 @@ record LockViews(AmqpLocks locks, LockCatalog catalog, BrokerQueries queries) {
             lease ->
                 new HeldHere(
                     lease.slot(),
+                    lease.permits(),
                     lease.state().name(),
                     now.minus(lease.age()).truncatedTo(ChronoUnit.SECONDS),
                     inMillis(lease.age()),

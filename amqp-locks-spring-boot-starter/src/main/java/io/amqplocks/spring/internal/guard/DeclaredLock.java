@@ -13,6 +13,8 @@ import java.util.function.UnaryOperator;
  *
  * @param settings what it says of the lock
  * @param key the expression of the key, or blank
+ * @param permits how many slots it holds at once, if there is no expression
+ * @param permitsExpression the expression of that number, or blank
  * @param maxWait how long to wait, or blank
  * @param onBusy what to do when it is busy
  * @param fallbackMethod what to call then, or blank
@@ -23,6 +25,8 @@ import java.util.function.UnaryOperator;
 record DeclaredLock(
     LockSettings settings,
     String key,
+    int permits,
+    String permitsExpression,
     String maxWait,
     OnBusy onBusy,
     String fallbackMethod,
@@ -36,6 +40,8 @@ record DeclaredLock(
             .algorithm(mutex.algorithm())
             .priority(mutex.priority()),
         resolve.apply(mutex.key()),
+        1,
+        "",
         resolve.apply(mutex.maxWait()),
         mutex.onBusy(),
         mutex.fallbackMethod(),
@@ -51,6 +57,8 @@ record DeclaredLock(
             .algorithm(semaphore.algorithm())
             .priority(semaphore.priority()),
         resolve.apply(semaphore.key()),
+        semaphore.permits(),
+        resolve.apply(semaphore.permitsExpression()),
         resolve.apply(semaphore.maxWait()),
         semaphore.onBusy(),
         semaphore.fallbackMethod(),
@@ -75,6 +83,8 @@ record DeclaredLock(
         && !(key.isBlank() ^ other.key.isBlank())
         && (onBusy != other.onBusy
             || onLost != other.onLost
+            || permits != other.permits
+            || !permitsExpression.equals(other.permitsExpression)
             || !fallbackMethod.equals(other.fallbackMethod)
             || !maxWait.equals(other.maxWait));
   }

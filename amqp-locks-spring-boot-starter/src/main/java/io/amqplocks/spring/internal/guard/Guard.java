@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param lock the semaphore or the mutex
  * @param key which of that name; null if there is only one
+ * @param permits how many of its slots it wants at once
  * @param maxWait how long it waits for it; zero does not wait
  * @param priority of all who wait those with the highest are served first
  * @param fenced whether its lease has a token
@@ -26,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 record Guard(
     FamilyId lock,
     @Nullable KeyExpression key,
+    Permits permits,
     Duration maxWait,
     int priority,
     boolean fenced,
@@ -36,15 +38,20 @@ record Guard(
 
   /** What that call wants. */
   LockRequest by(MethodInvocation call, LockOperations locks) {
-    return in(locks, key == null ? null : key.of(call));
+    return in(locks, key == null ? null : key.of(call), permits.of(call));
   }
 
-  /** What all calls want, where there is no key. */
+  /** What all calls want, where nothing depends on the call. */
   LockRequest by(LockOperations locks) {
-    return in(locks, null);
+    return in(locks, null, permits.fixed());
   }
 
-  private LockRequest in(LockOperations locks, @Nullable String keyed) {
+  /** Whether calls may want different things. */
+  boolean dependsOnCall() {
+    return key != null || permits.expression() != null;
+  }
+
+  private LockRequest in(LockOperations locks, @Nullable String keyed, int wanted) {
     String name = lock.name().value();
     LockHandle handle;
     if (lock.family() == Family.MUTEX) {
@@ -53,6 +60,7 @@ record Guard(
       handle = keyed == null ? locks.semaphore(name) : locks.semaphore(name, keyed);
     }
     handle = handle.waiting(maxWait);
+    handle = wanted == 1 ? handle : handle.withPermits(wanted);
     handle = priority == 0 ? handle : handle.withPriority(priority);
     handle = fair ? handle : handle.unfair();
     return new LockRequest(this, keyed == null ? "" : keyed, fenced ? handle.fenced() : handle);

@@ -19,8 +19,9 @@ import org.springframework.util.ReflectionUtils;
 
 /**
  * Tells a native image of what guarded beans need at run time that is found by its name: the
- * methods themselves, their fallbacks, and for keys the properties of their parameters. Beans that
- * a key names, as in {@code @tenants.current()}, are for the application to register.
+ * methods themselves, their fallbacks, and for expressions the properties of their parameters.
+ * Beans that an expression names, as in {@code @tenants.current()}, are for the application to
+ * register.
  */
 final class GuardHints implements BeanRegistrationAotProcessor {
 
@@ -46,7 +47,7 @@ final class GuardHints implements BeanRegistrationAotProcessor {
                 Arrays.stream(ReflectionUtils.getAllDeclaredMethods(type))
                     .filter(each -> each.getName().equals(name)))
         .forEach(fallback -> hints.registerMethod(fallback, ExecutableMode.INVOKE));
-    if (keys(method, type).anyMatch(key -> !key.isBlank())) {
+    if (expressions(method, type).anyMatch(expression -> !expression.isBlank())) {
       for (Class<?> parameter : method.getParameterTypes()) {
         hints.registerType(parameter, MemberCategory.INVOKE_PUBLIC_METHODS);
       }
@@ -64,10 +65,10 @@ final class GuardHints implements BeanRegistrationAotProcessor {
             .map(SemaphoreGuarded::fallbackMethod));
   }
 
-  private static Stream<String> keys(Method method, Class<?> type) {
+  private static Stream<String> expressions(Method method, Class<?> type) {
     return Stream.concat(
         GuardAnnotations.of(method, type, MutexGuarded.class).stream().map(MutexGuarded::key),
         GuardAnnotations.of(method, type, SemaphoreGuarded.class).stream()
-            .map(SemaphoreGuarded::key));
+            .flatMap(semaphore -> Stream.of(semaphore.key(), semaphore.permitsExpression())));
   }
 }

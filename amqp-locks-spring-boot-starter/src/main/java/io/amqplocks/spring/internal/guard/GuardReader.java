@@ -93,7 +93,7 @@ final class GuardReader {
         if (declared.get(i).contradicts(other)) {
           throw new IllegalArgumentException(
               ("it wants the %s by two keys, which may be equal and then are one lock, and says different"
-                      + " things of the two: give both the same onBusy, fallbackMethod, onLost and maxWait")
+                      + " things of the two: give both the same onBusy, fallbackMethod, onLost, permits and maxWait")
                   .formatted(other.lock()));
         }
       }
@@ -142,6 +142,7 @@ final class GuardReader {
     }
     KeyExpression key =
         keyed ? KeyExpression.parse(declared.key(), place.method, place.where, beans) : null;
+    Permits permits = permits(declared, place);
     Fallback fallback = fallback(declared, place);
     Duration wait = wait(declared);
     if (keyed) {
@@ -152,6 +153,7 @@ final class GuardReader {
     return new Guard(
         id,
         key,
+        permits,
         wait == null ? catalog.waitFor(id) : wait,
         declared.settings().priority(),
         declared.fenced() || needsToken,
@@ -159,6 +161,20 @@ final class GuardReader {
         declared.onBusy(),
         fallback,
         declared.onLost());
+  }
+
+  private Permits permits(DeclaredLock declared, Place place) {
+    if (declared.permitsExpression().isBlank()) {
+      return Permits.of(declared.permits());
+    }
+    if (declared.permits() != 1) {
+      throw new IllegalArgumentException(
+          "permits = %d and the permitsExpression '%s' both say how many slots of %s it holds: leave one out"
+              .formatted(declared.permits(), declared.permitsExpression(), declared.lock()));
+    }
+    return Permits.of(
+        CallExpression.parse(
+            "permitsExpression", declared.permitsExpression(), place.method, place.where, beans));
   }
 
   private static @Nullable Fallback fallback(DeclaredLock declared, Place place) {

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The settings of a guarded method, read and checked once.
  *
- * <p>Concurrency: immutable, except for the locks that all calls have in common if there is no key.
- * Two threads may both create them at first. The two results are equal.
+ * <p>Concurrency: immutable, except for the locks that all calls have in common if nothing depends
+ * on the call. Two threads may both create them at first. The two results are equal.
  */
 final class GuardedMethod {
 
@@ -33,7 +33,7 @@ final class GuardedMethod {
   private final Injection injection;
   private final int injected;
   private final @Nullable Object emptyResult;
-  private final boolean keyed;
+  private final boolean dependsOnCall;
   private final boolean watchesLoss;
   private volatile @Nullable List<LockRequest> always;
 
@@ -60,7 +60,7 @@ final class GuardedMethod {
     this.injection = injection;
     this.injected = injected;
     this.emptyResult = emptyResult;
-    keyed = guards.stream().anyMatch(guard -> guard.key() != null);
+    dependsOnCall = guards.stream().anyMatch(Guard::dependsOnCall);
     watchesLoss = guards.stream().anyMatch(guard -> guard.onLost() != OnLost.NOTIFY);
   }
 
@@ -84,10 +84,10 @@ final class GuardedMethod {
   /**
    * The lock requests of a call, in the order to acquire them.
    *
-   * @throws LockException.Invalid if the call has no key
+   * @throws LockException.Invalid if the call has no key, or no number of permits
    */
   List<LockRequest> requests(MethodInvocation call, LockOperations locks) {
-    if (keyed) {
+    if (dependsOnCall) {
       return inOrder(guards.stream().map(guard -> guard.by(call, locks)).toList());
     }
     List<LockRequest> found = always;

@@ -2,97 +2,26 @@ package io.amqplocks.spring.internal.guard;
 
 import io.amqplocks.lock.LockException;
 import java.lang.reflect.Method;
-import java.util.Arrays;
-import java.util.LinkedHashSet;
-import java.util.List;
-import java.util.Objects;
-import java.util.Set;
-import java.util.TreeSet;
-import java.util.stream.IntStream;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
-import org.springframework.context.expression.MethodBasedEvaluationContext;
-import org.springframework.core.ParameterNameDiscoverer;
-import org.springframework.core.StandardReflectionParameterNameDiscoverer;
 import org.springframework.expression.BeanResolver;
-import org.springframework.expression.EvaluationException;
-import org.springframework.expression.ParseException;
-import org.springframework.expression.spel.SpelNode;
-import org.springframework.expression.spel.ast.VariableReference;
-import org.springframework.expression.spel.standard.SpelExpression;
-import org.springframework.expression.spel.standard.SpelExpressionParser;
 
-/** The expression that computes a lock's key from a call, read once. */
-final class KeyExpression {
-
-  private static final SpelExpressionParser PARSER = new SpelExpressionParser();
-  private static final ParameterNameDiscoverer NAMES =
-      new StandardReflectionParameterNameDiscoverer();
-
-  private final SpelExpression expression;
-  private final Method method;
-  private final String where;
-  private final @Nullable BeanResolver beans;
-
-  private KeyExpression(
-      SpelExpression expression, Method method, String where, @Nullable BeanResolver beans) {
-    this.expression = expression;
-    this.method = method;
-    this.where = where;
-    this.beans = beans;
-  }
+/**
+ * The expression that computes a lock's key from a call.
+ *
+ * @param expression the expression
+ */
+record KeyExpression(CallExpression expression) {
 
   /**
-   * Reads it.
+   * Reads it, as {@link CallExpression#parse} says.
    *
-   * @param method the one of the target's class, which knows the names of its parameters
    * @throws IllegalArgumentException if it cannot be read or speaks of a parameter that is not
    *     there
    */
   static KeyExpression parse(
       String text, Method method, String where, @Nullable BeanResolver beans) {
-    try {
-      SpelExpression expression = PARSER.parseRaw(text);
-      requireKnownVariables(expression, method);
-      return new KeyExpression(expression, method, where, beans);
-    } catch (ParseException | IllegalStateException e) {
-      throw new IllegalArgumentException(
-          "its key '%s' is no SpEL expression: %s; write a parameter as #name, a text as 'text'"
-              .formatted(text, e.getMessage()),
-          e);
-    }
-  }
-
-  private static void requireKnownVariables(SpelExpression expression, Method method) {
-    Set<String> known = new LinkedHashSet<>();
-    @Nullable String @Nullable [] names = NAMES.getParameterNames(method);
-    if (names != null) {
-      Arrays.stream(names).filter(Objects::nonNull).map(name -> "#" + name).forEach(known::add);
-    }
-    IntStream.range(0, method.getParameterCount())
-        .forEach(i -> known.addAll(List.of("#p" + i, "#a" + i)));
-    known.addAll(List.of("#root", "#this"));
-    Set<String> unknown = new TreeSet<>();
-    collectVariables(expression.getAST(), unknown);
-    unknown.removeAll(known);
-    if (!unknown.isEmpty()) {
-      throw new IllegalArgumentException(
-          "its key '%s' names %s, and there is only %s%s"
-              .formatted(
-                  expression.getExpressionString(),
-                  String.join(", ", unknown),
-                  String.join(", ", known),
-                  names == null ? "; compile with -parameters to have their names" : ""));
-    }
-  }
-
-  private static void collectVariables(SpelNode node, Set<String> into) {
-    if (node instanceof VariableReference) {
-      into.add(node.toStringAST());
-    }
-    for (int i = 0; i < node.getChildCount(); i++) {
-      collectVariables(node.getChild(i), into);
-    }
+    return new KeyExpression(CallExpression.parse("key", text, method, where, beans));
   }
 
   /**
@@ -101,50 +30,21 @@ final class KeyExpression {
    * @throws LockException.Invalid if it has none
    */
   String of(MethodInvocation call) {
-    MethodBasedEvaluationContext context =
-        new MethodBasedEvaluationContext(
-            new KeyRoot(method, call.getArguments(), call.getThis()),
-            method,
-            call.getArguments(),
-            NAMES);
-    if (beans != null) {
-      context.setBeanResolver(beans);
-    }
-    Object value;
-    try {
-      value = expression.getValue(context);
-    } catch (EvaluationException e) {
-      throw invalid("cannot be computed: " + e.getMessage(), e);
-    }
-    return text(value);
-  }
-
-  private String text(@Nullable Object value) {
     String text;
     try {
-      text = KeyText.of(value);
+      text = KeyText.of(expression.valueFor(call));
     } catch (IllegalArgumentException e) {
-      throw invalid(String.valueOf(e.getMessage()), null);
+      throw expression.invalid(String.valueOf(e.getMessage()), null);
     }
     if (text.isBlank()) {
-      throw invalid("is blank: take a lock only where there is a key, or choose another one", null);
+      throw expression.invalid(
+          "is blank: take a lock only where there is a key, or choose another one", null);
     }
     return text;
   }
 
-  private LockException.Invalid invalid(String how, @Nullable Throwable cause) {
-    LockException.Invalid invalid =
-        new LockException.Invalid(
-            "The key '%s' of a lock of %s %s"
-                .formatted(expression.getExpressionString(), where, how));
-    if (cause != null) {
-      invalid.addSuppressed(cause); // it takes no cause
-    }
-    return invalid;
-  }
-
   @Override
   public String toString() {
-    return "'" + expression.getExpressionString() + "'";
+    return expression.toString();
   }
 }

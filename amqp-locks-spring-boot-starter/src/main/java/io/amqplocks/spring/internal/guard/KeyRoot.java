@@ -5,7 +5,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 
 /**
- * What {@code #root} is in the expression of a key. Public for SpEL, which reads it by its getters.
+ * What {@code #root} is in the expressions of an annotation. Public for SpEL, which reads it by its
+ * getters.
  */
 public final class KeyRoot {
 

@@ -57,7 +57,7 @@ final class SingleLockMeters {
               .register(registry));
     }
     Gauge.builder("amqp.locks.held", this, SingleLockMeters::held)
-        .description("Leases that this process holds")
+        .description("Slots that this process holds, each permit of a lease counted")
         .tags(tags)
         .register(registry);
   }
@@ -83,7 +83,7 @@ final class SingleLockMeters {
 
   private int held() {
     leases.removeIf(lease -> ENDED.contains(lease.state()));
-    return leases.size();
+    return leases.stream().mapToInt(Lease::permits).sum();
   }
 
   void notAcquired(Outcome outcome, Duration waited) {

@@ -58,7 +58,8 @@ class GuardedMethodsTest {
   }
 
   private static Guard guard(FamilyId lock, Duration maxWait) {
-    return new Guard(lock, null, maxWait, 0, false, true, OnBusy.WAIT, null, OnLost.NOTIFY);
+    return new Guard(
+        lock, null, Permits.ONE, maxWait, 0, false, true, OnBusy.WAIT, null, OnLost.NOTIFY);
   }
 
   @Test
@@ -105,6 +106,10 @@ class GuardedMethodsTest {
       delimiter = '|',
       quoteCharacter = '`',
       value = {
+        "noPermit       | has a wrong lock annotation: permits must be 1 to 10000, and not 0",
+        "twoNumbers     | has a wrong lock annotation: permits = 2 and the permitsExpression '#size' both say",
+        "unknownSize    | has a wrong lock annotation: its permitsExpression '#sise' names #sise, and there is only",
+        "twoWeights     | has a wrong lock annotation: it wants the semaphore 's' by two keys",
         "negativeSlots  | has a wrong lock annotation: slots of semaphore 'images' must be 1 to",
         "emptyName      | has a wrong lock annotation: A lock name must not be empty",
         "unreadableWait | has a wrong lock annotation: 'soon'",

@@ -28,7 +28,16 @@ class HeldLockTest {
   private HeldLock held(OnLost onLost, LeaseState now, LeaseState verified) {
     Guard guard =
         new Guard(
-            FamilyId.mutex("m"), null, Duration.ZERO, 0, false, true, OnBusy.WAIT, null, onLost);
+            FamilyId.mutex("m"),
+            null,
+            Permits.ONE,
+            Duration.ZERO,
+            0,
+            false,
+            true,
+            OnBusy.WAIT,
+            null,
+            onLost);
     Lease lease =
         (Lease)
             Proxy.newProxyInstance(

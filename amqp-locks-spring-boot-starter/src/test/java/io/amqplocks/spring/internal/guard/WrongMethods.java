@@ -124,6 +124,19 @@ class WrongMethods {
   @MutexGuarded(name = "m:n", key = "#id")
   void colon(int id) {}
 
+  @SemaphoreGuarded(name = "s", permits = 0)
+  void noPermit() {}
+
+  @SemaphoreGuarded(name = "s", permits = 2, permitsExpression = "#size")
+  void twoNumbers(int size) {}
+
+  @SemaphoreGuarded(name = "s", permitsExpression = "#sise")
+  void unknownSize(int size) {}
+
+  @SemaphoreGuarded(name = "s", key = "#one", permits = 2)
+  @SemaphoreGuarded(name = "s", key = "#other", permits = 3)
+  void twoWeights(String one, String other) {}
+
   @MutexGuarded(name = "m")
   @Nullable Future<String> future() {
     return null;

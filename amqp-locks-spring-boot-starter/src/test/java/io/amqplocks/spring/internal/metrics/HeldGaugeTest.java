@@ -30,7 +30,21 @@ class HeldGaugeTest {
   private final LockMeters meters = new LockMeters(registry, catalog);
 
   private static final class Images implements Lease {
+    private final int permits;
     private LeaseState state = LeaseState.HELD;
+
+    Images() {
+      this(1);
+    }
+
+    Images(int permits) {
+      this.permits = permits;
+    }
+
+    @Override
+    public int permits() {
+      return permits;
+    }
 
     @Override
     public LockId lock() {
@@ -108,6 +122,18 @@ class HeldGaugeTest {
     one.close();
     assertThat(held("images")).isEqualTo(1);
     two.state = LeaseState.UNCERTAIN;
+    assertThat(held("images")).isEqualTo(1);
+  }
+
+  /** As many as the lease takes of the gauge of slots. */
+  @Test
+  void eachPermitCounts() {
+    declare("a method");
+    Images three = new Images(3);
+    meters.acquired(three, SOME);
+    meters.acquired(new Images(), SOME);
+    assertThat(held("images")).isEqualTo(4);
+    meters.released(three, SOME);
     assertThat(held("images")).isEqualTo(1);
   }
 

@@ -1,0 +1,101 @@
+package io.amqplocks.spring.internal.guard;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.spring.GuardedMethodException;
+import io.amqplocks.spring.internal.catalog.LockCatalog;
+import io.amqplocks.spring.internal.lifecycle.LocksLifecycle;
+import io.amqplocks.spring.internal.naming.FamilyId;
+import io.amqplocks.spring.internal.setup.SemaphoreSetup;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * Finds annotations that want more permits than their semaphore has slots, so that no call could
+ * ever run. Looks once at startup, after semaphores with known slots were created. The number at
+ * the broker counts; if it cannot be asked, the configured one does. Semaphores of keys have that
+ * one too.
+ */
+public final class TooManyPermits implements SmartLifecycle {
+
+  private static final Logger log = LoggerFactory.getLogger(TooManyPermits.class);
+
+  private final GuardedMethods methods;
+  private final LockCatalog catalog;
+  private final SemaphoreSetup setup;
+  private final AmqpLocks locks;
+  private volatile boolean running;
+
+  /**
+   * Looks at those methods.
+   *
+   * @param setup knows the slots of the semaphores that it created
+   * @param locks asks the broker for those of the others
+   */
+  public TooManyPermits(
+      GuardedMethods methods, LockCatalog catalog, SemaphoreSetup setup, AmqpLocks locks) {
+    this.methods = methods;
+    this.catalog = catalog;
+    this.setup = setup;
+    this.locks = locks;
+  }
+
+  /**
+   * Looks for them.
+   *
+   * @throws GuardedMethodException if there is one
+   */
+  @Override
+  public void start() {
+    for (GuardedMethod method : methods.all()) {
+      for (Guard guard : method.guards()) {
+        if (guard.permits().fixed() > 1) {
+          look(method, guard);
+        }
+      }
+    }
+    running = true;
+  }
+
+  private void look(GuardedMethod method, Guard guard) {
+    LockId id = catalog.resolve(guard.lock());
+    int slots = guard.key() == null ? slots(id) : catalog.slots(id);
+    int permits = guard.permits().fixed();
+    if (slots > 0 && slots < permits) {
+      throw new GuardedMethodException(
+          ("%s wants %d permits of the %s at once, and it has %d slots: want %d at most; or give it more slots"
+                  + " by %s.slots, and if it exists, have an administrator resize it")
+              .formatted(method.where(), permits, id, slots, slots, FamilyId.of(id).property()));
+    }
+  }
+
+  /** How many slots it has; 0 if that is not known. */
+  private int slots(LockId id) {
+    if (setup.slots(id).isPresent()) {
+      return setup.slots(id).getAsInt();
+    }
+    try {
+      return catalog.slots(id) > 0 ? catalog.slots(id) : locks.admin().semaphore(id).count();
+    } catch (LockException e) {
+      log.debug("How many slots {} has cannot be seen now", id, e);
+      return 0;
+    }
+  }
+
+  @Override
+  public void stop() {
+    running = false;
+  }
+
+  @Override
+  public boolean isRunning() {
+    return running;
+  }
+
+  @Override
+  public int getPhase() {
+    return LocksLifecycle.PHASE + 1;
+  }
+}
