@@ -31,6 +31,8 @@ final class Suite {
         new TokenHandOver(TokenQueueType.QUORUM),
         new TokenPath(TokenQueueType.CLASSIC),
         new TokenPath(TokenQueueType.QUORUM),
+        new PermitsPath(TokenQueueType.CLASSIC),
+        new PermitsPath(TokenQueueType.QUORUM),
         new AnnotatedPath(false),
         new AnnotatedPath(true));
   }
