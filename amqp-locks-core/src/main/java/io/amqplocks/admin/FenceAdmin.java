@@ -20,8 +20,9 @@ public interface FenceAdmin {
 
   /**
    * Replaces the counter of a slot by a new one with a higher epoch. All later tokens are higher
-   * than all earlier ones. No lease is lost. If another administrator renews the same counter, this
-   * call waits for up to half a minute.
+   * than all earlier ones. No lease is lost. For 100 ms, slots that a process has acquired at the
+   * broker before may still be handed over with tokens of the old counter. If another administrator
+   * renews the same counter, this call waits for up to half a minute.
    *
    * <p>If the lock has a key, the counter is renewed for all keys that share it. Their tokens go on
    * rising, too.

@@ -1,9 +1,11 @@
 package io.amqplocks.internal.fencing;
 
 import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.EpochClock;
 import io.amqplocks.internal.broker.FenceCounter;
 import io.amqplocks.internal.broker.Futures;
 import io.amqplocks.internal.broker.MessageReading;
+import io.amqplocks.internal.broker.MessageReading.Outcome;
 import io.amqplocks.internal.broker.QueueNames;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.FencingToken;
@@ -55,12 +57,12 @@ public final class CounterFactory {
   private static final long TEN_YEARS = 10L * 365 * 24 * 60;
 
   private final QueueNames names;
-  private final Clock clock;
+  private final EpochClock clock;
 
   /** Creates a factory for locks whose queues have those names. Epochs follow the clock. */
   public CounterFactory(QueueNames names, Clock clock) {
     this.names = names;
-    this.clock = clock;
+    this.clock = new EpochClock(clock);
   }
 
   /**
@@ -142,8 +144,12 @@ public final class CounterFactory {
    * was published by somebody else. It would be followed by higher ones for ever.
    */
   boolean isBelievable(CounterContent content) {
-    return content.isInRange()
-        && content.epoch() <= clock.instant().getEpochSecond() / 60 + TEN_YEARS;
+    return content.isInRange() && content.epoch() <= clock.minutes() + TEN_YEARS;
+  }
+
+  /** Whether the token is certainly below those of all counters that are made later. */
+  boolean isBelowLaterOnes(FencingToken token) {
+    return clock.isBelowLaterOnes(token);
   }
 
   private void tryOut(Call call, CounterBroker broker, FenceCounter counter) {
@@ -169,7 +175,7 @@ public final class CounterFactory {
       int next,
       long aboveEpoch) {
     // The generation is added, so that the epoch rises even if the clock does not.
-    long epoch = Math.max(clock.instant().getEpochSecond() / 60 + next, aboveEpoch + 1);
+    long epoch = Math.max(clock.minutes() + next, aboveEpoch + 1);
     CounterContent content = new CounterContent(epoch, broker.brokerMajor());
     if (next > MAX_GENERATION || !isBelievable(content)) {
       throw new LockException.FenceUnavailable(
@@ -213,7 +219,7 @@ public final class CounterFactory {
    */
   private long epoch(Call call, Session session, String counter) {
     try {
-      MessageReading reading = session.reader().read(call.half(), counter);
+      MessageReading reading = readUnlessEmpty(call.half(), session, counter);
       return CounterContent.parse(reading.content())
           .filter(this::isBelievable)
           .map(content -> FencingToken.epochOf(number(content, reading)))
@@ -222,6 +228,19 @@ public final class CounterFactory {
       log.warn("The old {} cannot be read any more: {}", counter, e.getMessage());
       return 0;
     }
+  }
+
+  /** A counter is empty while another client draws from it, for less than a round trip. */
+  private static MessageReading readUnlessEmpty(Call call, Session session, String counter) {
+    MessageReading reading = session.reader().read(call, counter);
+    while (reading.outcome() == Outcome.EMPTY && call.remainingNanos() > PAUSE_NANOS) {
+      Futures.pause(PAUSE_NANOS);
+      reading = session.reader().read(call, counter);
+    }
+    if (reading.outcome() == Outcome.EMPTY) {
+      log.warn("The old {} is empty, so its epoch is not known", counter);
+    }
+    return reading;
   }
 
   /** The number that the next draw would have given. It may be of a later minute than the epoch. */

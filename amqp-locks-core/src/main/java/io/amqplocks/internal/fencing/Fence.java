@@ -105,7 +105,12 @@ public final class Fence implements FencingTokenSource {
     if (reading.returns() > FencingToken.MAX_N) {
       throw unavailable(call, "its counter " + queue + " is used up");
     }
-    return new FencingToken(slot, content.epoch(), reading.returns());
+    FencingToken token = new FencingToken(slot, content.epoch(), reading.returns());
+    if (!making.isBelowLaterOnes(token)) {
+      throw unavailable(
+          call, "the numbers of its counter %s are ahead of this machine's clock".formatted(queue));
+    }
+    return token;
   }
 
   /**

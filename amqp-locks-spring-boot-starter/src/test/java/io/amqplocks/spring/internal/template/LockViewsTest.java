@@ -1,0 +1,64 @@
+package io.amqplocks.spring.internal.template;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.spring.internal.setup.AutoCreatedLock;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A view of one of the starter's locks is that view of the lock behind it. */
+class LockViewsTest {
+
+  private final List<String> calls = new ArrayList<>();
+
+  /** A lock that records its calls. Its views are the lock itself. */
+  private AmqpLock recording() {
+    return (AmqpLock)
+        Proxy.newProxyInstance(
+            getClass().getClassLoader(),
+            new Class<?>[] {AmqpLock.class},
+            (proxy, method, arguments) -> {
+              calls.add(method.getName() + (arguments == null ? "" : List.of(arguments)));
+              return method.getReturnType() == AmqpLock.class ? proxy : Optional.empty();
+            });
+  }
+
+  static Stream<Method> views() {
+    return Arrays.stream(AmqpLock.class.getMethods())
+        .filter(method -> method.getReturnType() == AmqpLock.class);
+  }
+
+  private AmqpLock view(Method view, AmqpLock lock) throws Exception {
+    Object[] arguments = view.getParameterCount() == 0 ? new Object[0] : new Object[] {3};
+    return (AmqpLock) view.invoke(lock, arguments);
+  }
+
+  private static String call(Method view) {
+    return view.getName() + (view.getParameterCount() == 0 ? "" : "[3]");
+  }
+
+  @ParameterizedTest
+  @MethodSource("views")
+  void ofALockThatIsLookedUpLater(Method view) throws Exception {
+    AmqpLock recording = recording();
+    assertThat(view(view, new LazyLock(() -> recording)).tryAcquire()).isEmpty();
+    assertThat(calls).containsExactly(call(view), "tryAcquire");
+  }
+
+  @SuppressWarnings("NullAway") // Nothing is acquired, so nothing is created.
+  @ParameterizedTest
+  @MethodSource("views")
+  void ofALockThatIsCreatedAtFirstUse(Method view) throws Exception {
+    assertThat(view(view, new AutoCreatedLock(recording(), null)))
+        .isInstanceOf(AutoCreatedLock.class);
+    assertThat(calls).containsExactly(call(view));
+  }
+}
