@@ -1,5 +1,6 @@
 package io.amqplocks.benchmarks;
 
+import com.rabbitmq.client.Channel;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.AmqpLock;
 
@@ -26,7 +27,7 @@ record FencedPath(boolean persistent) implements CorePath {
   public String floor() {
     return persistent
         ? "passive declare + consume + get, return + passive declare + cancel"
-        : "declare + consume + get, return + passive declare + delete";
+        : "consume + delivery + get, return + requeue, delivery + cancel + requeue";
   }
 
   @Override
@@ -63,15 +64,18 @@ record FencedPath(boolean persistent) implements CorePath {
         });
   }
 
-  private static Timed transiently(Lab lab, Raw raw, Raw drawer, String counter) {
-    String queue = lab.prefix() + "floor.fenced";
+  /** The message is requeued and comes back: that is the check after the draw. */
+  private static Timed transiently(Lab lab, Raw raw, Raw drawer, String counter) throws Exception {
+    Channel channel = raw.channel();
+    ActiveConsumerLoop consumer =
+        new ActiveConsumerLoop(channel, ActiveConsumerLoop.declare(lab, channel, "fenced"));
     return Timed.of(
         () -> {
-          raw.declareExclusive(queue);
-          raw.watch(queue);
+          String tag = consumer.consume();
+          long message = consumer.receive();
           drawer.getAndReturn(counter);
-          raw.consumers(queue);
-          raw.delete(queue);
+          channel.basicNack(message, false, true);
+          consumer.release(tag, consumer.receive());
         });
   }
 }
