@@ -73,7 +73,7 @@ record ManyLocks() implements RowSource {
   }
 
   private static Sides alone(Lab lab, AmqpLocks locks) throws Exception {
-    AmqpLock mutex = locks.mutex("alone");
+    AmqpLock mutex = locks.exclusiveQueueMutex("alone");
     Raw raw = new Raw(lab.channel());
     String queue = lab.prefix() + "floor.alone";
     return new Sides(
@@ -91,7 +91,7 @@ record ManyLocks() implements RowSource {
       List<Callable<Lease>> tasks = new ArrayList<>();
       for (int i = 0; i < LOCKS; i++) {
         String name = "many-" + i;
-        tasks.add(() -> locks.mutex(name).tryAcquire().orElseThrow());
+        tasks.add(() -> locks.exclusiveQueueMutex(name).tryAcquire().orElseThrow());
       }
       List<Lease> leases = new ArrayList<>();
       for (Future<Lease> each : pool.invokeAll(tasks)) {

@@ -79,7 +79,11 @@ record ManyTokens() implements RowSource {
     long start = System.nanoTime();
     for (Future<LeaseState> each : pool.invokeAll(questions)) {
       if (each.get() != LeaseState.HELD) {
-        throw new IllegalStateException("A token that nobody took is " + each.get());
+        throw new IllegalStateException(
+            "A token that nobody took is %s: %s"
+                .formatted(
+                    each.get(),
+                    leases.stream().flatMap(lease -> lease.lossReason().stream()).toList()));
       }
     }
     return System.nanoTime() - start;

@@ -15,6 +15,8 @@ import io.amqplocks.lock.LossReason;
 import io.amqplocks.lock.LossReason.Cause;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -33,7 +35,10 @@ import org.slf4j.LoggerFactory;
  *
  * <p>That nothing comes is proven by the two requests of {@link TokenArrivals}. The queue answers
  * the first one after it has received the message back. While a message is on its way inside this
- * process, nothing is proven: the held message is neither given back nor given up.
+ * process, nothing is proven: the held message is neither given back nor given up. Nor is anything
+ * proven while another token of the queue is taken over here. That one's consumer has room before
+ * its former message goes back, so the message of this one may have gone there. The other one's
+ * former message takes its place soon.
  *
  * <p>Concurrency: one verification of a token at a time. It may meet a release, or the broker's
  * notification of an end, at any moment: see {@link HeldToken}.
@@ -57,6 +62,7 @@ final class TokenVerification {
   private final ConsumerChannelPool channels;
   private final TokenArrivals arrivals;
   private final TokenQueues tokens;
+  private final Set<HeldToken> takingOver = ConcurrentHashMap.newKeySet();
 
   TokenVerification(ConsumerChannelPool channels, TokenArrivals arrivals, TokenQueues tokens) {
     this.channels = channels;
@@ -79,6 +85,7 @@ final class TokenVerification {
     try {
       return prove(call, token, thisOne, judge);
     } finally {
+      takingOver.remove(token);
       token.turned();
     }
   }
@@ -188,6 +195,7 @@ final class TokenVerification {
    */
   private Answer takeOver(Call call, HeldToken token, boolean thisOne) {
     String step = "consume tokens from queue " + token.queue();
+    takingOver.add(token);
     BorrowedChannel loan = channels.borrowInExchange(call, step);
     TokenReceiver receiver = tokens.topPriorityReceiver(token, loan);
     if (token.giveBack(receiver) == null) {
@@ -264,11 +272,17 @@ final class TokenVerification {
     return Answer.ABSENT;
   }
 
+  private boolean isAnotherTakenOver(HeldToken token) {
+    return takingOver.stream()
+        .anyMatch(other -> !other.equals(token) && other.queue().equals(token.queue()));
+  }
+
   /** Waits for the message that was given back. */
   private Answer comesBack(Call call, HeldToken token) {
     if (TokenArrivals.came(token, Math.min(TokenArrivals.SOON, call.remainingNanos()))) {
       return Answer.OK;
     }
+    boolean provesLoss = !isAnotherTakenOver(token);
     // Half of the time is left for messages on their way inside this process.
     Answer answer = arrivals.askForIt(call.half(), token);
     if (answer == Answer.ABSENT) {
@@ -285,6 +299,9 @@ final class TokenVerification {
       case SOME -> Answer.OK;
       case UNKNOWN -> Answer.TIMED_OUT;
       case NONE, NO_QUEUE -> {
+        if (!provesLoss || isAnotherTakenOver(token)) {
+          yield Answer.TIMED_OUT;
+        }
         token.gone(lost(token, "it did not come back when it was verified"));
         yield Answer.ABSENT;
       }

@@ -31,6 +31,7 @@ import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
@@ -131,6 +132,44 @@ class TokenUnderWayTest {
     HeldToken held = Objects.requireNonNull(tokens.take(call(), queue, false).token());
     held.approve();
     return held;
+  }
+
+  /**
+   * While a token is taken over, its new consumer has room and its former message is still held. So
+   * another token's message may go there when it is given back.
+   */
+  @Test
+  void aTokenIsNotCalledLostWhileAnotherOneIsTakenOver() throws Exception {
+    HeldToken first = got();
+    assertThat(verify(first)).isEqualTo(Answer.OK);
+    publish("two");
+    await().until(() -> stranger.messageCount(queue) == 1);
+    HeldToken second = Objects.requireNonNull(tokens.take(call(), queue, false).token());
+    second.approve();
+    publish("three");
+    await().until(() -> stranger.messageCount(queue) == 1);
+    CountDownLatch came = new CountDownLatch(1);
+    Future<Answer> takingOver =
+        background.submit(
+            () ->
+                tokens.verify(
+                    call(),
+                    second,
+                    false,
+                    three -> {
+                      came.countDown();
+                      awaitRead();
+                      return Verdict.KEEP;
+                    }));
+    assertThat(came.await(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(tokens.verify(call(), first, false, one -> Verdict.DROP))
+        .isEqualTo(Answer.TIMED_OUT);
+    assertThat(first.isGone()).isFalse();
+    read.countDown();
+    assertThat(takingOver.get(20, TimeUnit.SECONDS)).isEqualTo(Answer.OK);
+    assertThat(verify(first)).as("by the other one's former message").isEqualTo(Answer.OK);
+    assertThat(first.content()).isEqualTo("two");
+    assertThat(tokens.verify(call(), first, false, two -> Verdict.DROP)).isEqualTo(Answer.ABSENT);
   }
 
   private Answer verify(HeldToken held) {
