@@ -10,6 +10,9 @@ import java.util.concurrent.CompletableFuture;
  */
 public interface AmqpLock {
 
+  /** How many permits one lease can have. */
+  int MAX_PERMITS = 100;
+
   /** The id of this lock. */
   LockId id();
 
@@ -62,17 +65,24 @@ public interface AmqpLock {
    * Processes take turns in the order of arrival. Within a process, calls for several permits wait
    * in a FIFO queue of their own, beside that of calls for one; {@link #unfair()} makes no
    * difference to them. With {@link #withPriority priorities}, they are ordered by them within the
-   * process; at the broker, the priority applies while a call collects.
+   * process; at the broker, the priority applies while a call collects. Waiters for one with a
+   * higher priority are served before a call that collects, so it may starve.
    *
-   * <p>{@link #tryAcquire()} does not wait for slots to become free. If two calls that both try
-   * want more together than is free, both may find too few.
+   * <p>{@link #tryAcquire()} does not wait for slots to become free. Two calls that try at the same
+   * moment may both find too few, if there are not enough slots for both.
+   *
+   * <p>Code that holds a slot and waits for more of the same semaphore can deadlock: the slot that
+   * it waits for may be held by another caller that does the same. Acquire all of them by one call.
+   *
+   * <p>The slots of a lease are verified one after the other within one call, and each held token
+   * occupies a channel. So there are {@value #MAX_PERMITS} at most.
    *
    * <p>All acquires of the returned lock also throw {@link LockException.Conflict} if the semaphore
    * has fewer slots. A call that waits notices within some seconds that slots were removed. In the
    * plain protocol nobody knows the number of slots, and such a call ends with its time.
    *
-   * @throws LockException.Invalid if the number is below 1, or above 1 and this lock is not a
-   *     semaphore
+   * @throws LockException.Invalid if the number is below 1 or above {@value #MAX_PERMITS}, or above
+   *     1 and this lock is not a semaphore
    */
   AmqpLock withPermits(int permits);
 

@@ -54,8 +54,9 @@ public interface Lease extends AutoCloseable {
 
   /**
    * The fencing tokens of all permits, one for each slot. They are ordered within each slot only,
-   * so a resource that is divided among the slots checks each part by its own token. Empty if the
-   * lease has none.
+   * so a resource that is divided among the slots checks each part by its own token. Only a lease
+   * of {@link AmqpLock#fenced()} keeps its slots; see {@link #fencingToken()}. Empty if the lease
+   * has none.
    */
   default List<FencingToken> fencingTokens() {
     return fencingTokenIfAny().stream().toList();

@@ -65,6 +65,13 @@ class PermitsTest {
         .close();
   }
 
+  private static void assertNoneIsFreeFor(AmqpLock semaphore, Duration time) {
+    await()
+        .pollInterval(Duration.ofMillis(10))
+        .during(time)
+        .until(semaphore::tryAcquire, Optional::isEmpty);
+  }
+
   private static List<Lease> acquire(AmqpLock semaphore, int leases) throws Exception {
     List<Lease> held = new ArrayList<>();
     for (int i = 0; i < leases; i++) {
@@ -132,9 +139,11 @@ class PermitsTest {
   @EnumSource
   void aWaiterCollectsWhatOthersRelease(SemaphoreKind kind) throws Exception {
     AmqpLock semaphore = kind.create(fixture, mine, "s", 4);
-    List<Lease> held = acquire(semaphore, 4);
+    List<Lease> held = acquire(semaphore, 3);
     Future<Lease> waiting = threads.submit(() -> kind.of(theirs, "s").acquire(4, LONG));
     for (Lease each : held) {
+      awaitCollected(fixture, semaphore);
+      assertNoneIsFreeFor(semaphore, Duration.ofMillis(200));
       assertThat(waiting).isNotDone();
       each.close();
     }
@@ -150,8 +159,12 @@ class PermitsTest {
   void aTimeoutGivesAllBack(SemaphoreKind kind) throws Exception {
     AmqpLock semaphore = kind.create(fixture, mine, "s", 4);
     List<Lease> held = acquire(semaphore, 2);
-    assertThatThrownBy(() -> kind.of(theirs, "s").acquire(3, Duration.ofMillis(300)))
-        .isInstanceOf(LockException.AcquireTimeout.class)
+    Future<Lease> waiting =
+        threads.submit(() -> kind.of(theirs, "s").acquire(3, Duration.ofSeconds(4)));
+    awaitCollected(fixture, semaphore);
+    assertThat(waiting).as("has two of three").isNotDone();
+    assertThatThrownBy(() -> waiting.get(60, TimeUnit.SECONDS))
+        .hasCauseInstanceOf(LockException.AcquireTimeout.class)
         .hasMessageContaining("Fewer than 3 slots of " + semaphore.id());
     assertAllFree(semaphore, 2);
     held.forEach(Lease::close);
@@ -202,9 +215,11 @@ class PermitsTest {
     AmqpLock other = kind.of(theirs, "s");
     CompletableFuture<Lease> first = other.withPermits(3).acquireAsync(LONG);
     awaitCollected(fixture, semaphore);
-    CompletableFuture<Lease> next = other.withPermits(2).acquireAsync(LONG);
+    CompletableFuture<Lease> next = other.withPermits(3).acquireAsync(LONG);
     await().until(() -> theirs.status().waiting() == 2);
     first.cancel(true);
+    assertNoneIsFreeFor(semaphore, Duration.ofMillis(500));
+    held.remove(0).close();
     // Long before it would look by itself, which is after five seconds.
     next.get(4, TimeUnit.SECONDS).close();
     held.forEach(Lease::close);
@@ -228,7 +243,7 @@ class PermitsTest {
 
   @ParameterizedTest
   @EnumSource
-  void aCallForMoreThanThereIsIsRefused(SemaphoreKind kind) {
+  void aCallForMoreThanExistIsRefused(SemaphoreKind kind) {
     AmqpLock six = kind.create(fixture, mine, "s", 5).withPermits(6);
     assertThatThrownBy(six::tryAcquire)
         .isInstanceOf(LockException.Conflict.class)
@@ -266,6 +281,11 @@ class PermitsTest {
     assertThatThrownBy(() -> mine.tokenSemaphore("s").withPermits(0))
         .isInstanceOf(LockException.Invalid.class)
         .hasMessageContaining("use 1 or more");
+    AmqpLock most = mine.tokenSemaphore("s").withPermits(AmqpLock.MAX_PERMITS);
+    assertThatThrownBy(() -> most.withPermits(101))
+        .isInstanceOf(LockException.Invalid.class)
+        .hasMessageContaining("101 permits of " + most.id())
+        .hasMessageContaining("use 100 or fewer");
   }
 
   /** Its holder is told once, and the others are free although nobody closes the lease. */

@@ -146,7 +146,10 @@ public final class HeldLease implements Lease, Session.Member {
       case GONE -> revoked();
       case SLOT_REMOVED ->
           lose(new LossReason(Cause.SLOT_REMOVED, "slot " + slot() + " was removed"));
-      case UNKNOWN -> log.debug("{} was not verified", this);
+      case UNKNOWN -> {
+        log.debug("{} was not verified", this);
+        hold.oldestProof().ifPresent(this::verifiedAt);
+      }
     }
     return outcome.status();
   }
@@ -196,6 +199,11 @@ public final class HeldLease implements Lease, Session.Member {
     if (status.get().phase() == Phase.LOST) {
       callback.run();
     }
+  }
+
+  /** Whether another lease, fenced or not, may begin with the hold of this one as it is. */
+  public boolean mayBeHandedTo(boolean fenced) {
+    return hold.mayBeHandedTo(fenced);
   }
 
   /** Excludes the lease from periodic verification, because another lease verifies it. */

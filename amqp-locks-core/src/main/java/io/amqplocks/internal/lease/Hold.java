@@ -9,6 +9,7 @@ import io.amqplocks.lock.LossReason;
 import io.amqplocks.lock.LossReason.Cause;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * The counterpart of a lease at the broker, after it was won. It is secured, verified and given
@@ -110,6 +111,14 @@ public interface Hold {
    */
   default long proofAgeNanos(Session session) {
     return 0;
+  }
+
+  /**
+   * When the oldest proof of its parts was sent, if it has parts that are verified by themselves.
+   * So several verifications count that had no time for all of them.
+   */
+  default OptionalLong oldestProof() {
+    return OptionalLong.empty();
   }
 
   /** Why the hold was lost, once it is gone. */

@@ -8,7 +8,9 @@ import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LossReason;
 import io.amqplocks.lock.LossReason.Cause;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * A hold of several slots of one semaphore. It consists of leases of one slot each, of which the
@@ -21,25 +23,37 @@ import java.util.Optional;
 public final class PermitsHold implements Hold {
 
   private final List<HeldLease> parts;
+  private final boolean fenced;
 
-  private PermitsHold(List<HeldLease> parts) {
+  private PermitsHold(List<HeldLease> parts, boolean fenced) {
     this.parts = parts;
+    this.fenced = fenced;
   }
 
   /**
-   * A contest that is won by having those leases. It is lost if one of them is not held any more,
-   * or belongs to another session, and then they are given back.
+   * Whether a lease can begin with those leases now: all are held, of that session, and may be
+   * handed on as they are.
    */
-  public static Contest contest(List<HeldLease> parts) {
+  public static boolean mayBegin(List<HeldLease> parts, Session session, boolean fenced) {
+    return parts.stream()
+        .allMatch(
+            part ->
+                part.session().equals(session)
+                    && part.state() == LeaseState.HELD
+                    && part.mayBeHandedTo(fenced));
+  }
+
+  /**
+   * A contest that is won by having those leases. It is lost if a lease cannot {@linkplain
+   * #mayBegin begin} with them, and then they are given back.
+   */
+  public static Contest contest(List<HeldLease> parts, boolean fenced) {
     return (call, session) -> {
-      boolean complete =
-          parts.stream()
-              .allMatch(part -> part.session().equals(session) && part.state() == LeaseState.HELD);
-      if (!complete) {
+      if (!mayBegin(parts, session, fenced)) {
         giveBack(call, parts);
         return Optional.empty();
       }
-      return Optional.of(new PermitsHold(List.copyOf(parts)));
+      return Optional.of(new PermitsHold(List.copyOf(parts), fenced));
     };
   }
 
@@ -79,13 +93,24 @@ public final class PermitsHold implements Hold {
       part.onLoss(revoked);
       part.verifiedByAnother();
     }
-    return parts.stream().allMatch(part -> part.state() == LeaseState.HELD);
+    return mayBegin(parts, session, fenced);
   }
 
-  /** The first answer that is not good decides: nothing better can follow. */
+  /**
+   * The first answer that is not good decides: nothing better can follow. The part that was
+   * verified longest ago comes first, so that the next pass gets to those that this one has no time
+   * for.
+   */
   @Override
   public HoldStatus status(Call call, Session session) {
-    for (HeldLease part : parts) {
+    long now = call.ticker().nanos();
+    List<HeldLease> longestAgoFirst =
+        parts.stream()
+            .map(part -> Map.entry(part, part.verifiedAt() - now))
+            .sorted(Map.Entry.comparingByValue())
+            .map(Map.Entry::getKey)
+            .toList();
+    for (HeldLease part : longestAgoFirst) {
       HoldStatus status = part.check(call);
       if (status != HoldStatus.OURS) {
         return status;
@@ -138,16 +163,25 @@ public final class PermitsHold implements Hold {
   }
 
   @Override
+  public OptionalLong oldestProof() {
+    Session session = first().session();
+    return OptionalLong.of(session.ticker().nanos() - proofAgeNanos(session));
+  }
+
+  /** What ended the session did not end one permit only. */
+  @Override
   public LossReason loss() {
     return parts.stream()
         .flatMap(part -> part.lossReason().stream())
         .findFirst()
         .map(
             reason ->
-                new LossReason(
-                    reason.cause(),
-                    "one of %d permits was lost, and the others are released: %s"
-                        .formatted(permits(), reason.detail())))
+                reason.cause() == Cause.SESSION_ENDED || reason.cause() == Cause.EXPIRED
+                    ? reason
+                    : new LossReason(
+                        reason.cause(),
+                        "one of %d permits was lost, and the others are released: %s"
+                            .formatted(permits(), reason.detail())))
         .orElseGet(
             () -> new LossReason(Cause.REVOKED, "one of " + permits() + " permits was lost"));
   }

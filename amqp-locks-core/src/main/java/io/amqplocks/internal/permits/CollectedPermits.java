@@ -19,11 +19,13 @@ import java.util.Optional;
 final class CollectedPermits {
 
   private final int wanted;
+  private final boolean fenced;
   private final LeaseFactory leases;
   private final List<HeldLease> parts = new ArrayList<>();
 
-  CollectedPermits(int wanted, LeaseFactory leases) {
+  CollectedPermits(int wanted, boolean fenced, LeaseFactory leases) {
     this.wanted = wanted;
+    this.fenced = fenced;
     this.leases = leases;
   }
 
@@ -37,9 +39,16 @@ final class CollectedPermits {
     parts.add(part);
   }
 
-  /** Forgets what was lost in the meantime. It is not held at the broker any more. */
-  void dropLost() {
+  /**
+   * Forgets what was lost in the meantime, which is not held at the broker any more. Gives back
+   * what a lease must not begin with: a token that moved to another slot has a fencing token that
+   * was superseded before.
+   */
+  void dropUseless(Call call) {
     parts.removeIf(part -> part.state() == LeaseState.LOST);
+    List<HeldLease> moved = parts.stream().filter(part -> !part.mayBeHandedTo(fenced)).toList();
+    parts.removeAll(moved);
+    PermitsHold.giveBack(call, moved);
   }
 
   boolean isComplete() {
@@ -47,14 +56,18 @@ final class CollectedPermits {
   }
 
   /**
-   * The lease of all slots. Empty if one of them was lost just now. Nothing is left here in either
-   * case: what did not become a lease goes back.
+   * The lease of all slots. Empty if it cannot begin with one of them now, because that one is
+   * UNCERTAIN or was lost. All are then kept.
    */
   Optional<HeldLease> lease(Call call) {
+    Session session = parts.get(0).session();
+    if (!PermitsHold.mayBegin(parts, session, fenced)) {
+      return Optional.empty();
+    }
+    // From here on they belong to the lease. If one is lost right now, all of them go back with it.
     List<HeldLease> all = List.copyOf(parts);
     parts.clear();
-    Session session = all.get(0).session();
-    return leases.take(call, session, PermitsHold.contest(all));
+    return leases.take(call, session, PermitsHold.contest(all, fenced));
   }
 
   /** Gives all slots back. Never throws. */

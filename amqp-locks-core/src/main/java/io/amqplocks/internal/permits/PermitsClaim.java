@@ -28,19 +28,21 @@ import org.slf4j.LoggerFactory;
  * it lost the mutex, or until their time is over. There are never more holders than slots.
  *
  * @param permits how many slots a lease has
+ * @param fenced whether the lease has fencing tokens
  * @param slots acquires one slot
  * @param turns acquires the mutex of the call that collects
  * @param count how many slots there are
  * @param leases creates the lease of several slots
  */
-record PermitsClaim(int permits, Claim slots, Claim turns, SlotCount count, LeaseFactory leases)
+record PermitsClaim(
+    int permits, boolean fenced, Claim slots, Claim turns, SlotCount count, LeaseFactory leases)
     implements Claim {
 
   private static final Logger log = LoggerFactory.getLogger(PermitsClaim.class);
 
   @Override
   public Optional<HeldLease> attempt(Call call, Session session) {
-    CollectedPermits collected = new CollectedPermits(permits, leases);
+    CollectedPermits collected = new CollectedPermits(permits, fenced, leases);
     try {
       while (!collected.isComplete()) {
         Optional<HeldLease> slot = slots.attempt(call, session);
@@ -57,6 +59,20 @@ record PermitsClaim(int permits, Claim slots, Claim turns, SlotCount count, Leas
     }
     requireEnoughSlots(call, session);
     return Optional.empty();
+  }
+
+  /**
+   * Leaves half of the time for the subscription, which collects in as many calls as it needs. That
+   * a slot gives no answer is no reason not to wait for the others.
+   */
+  @Override
+  public Optional<HeldLease> attemptBeforeWaiting(Call call, Session session) {
+    try {
+      return attempt(call.half(), session);
+    } catch (LockException.Unanswered e) {
+      log.debug("{} permits of {} are waited for: {}", permits, call.lock(), e.getMessage());
+      return Optional.empty();
+    }
   }
 
   @Override

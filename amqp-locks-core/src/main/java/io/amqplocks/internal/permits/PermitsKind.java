@@ -21,7 +21,8 @@ public record PermitsKind(Kind one, Kind part, Claim turns, SlotCount count, Lea
   public Claim claim(Variant variant) {
     return variant.permits() == 1
         ? one.claim(variant)
-        : new PermitsClaim(variant.permits(), part.claim(variant), turns, count, leases);
+        : new PermitsClaim(
+            variant.permits(), variant.fenced(), part.claim(variant), turns, count, leases);
   }
 
   @Override

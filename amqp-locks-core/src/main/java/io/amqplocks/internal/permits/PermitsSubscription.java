@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A turn that is lost ends the collecting, and what was collected goes back: somebody else may
  * collect by now, and two would keep each other waiting. A slot that is lost is collected again.
+ * All others are kept, also while the broker does not answer, and while one of them is UNCERTAIN.
  *
  * <p>Concurrency: for one thread at a time. A loss is noticed on other threads, and only wakes the
  * waiter.
@@ -27,7 +28,10 @@ final class PermitsSubscription implements Subscription {
   /** How often to ask whether there are enough slots at all: an administrator may remove some. */
   private static final long COUNT_EVERY = Duration.ofSeconds(5).toNanos();
 
-  /** The pause of a waiter that can be told nothing, because the broker ended its consumer. */
+  /**
+   * The pause of a waiter that can be told nothing: the broker ended its consumer or did not
+   * answer, or it has all slots and one of them is UNCERTAIN.
+   */
   private static final long UNTOLD = Duration.ofMillis(100).toNanos();
 
   private final LockId lock;
@@ -39,6 +43,7 @@ final class PermitsSubscription implements Subscription {
   private @Nullable Subscription turns;
   private @Nullable HeldLease turn;
   private @Nullable Subscription slots;
+  private @Nullable LockException failure;
   private long counts;
   private boolean over;
 
@@ -54,12 +59,13 @@ final class PermitsSubscription implements Subscription {
     this.session = session;
     this.turns = turns;
     this.wake = wake;
-    collected = new CollectedPermits(claim.permits(), claim.leases());
+    collected = new CollectedPermits(claim.permits(), claim.fenced(), claim.leases());
     begunAt = session.ticker().nanos();
   }
 
   @Override
   public Optional<HeldLease> attempt(Call call) {
+    failure = null;
     if (!session.isOpen()) {
       throw new LockException.Unreachable(
           "The session ended while waiting for %d permits of %s".formatted(claim.permits(), lock),
@@ -69,7 +75,7 @@ final class PermitsSubscription implements Subscription {
       countNowAndThen(call);
       return Optional.empty();
     }
-    collected.dropLost();
+    collected.dropUseless(call);
     while (!collected.isComplete()) {
       if (call.remainingNanos() < call.bound().toNanos() / 2) {
         // Many slots may take longer than one call. What there is already is kept.
@@ -83,8 +89,9 @@ final class PermitsSubscription implements Subscription {
       }
       collected.add(slot.get(), wake);
     }
-    over = true;
-    return collected.lease(call);
+    Optional<HeldLease> lease = collected.lease(call);
+    over = lease.isPresent();
+    return lease;
   }
 
   private boolean isMyTurn(Call call) {
@@ -101,7 +108,21 @@ final class PermitsSubscription implements Subscription {
     return turn != null && !over;
   }
 
+  /** One more slot. That the broker does not say whether there is one costs nothing collected. */
   private Optional<HeldLease> nextSlot(Call call) {
+    try {
+      return nextSlotIfAnswered(call);
+    } catch (LockException.Unanswered e) {
+      if (!session.isOpen()) {
+        throw e;
+      }
+      failure = e;
+      closeSlots();
+      return Optional.empty();
+    }
+  }
+
+  private Optional<HeldLease> nextSlotIfAnswered(Call call) {
     Subscription waiting = slots;
     if (waiting == null) {
       Optional<HeldLease> free = claim.slots().attempt(call, session);
@@ -113,19 +134,31 @@ final class PermitsSubscription implements Subscription {
     }
     Optional<HeldLease> slot = waiting.attempt(call);
     if (waiting.isOver()) {
-      waiting.close();
-      slots = null;
+      closeSlots();
     }
     return slot;
   }
 
-  /** Not at first: the attempt that came before this subscription has asked. */
+  private void closeSlots() {
+    Subscription waiting = slots;
+    slots = null;
+    if (waiting != null) {
+      waiting.close();
+    }
+  }
+
+  /** Not at first: the attempt that came before this subscription has asked, if it had the time. */
   private void countNowAndThen(Call call) {
     long periods = (call.ticker().nanos() - begunAt) / COUNT_EVERY;
     if (periods > counts) {
       counts = periods;
       claim.requireEnoughSlots(call, session);
     }
+  }
+
+  @Override
+  public Optional<LockException> failure() {
+    return Optional.ofNullable(failure);
   }
 
   @Override
@@ -137,15 +170,14 @@ final class PermitsSubscription implements Subscription {
   @Override
   public long pauseNanos() {
     Subscription waiting = turns != null ? turns : slots;
-    return waiting == null ? UNTOLD : Math.min(COUNT_EVERY, waiting.pauseNanos());
+    return waiting == null || collected.isComplete()
+        ? UNTOLD
+        : Math.min(COUNT_EVERY, waiting.pauseNanos());
   }
 
   @Override
   public void close() {
-    if (slots != null) {
-      slots.close();
-      slots = null;
-    }
+    closeSlots();
     collected.giveBack(Call.on(lock, session.callTimeout(), session.ticker()));
     // After the slots: whoever collects next is to find them free.
     if (turn != null) {

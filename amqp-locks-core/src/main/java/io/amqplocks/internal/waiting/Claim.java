@@ -13,6 +13,14 @@ public interface Claim {
   Optional<HeldLease> attempt(Call call, Session session);
 
   /**
+   * Attempts to acquire a slot on behalf of a caller that subscribes within the same call if there
+   * is none. By default this is an ordinary attempt.
+   */
+  default Optional<HeldLease> attemptBeforeWaiting(Call call, Session session) {
+    return attempt(call, session);
+  }
+
+  /**
    * Attempts to acquire a slot after a notification that one is free. A kind of lock may know a
    * shorter way that is worth its cost even if the notification was wrong. By default this is an
    * ordinary attempt.

@@ -42,7 +42,7 @@ final class FrontWaiter {
       Subscription kept = subscription;
       Optional<HeldLease> lease = kept == null ? first(deadline, wake) : again(kept);
       if (lease.isEmpty()) {
-        deadline.busy();
+        record(deadline);
       }
       usable = true;
       return lease;
@@ -58,6 +58,12 @@ final class FrontWaiter {
     }
   }
 
+  private void record(AcquireDeadline deadline) {
+    Subscription kept = subscription;
+    Optional<LockException> failure = kept == null ? Optional.empty() : kept.failure();
+    failure.ifPresentOrElse(found -> deadline.broken(found, true), deadline::busy);
+  }
+
   private Optional<HeldLease> first(AcquireDeadline deadline, Runnable wake) {
     Call call = lock.call();
     Session session = lock.context().sessions().current(call);
@@ -67,7 +73,10 @@ final class FrontWaiter {
       Futures.pause(courtesy);
     }
     if (!claim.isAcquiredBySubscribing() || deadline.remaining() <= 0) {
-      Optional<HeldLease> lease = claim.attempt(call, session);
+      Optional<HeldLease> lease =
+          deadline.remaining() > 0
+              ? claim.attemptBeforeWaiting(call, session)
+              : claim.attempt(call, session);
       if (lease.isPresent() || deadline.remaining() <= 0) {
         return lease;
       }

@@ -114,6 +114,11 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
       throw new LockException.Invalid(
           "A lease of %d permits of %s is not possible; use 1 or more".formatted(permits, id));
     }
+    if (permits > MAX_PERMITS) {
+      throw new LockException.Invalid(
+          "A lease of %d permits of %s is not possible; use %d or fewer, or several leases"
+              .formatted(permits, id, MAX_PERMITS));
+    }
     if (permits > 1 && !kind.hasPermits()) {
       throw new LockException.Invalid(
           "A lease of %d permits of %s is not possible: it has one; a semaphore can have more"

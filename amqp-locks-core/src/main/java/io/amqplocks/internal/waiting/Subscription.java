@@ -2,6 +2,7 @@ package io.amqplocks.internal.waiting;
 
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.lease.HeldLease;
+import io.amqplocks.lock.LockException;
 import java.util.Optional;
 
 /**
@@ -15,10 +16,18 @@ public interface Subscription extends AutoCloseable {
   /**
    * Acquires a slot if there is one for this client.
    *
-   * @throws io.amqplocks.lock.LockException as a claim's attempt does; the subscription is then of
+   * @throws LockException as a claim's attempt does; the subscription is then of
    *     no more use
    */
   Optional<HeldLease> attempt(Call call);
+
+  /**
+   * Why the last attempt could not tell whether there is a slot, although the subscription is still
+   * of use. Empty if it could.
+   */
+  default Optional<LockException> failure() {
+    return Optional.empty();
+  }
 
   /**
    * Whether the subscription is of no more use. If there is no lease yet, another one is then

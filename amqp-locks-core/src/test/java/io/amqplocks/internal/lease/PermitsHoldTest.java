@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.exclusive.ExclusiveQueueHold;
 import io.amqplocks.internal.lease.Hold.Contest;
+import io.amqplocks.internal.lease.Hold.HoldStatus;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockId;
@@ -22,10 +23,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** What a lease of several slots says and does when something happens to one of them. */
 @BrokerTest
@@ -67,7 +72,7 @@ class PermitsHoldTest {
   }
 
   private HeldLease whole(HeldLease... parts) {
-    HeldLease lease = take(PermitsHold.contest(List.of(parts))).orElseThrow();
+    HeldLease lease = take(PermitsHold.contest(List.of(parts), false)).orElseThrow();
     lease.announce(Duration.ZERO, LockObserver.Attempt.NO_OP);
     return lease;
   }
@@ -132,7 +137,7 @@ class PermitsHoldTest {
     HeldLease first = part(1);
     HeldLease second = part(2);
     second.revoked();
-    assertThat(take(PermitsHold.contest(List.of(first, second)))).isEmpty();
+    assertThat(take(PermitsHold.contest(List.of(first, second), false))).isEmpty();
     assertFree(1);
   }
 
@@ -141,7 +146,7 @@ class PermitsHoldTest {
   void isNotWonWithASlotThatIsLostMeanwhile() {
     HeldLease first = part(1);
     HeldLease second = part(2);
-    Contest contest = PermitsHold.contest(List.of(first, second));
+    Contest contest = PermitsHold.contest(List.of(first, second), false);
     assertThat(
             take(
                 (call, session) -> {
@@ -159,7 +164,7 @@ class PermitsHoldTest {
     HeldLease first = part(1);
     client.session().end(new LossReason(Cause.SESSION_ENDED, "by the test"));
     HeldLease second = part(2);
-    assertThat(take(PermitsHold.contest(List.of(first, second)))).isEmpty();
+    assertThat(take(PermitsHold.contest(List.of(first, second), false))).isEmpty();
     assertFree(2);
   }
 
@@ -203,5 +208,47 @@ class PermitsHoldTest {
     assertThat(lease.verify()).isEqualTo(LeaseState.UNCERTAIN);
     client.registry().verify(client.session()).join();
     assertThat(lease.state()).isEqualTo(LeaseState.UNCERTAIN);
+  }
+
+  /** Whatever a pass has no time for comes first in the next one. */
+  @Test
+  void isVerifiedByPassesThatTogetherReachAllSlots() {
+    AtomicInteger asked = new AtomicInteger();
+    AtomicInteger answers = new AtomicInteger();
+    UnaryOperator<Hold> slow =
+        real ->
+            new DelegatingHold(real) {
+              @Override
+              public HoldStatus status(Call call, Session session) {
+                asked.incrementAndGet();
+                return answers.getAndDecrement() > 0
+                    ? super.status(call, session)
+                    : HoldStatus.UNKNOWN;
+              }
+            };
+    HeldLease first = take(DelegatingHold.contest(slot(1), slow)).orElseThrow();
+    HeldLease lease = whole(first, take(DelegatingHold.contest(slot(2), slow)).orElseThrow());
+    client.pass(Duration.ofSeconds(10));
+    answers.set(1);
+    assertThat(lease.check(client.call(LOCK))).isEqualTo(HoldStatus.UNKNOWN);
+    client.pass(Duration.ofSeconds(4));
+    answers.set(1);
+    assertThat(lease.check(client.call(LOCK))).isEqualTo(HoldStatus.UNKNOWN);
+    assertThat(asked).hasValue(4);
+    client.pass(CERTAIN.minusSeconds(4).minusNanos(1));
+    assertThat(lease.state()).isEqualTo(LeaseState.HELD);
+    client.pass(Duration.ofNanos(1));
+    assertThat(lease.state()).isEqualTo(LeaseState.UNCERTAIN);
+  }
+
+  /** Such a loss is not that of one slot, and whoever compares reasons finds the same one. */
+  @ParameterizedTest
+  @EnumSource(names = {"SESSION_ENDED", "EXPIRED"})
+  void saysWhatEndedTheSession(Cause cause) {
+    HeldLease second = part(2);
+    HeldLease lease = whole(part(1), second);
+    LossReason reason = new LossReason(cause, "by the test");
+    second.sessionEnded(reason);
+    assertThat(lease.lossReason()).contains(reason);
   }
 }

@@ -114,6 +114,55 @@ class FrontWaiterTest {
     front.close();
   }
 
+  /** What such a try could not tell may be told by the subscription, which also says if not. */
+  @Test
+  void whoMayWaitTriesAsOneWhoSubscribesNext() {
+    LockException failure = new LockException.Unanswered("for a test");
+    Subscription unsure =
+        new Subscription() {
+          @Override
+          public Optional<HeldLease> attempt(Call call) {
+            return Optional.empty();
+          }
+
+          @Override
+          public Optional<LockException> failure() {
+            return Optional.of(failure);
+          }
+
+          @Override
+          public long pauseNanos() {
+            return 0;
+          }
+
+          @Override
+          public void close() {}
+        };
+    Claim silent =
+        new Claim() {
+          @Override
+          public Optional<HeldLease> attempt(Call call, Session session) {
+            throw new AssertionError("it may wait");
+          }
+
+          @Override
+          public Optional<HeldLease> attemptBeforeWaiting(Call call, Session session) {
+            return Optional.empty();
+          }
+
+          @Override
+          public Subscription subscribe(Call call, Session session, Runnable wake) {
+            return unsure;
+          }
+        };
+    AcquireDeadline deadline = new AcquireDeadline(LOCK, 1, Duration.ofMinutes(1), Ticker.SYSTEM);
+    FrontWaiter front = front(silent);
+    assertThat(front.attempt(Variant.PLAIN, deadline, () -> {})).isEmpty();
+    assertThat(front.pauseNanos()).as("the subscription is kept").isZero();
+    assertThat(deadline.end()).isSameAs(failure);
+    front.close();
+  }
+
   @Test
   void whatIsHeldIsNotHad() {
     HeldLease held = theirLease();
