@@ -41,6 +41,8 @@ final class NotifiedSubscription implements Subscription {
     }
     // An attempt before that time has another reason, such as a release in this process.
     boolean isLook = scheduled && call.ticker().nanos() - lookAt >= 0;
+    // What follows it without a pause, such as an attempt for the next waiter, is no look.
+    scheduled = false;
     Notification notification = wakeup.use();
     Optional<HeldLease> lease =
         notification == Notification.NONE
