@@ -32,10 +32,15 @@ import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 
 /**
  * The locks of this application under {@code /actuator/amqplocks}, and each under its kind and
- * name, as in {@code /actuator/amqplocks/semaphore/images}. There a POST with {@code {"slots": 7}}
- * resizes a semaphore, one with {@code {"sweepKeysUnusedFor": "24h"}} removes its keys that nobody
- * uses, one with {@code {"enabled": false}} disables a persistent mutex, and a DELETE takes the lock from all who hold it; the lock itself stays. Only reading is allowed unless
- * {@code management.endpoint.amqplocks.access=unrestricted}.
+ * name, as in {@code /actuator/amqplocks/semaphore/images}. Only reading is allowed unless {@code
+ * management.endpoint.amqplocks.access=unrestricted}. The other requests are these:
+ *
+ * <ul>
+ *   <li>A POST with {@code {"slots": 7}} resizes a semaphore.
+ *   <li>A POST with {@code {"sweepKeysUnusedFor": "24h"}} removes its keys that nobody uses.
+ *   <li>A POST with {@code {"enabled": false}} disables a persistent mutex.
+ *   <li>A DELETE takes the lock from all who hold it. The lock itself stays.
+ * </ul>
  *
  * <p>Of a mutex and a semaphore of one name the kind says which is meant; the algorithm is that
  * which the application uses for the name, unless the parameter {@code algorithm} names another. A
