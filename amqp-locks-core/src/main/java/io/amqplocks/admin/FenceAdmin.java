@@ -7,8 +7,8 @@ import io.amqplocks.lock.LockName;
 /**
  * Administers the counters from which the fencing tokens of one lock are drawn. A counter is
  * created when a token is needed for the first time. It may be lost later by deletion, by a policy
- * or with its nodes. Then there are no fenced leases by it until an administrator, who can judge
- * what was lost, renews the counter here.
+ * or with its nodes. From then on no fenced lease can be acquired with it, until an administrator,
+ * who can judge what was lost, renews the counter here.
  *
  * <p>Each slot of a lock without a key has a counter of its own. All locks of one kind whose names
  * are {@code name:key} ({@link LockName#withoutKey}) share 16 counters, and each slot of each key
@@ -54,6 +54,11 @@ public interface FenceAdmin {
   /**
    * Renews, one after the other as {@link #renew} does, those of the 16 counters of the keys of
    * this name that were ever in use: after an upgrade of the broker from 3.x to 4.x, for example.
+   *
+   * <p>Each counter has a bound of half a minute, so the call takes eight minutes at worst. An old
+   * counter without a message costs up to a second. Fenced acquires of these keys may fail
+   * meanwhile, and can be repeated. If a counter cannot be renewed, the call fails, and those before
+   * it stay renewed.
    *
    * @return how many there were
    * @throws LockException.Invalid if the lock itself has a key; its name without the key is needed

@@ -103,7 +103,8 @@ public abstract sealed class LockException extends RuntimeException {
   }
 
   /**
-   * The broker did not reply within the call timeout. What the call began is undone when it does.
+   * The broker did not reply within the call timeout. What the call began is undone when it does. A
+   * fenced acquire of a lock with a key also fails so if others draw from its counter all the time.
    */
   public static final class Unanswered extends LockException {
     private static final long serialVersionUID = 1L;

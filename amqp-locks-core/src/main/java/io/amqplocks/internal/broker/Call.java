@@ -29,6 +29,12 @@ public record Call(LockId lock, Duration bound, long end, Ticker ticker) {
     return new Call(lock, bound, end - remainingNanos() / 2, ticker);
   }
 
+  /** This call with no more than that time, for a step that is given up before the others. */
+  public Call atMost(Duration time) {
+    long first = ticker.nanos() + Math.min(time.toNanos(), remainingNanos());
+    return new Call(lock, bound, first, ticker);
+  }
+
   /** The error for a step that found all channels of the connection in use. */
   LockException.Unanswered noChannel(String step) {
     return new LockException.Unanswered(

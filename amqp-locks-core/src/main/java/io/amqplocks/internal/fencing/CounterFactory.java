@@ -11,6 +11,7 @@ import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockException;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.function.ToLongFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -52,6 +53,12 @@ public final class CounterFactory {
 
   private static final int MAX_GENERATION = 999;
   private static final long PAUSE_NANOS = 20_000_000;
+
+  /**
+   * The bound for reading one old counter. A busy one can be read within that. One without a message
+   * must not use up the time for the others.
+   */
+  private static final Duration READ = Duration.ofSeconds(1);
 
   /** In minutes. */
   private static final long TEN_YEARS = 10L * 365 * 24 * 60;
@@ -219,7 +226,7 @@ public final class CounterFactory {
    */
   private long epoch(Call call, Session session, String counter) {
     try {
-      MessageReading reading = readUnlessEmpty(call.half(), session, counter);
+      MessageReading reading = readUnlessEmpty(call.half().atMost(READ), session, counter);
       return CounterContent.parse(reading.content())
           .filter(this::isBelievable)
           .map(content -> FencingToken.epochOf(number(content, reading)))

@@ -11,6 +11,7 @@ import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockName;
 import java.util.OptionalInt;
+import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * Draws fencing tokens from the counters at the broker. It fails closed: if anything is wrong with
@@ -25,12 +26,14 @@ import java.util.OptionalInt;
  */
 public final class Fence implements FencingTokenSource {
 
-  private static final long PAUSE_NANOS = 2_000_000;
+  private static final long PAUSE_FROM_NANOS = 1_000_000;
+  private static final long PAUSE_TO_NANOS = 8_000_000;
 
   private final QueueNames names;
   private final CounterFactory making;
   private final GenerationCache generations = new GenerationCache();
   private final DrawTurns turns = new DrawTurns();
+  private final RecentReads reads = new RecentReads();
 
   /** Creates the fences of locks whose queues have those names. */
   public Fence(QueueNames names, CounterFactory making) {
@@ -52,9 +55,10 @@ public final class Fence implements FencingTokenSource {
       MessageReading reading = session.reader().read(call, queue);
       switch (reading.outcome()) {
         case READ -> {
+          reads.add(counter, call.ticker().nanos());
           return token(call, session, slot, queue, reading);
         }
-        case EMPTY -> pause(call, queue);
+        case EMPTY -> pause(call, counter, queue);
         case ABSENT -> {
           int newest = newest(call, session, counter, generation);
           if (newest == generation) {
@@ -115,17 +119,29 @@ public final class Fence implements FencingTokenSource {
 
   /**
    * Pauses before an empty counter is read again. A counter is empty while another client reads it,
-   * for less than a round trip.
+   * for less than a round trip. Pauses are random, so that clients do not meet at each try. The last
+   * tenth of the bound is for the reply to the last try.
    */
-  private static void pause(Call call, String queue) {
-    if (call.remainingNanos() <= PAUSE_NANOS) {
-      throw unavailable(
-          call,
-          "its counter %s was empty for %d ms; if that lasts longer than three heartbeats, its"
-                  .formatted(queue, call.bound().toMillis())
-              + " message was taken by somebody or dropped by a policy (delivery-limit, message-ttl)");
+  private void pause(Call call, FenceCounter counter, String queue) {
+    long pause = ThreadLocalRandom.current().nextLong(PAUSE_FROM_NANOS, PAUSE_TO_NANOS);
+    if (call.remainingNanos() <= Math.max(pause, call.bound().toNanos() / 10)) {
+      throw empty(call, counter, queue);
     }
-    Futures.pause(PAUSE_NANOS);
+    Futures.pause(pause);
+  }
+
+  private LockException empty(Call call, FenceCounter counter, String queue) {
+    if (reads.has(counter, call.ticker().nanos())) {
+      return new LockException.Unanswered(
+          "No fencing token of %s could be drawn within %d ms, because its counter %s was in use by"
+                  .formatted(call.lock(), call.bound().toMillis(), queue)
+              + " other clients at each try; other keys share it. Try again");
+    }
+    return unavailable(
+        call,
+        "its counter %s was empty for %d ms; if that lasts longer than three heartbeats, its"
+                .formatted(queue, call.bound().toMillis())
+            + " message was taken by somebody or dropped by a policy (delivery-limit, message-ttl)");
   }
 
   private static LockException.FenceUnavailable unavailable(Call call, String why) {

@@ -14,6 +14,7 @@ public interface FencingTokenSource {
    * Draws a token.
    *
    * @throws LockException.FenceUnavailable if there is no token that can be relied on
+   * @throws LockException.Unanswered if others were drawing all the time
    */
   FencingToken draw(Call call, Session session, LockId lock, int slot);
 }

@@ -1,0 +1,102 @@
+package io.amqplocks.internal.fencing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.GetResponse;
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.FenceCounter;
+import io.amqplocks.internal.broker.Ticker;
+import io.amqplocks.lock.FencingToken;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.support.ClockedClient;
+import io.amqplocks.support.Fixture;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Shared counters that are empty: in use by others, lost, or never filled. */
+@BrokerTest(everyLine = true)
+class SharedCounterTest {
+
+  private static final LockId KEY = LockId.mutex("order:1");
+  private static final FenceCounter COUNTER = FenceCounter.of(KEY, 1);
+  private static final Duration LONG = Duration.ofSeconds(30);
+
+  /** Enough for many tries, and for the reply to the last one of a slow broker. */
+  private static final Duration SHORT = Duration.ofSeconds(4);
+
+  @RegisterExtension private final Fixture fixture = new Fixture();
+  private final AtomicLong passed = new AtomicLong();
+  private final Ticker ticker = () -> System.nanoTime() + passed.get();
+  private ClockedClient client;
+  private CounterFactory making;
+
+  @BeforeEach
+  void open(Broker broker) {
+    client = new ClockedClient(broker, LONG);
+    making = new CounterFactory(fixture.names(), Clock.systemUTC());
+  }
+
+  @AfterEach
+  void close() {
+    client.close();
+  }
+
+  private FencingToken draw(Fence fence, Duration bound) {
+    return fence.draw(Call.on(KEY, bound, ticker), client.session(), KEY, 1);
+  }
+
+  @Test
+  void oneThatWasReadLatelyIsBusyAndNotLost() throws Exception {
+    Fence fence = new Fence(fixture.names(), making);
+    FencingToken before = draw(fence, LONG);
+    try (Connection other = fixture.stranger()) {
+      Channel channel = other.createChannel();
+      GetResponse taken = channel.basicGet(fixture.names().counter(COUNTER, 1), false);
+      assertThatThrownBy(() -> draw(fence, SHORT))
+          .isInstanceOf(LockException.Unanswered.class)
+          .hasMessageContaining(KEY.toString())
+          .hasMessageContaining("Try again");
+      // A process that has not seen the message cannot tell.
+      assertThatThrownBy(() -> draw(new Fence(fixture.names(), making), SHORT))
+          .isInstanceOf(LockException.FenceUnavailable.class);
+      passed.addAndGet(RecentReads.LATELY.toNanos());
+      assertThatThrownBy(() -> draw(fence, SHORT))
+          .isInstanceOf(LockException.FenceUnavailable.class)
+          .hasMessageContaining("was empty");
+      channel.basicNack(taken.getEnvelope().getDeliveryTag(), false, true);
+    }
+    assertThat(draw(fence, LONG).isAfter(before)).isTrue();
+  }
+
+  /** With half of what remains for each, three of them would take 26 of the 30 seconds. */
+  @Test
+  void countersThatWereNeverFilledDelayARenewalLittle() throws Exception {
+    FencingToken before = draw(new Fence(fixture.names(), making), LONG);
+    try (Connection other = fixture.stranger()) {
+      Channel channel = other.createChannel();
+      for (int generation = 2; generation <= 4; generation++) {
+        channel.queueDeclare(
+            fixture.names().counter(COUNTER, generation),
+            true,
+            false,
+            false,
+            Map.of("x-queue-type", "quorum"));
+      }
+    }
+    Call call = Call.on(KEY, LONG, Ticker.SYSTEM);
+    assertThat(making.renew(call, client.session(), COUNTER, 0)).isGreaterThan(before.epoch());
+    assertThat(call.remainingNanos()).isGreaterThan(LONG.dividedBy(2).toNanos());
+  }
+}
