@@ -77,17 +77,29 @@ public interface LockAdmin {
    * created, by any process. A lock that is removed is created again by whoever creates locks: at
    * its next use for a fenced mutex, and with the starter; else it is not found.
    *
-   * <p>This call looks at each lock as its only administrator. A lock is removed if all of its
-   * tokens are idle now, if they were at an earlier call and were not acquired since, and if that
-   * call was that long ago. So it takes two calls at least. A classic queue does not show whether a
-   * token was acquired; there the lock is removed if it was idle at all calls in between, and at
-   * two at least. Nobody who holds a token ever loses it by this. Whoever tries to acquire one at
-   * the moment of the look, for a few milliseconds, may find the lock busy.
+   * <p>This call looks at each lock as its only administrator. It removes the lock if all of this
+   * is true:
+   *
+   * <ul>
+   *   <li>All of its tokens are idle now.
+   *   <li>All of its tokens were idle at an earlier call, and were not acquired since.
+   *   <li>That call was that long ago, by the clocks of the machines that called.
+   * </ul>
+   *
+   * <p>So it takes two calls at least. A classic queue does not show whether a token was acquired.
+   * There the lock is removed if it was idle at all calls in between. Nobody who holds a token ever
+   * loses it by this. Whoever tries to acquire one at the moment of the look, for up to 0.1 s, may
+   * find the lock busy. A lock that is created again has the slots that its creator is configured
+   * with, so a resize is undone.
    *
    * <p>A lock also stays if it was created or changed within the last hour, if anything of it is to
-   * be {@linkplain TokenSemaphoreAdmin#repair repaired}, or if another administrator is at work.
-   * The call ends after about half a minute or a thousand keys. {@link KeySweep#left} says whether
-   * it should be repeated.
+   * be {@linkplain TokenSemaphoreAdmin#repair repaired}, or if another administrator is at work. A
+   * lock that cannot be looked at stays too, and stops no other. If the index of the keys fails, the
+   * call returns what it has removed, and throws only if that is nothing.
+   *
+   * <p>The call ends after about half a minute or a thousand keys. Later calls go on with those that
+   * are {@linkplain KeySweep#left left}, and then begin again. Call it on a schedule, and not in a
+   * loop until none is left.
    *
    * @param name the kind, and the name without a key
    * @param unused for how long nobody must have used a lock, zero or more

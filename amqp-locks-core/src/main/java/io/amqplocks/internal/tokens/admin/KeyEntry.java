@@ -17,13 +17,16 @@ record KeyEntry(LockName lock, @Nullable Look look) {
 
   private static final Pattern FORM =
       Pattern.compile(
-          "(?:idle since (\\d{1,12}) generation (\\d{1,9}) returns (\\d{1,18}) )?key (.+)");
+          "(?:idle since (\\d{1,12}) generation (\\d{1,9}) returns (\\d{1,18}) )?key (.+)",
+          // A key may have any line separator.
+          Pattern.DOTALL);
 
   /**
-   * What a sweep saw of a lock whose tokens were all idle.
+   * What a sweep saw of a lock whose tokens were all idle, or of which there was nothing.
    *
-   * @param since the second since 1970 of the first look that saw this; later ones saw no change
-   * @param generation the generation of its token queue
+   * @param since the second since 1970 of the first look that saw this, by the clock of its
+   *     machine; later ones saw no change
+   * @param generation the generation of its token queue; 0 if there was nothing of the lock
    * @param returns how often its tokens were put back, all together, with those of the last look; 0
    *     on a classic queue, which does not count that
    */

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,9 +36,11 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Sweeps may run at once: each has the entries that it took to itself.
  *
- * @param turn the turn for that name, which is never taken
+ * <p>Why one bad key does not stop the others: a key that cannot be looked at is kept. Its new
+ * entry is the last one, like all entries that are kept. The next key is looked at on another
+ * connection. If the index itself fails, the sweep ends and returns what it has removed.
  */
-public record KeySweeping(AdminTurn turn) {
+public final class KeySweeping {
 
   private static final Logger log = LoggerFactory.getLogger(KeySweeping.class);
 
@@ -50,8 +53,34 @@ public record KeySweeping(AdminTurn turn) {
   /** How long to wait for another administrator of a key, which then counts as in use. */
   private static final Duration PATIENCE = Duration.ofMillis(200);
 
-  /** Checks that there may be such an index. */
-  public KeySweeping {
+  /** How a key is looked at. */
+  @FunctionalInterface
+  interface Looking {
+
+    /** Runs the steps in the turn of that key, on that connection. */
+    Outcome look(AdminTurn at, TokenAdminConnection on, Function<TokenSteps, Outcome> steps);
+  }
+
+  private final AdminTurn turn;
+  private final int most;
+  private final Duration timeout;
+  private final Looking looking;
+
+  /**
+   * Creates a sweep of the keys of a name, and checks that there may be an index of them.
+   *
+   * @param turn the turn for that name, which is never taken
+   */
+  public KeySweeping(AdminTurn turn) {
+    this(turn, MOST, TIMEOUT, AdminTurn::during);
+  }
+
+  /** Creates a sweep of at most so many keys in that time. */
+  KeySweeping(AdminTurn turn, int most, Duration timeout, Looking looking) {
+    this.turn = turn;
+    this.most = most;
+    this.timeout = timeout;
+    this.looking = looking;
     LockId name = turn.lock();
     if (name.kind() != LockKind.TOKEN_SEMAPHORE && name.kind() != LockKind.FENCED_MUTEX) {
       throw new LockException.Invalid(
@@ -106,28 +135,37 @@ public record KeySweeping(AdminTurn turn) {
       UnackedTokens entries,
       Worker worker,
       Duration unused) {
-    Call bound = Call.on(turn.lock(), TIMEOUT, turn.ticker());
+    Call bound = Call.on(turn.lock(), timeout, turn.ticker());
     Map<LockName, List<Message>> keys = sorted(entries);
     List<LockName> removed = new ArrayList<>();
     int kept = 0;
-    int left = index.count(turn.call(), queue).orElse(0);
-    for (Map.Entry<LockName, List<Message>> key : keys.entrySet()) {
-      if (bound.remainingNanos() == 0) {
-        left++;
-        continue;
-      }
-      Outcome outcome = look(worker, key.getKey(), lastLook(key.getValue()), unused);
-      if (outcome.isGone()) {
+    int notTaken = index.count(turn.call(), queue).orElse(0);
+    try {
+      for (Map.Entry<LockName, List<Message>> key : keys.entrySet()) {
+        if (bound.remainingNanos() == 0) {
+          break;
+        }
+        Outcome outcome = look(worker, key.getKey(), lastLook(key.getValue()), unused);
+        if (outcome.isGone()) {
+          removed.add(key.getKey());
+        } else {
+          // Also if nothing has changed: the new entry is the last one, so all keys have their
+          // turn.
+          String entry = new KeyEntry(key.getKey(), outcome.look()).toString();
+          index.publish(turn.call(), queue, List.of(entry));
+          kept++;
+        }
         entries.remove(key.getValue());
-        removed.add(key.getKey());
-      } else {
-        // Also if nothing has changed: the new entry is the last one, so all keys have their turn.
-        String entry = new KeyEntry(key.getKey(), outcome.look()).toString();
-        index.publish(turn.call(), queue, List.of(entry));
-        entries.remove(key.getValue());
-        kept++;
       }
+    } catch (LockException.Interrupted | LockException.Closed e) {
+      throw e;
+    } catch (LockException e) {
+      if (removed.isEmpty()) {
+        throw e;
+      }
+      log.warn("A sweep of the keys of {} ended early: {}", turn.lock(), e.getMessage());
     }
+    int left = notTaken + keys.size() - removed.size() - kept;
     log.info(
         "A sweep of the keys of {} removed {}, kept {} and left {}",
         turn.lock(),
@@ -141,7 +179,7 @@ public record KeySweeping(AdminTurn turn) {
   private Map<LockName, List<Message>> sorted(UnackedTokens entries) {
     Map<LockName, List<Message>> keys = new LinkedHashMap<>();
     List<Message> strange = new ArrayList<>();
-    for (Message message : entries.take(MOST)) {
+    for (Message message : entries.take(most)) {
       Optional<LockName> key =
           KeyEntry.parse(message.text())
               .map(KeyEntry::lock)
@@ -163,32 +201,43 @@ public record KeySweeping(AdminTurn turn) {
 
   /**
    * What was seen at the last look. Of several entries only one can be right, since each look
-   * changes what the next one has to see. A wrong one makes the lock seem used.
+   * changes what the next one has to see. A wrong one makes the lock seem used. An entry without a
+   * look may be newer than the others: somebody may have created the lock since.
    */
   private static @Nullable Look lastLook(List<Message> entries) {
-    return entries.stream()
-        .flatMap(message -> KeyEntry.parse(message.text()).stream())
+    List<KeyEntry> parsed =
+        entries.stream().flatMap(message -> KeyEntry.parse(message.text()).stream()).toList();
+    if (parsed.stream().anyMatch(entry -> entry.look() == null)) {
+      return null;
+    }
+    return parsed.stream()
         .map(KeyEntry::look)
         .filter(Objects::nonNull)
         .max(Comparator.comparingLong(Look::returns))
         .orElse(null);
   }
 
-  /** A key that cannot be looked at now is kept, whatever the reason. */
+  /**
+   * A key that cannot be looked at now is kept, whatever the reason. Nothing is known of it then,
+   * so it counts as in use.
+   */
   private Outcome look(Worker worker, LockName key, @Nullable Look before, Duration unused) {
     AdminTurn at = turn.of(new LockId(turn.lock().kind(), key), PATIENCE);
     long now = turn.clock().instant().getEpochSecond();
     try {
-      return at.during(
+      return looking.look(
+          at,
           worker.connection(),
           steps -> new SweepSteps(steps).sweep(before, now, unused.toSeconds()));
+    } catch (LockException.Interrupted | LockException.Closed e) {
+      throw e;
     } catch (LockException.AcquireTimeout e) {
       log.debug("The {} is not looked at: {}", at.lock(), e.getMessage());
-    } catch (LockException.Unexpected | LockException.NotFound e) {
+    } catch (LockException e) {
       log.warn("The {} could not be looked at: {}", at.lock(), e.getMessage());
       worker.close();
     }
-    return new Outcome(false, before);
+    return Outcome.IN_USE;
   }
 
   /**

@@ -66,9 +66,8 @@ final class PlainTokenSteps extends TokenSteps {
   }
 
   @Override
-  TokenRecord move(TokenRecord from, int wanted, TokenQueueType type) {
+  TokenRecord moveAfterTrial(TokenRecord from, int wanted, TokenQueueType type) {
     long epoch = epochs.next(from);
-    broker.tryOut(type);
     TokenRecord record = write(from.reserved(ONLY, epoch));
     // An existing queue was left by an administrator that died. Classic queues may use a name
     // again.

@@ -45,7 +45,7 @@ record SweepSteps(TokenSteps steps) {
   Outcome sweep(@Nullable Look before, long now, long unused) {
     TokenRecord record = steps.broker.record();
     if (record.slots() == 0) {
-      return withoutSlots(record);
+      return record.equals(TokenRecord.BLANK) ? withoutRecord(before, now) : withoutSlots(record);
     }
     boolean seemsIdle =
         record.unsettled() == 0
@@ -74,6 +74,18 @@ record SweepSteps(TokenSteps steps) {
       long after = record.type() == TokenQueueType.QUORUM ? returns + taken.size() : 0;
       return new Outcome(false, new Look(since, record.generation(), after));
     }
+  }
+
+  /**
+   * A semaphore of which there is nothing, not even a record. Its administrator may have died right
+   * after it made the entry, and the broker may still have steps of it to take. So one look more
+   * has to find the same.
+   */
+  private Outcome withoutRecord(@Nullable Look before, long now) {
+    if (before != null && before.generation() == 0) {
+      return Outcome.GONE;
+    }
+    return new Outcome(false, new Look(now, 0, 0));
   }
 
   /** A semaphore that was destroyed by somebody, and whose record may still be there. */

@@ -65,9 +65,11 @@ class TokenSteps {
     }
     if (!exists(record)) {
       long unused = epochs.next(record);
-      // Before the queue, so that a sweep finds whatever comes into being.
+      broker.tryOut(type);
+      // After the trial, so that attempts that fail do not fill the index. Before the queue, so
+      // that a sweep finds whatever comes into being.
       broker.enlist();
-      return move(record, wanted, type);
+      return moveAfterTrial(record, wanted, type);
     }
     if (record.slots() != wanted || record.type() != type) {
       throw new LockException.Conflict(
@@ -85,9 +87,15 @@ class TokenSteps {
 
   /** Creates a new queue with all of its tokens, which then replaces the old one. */
   TokenRecord move(TokenRecord from, int wanted, TokenQueueType type) {
+    long unused = epochs.next(from);
+    broker.tryOut(type);
+    return moveAfterTrial(from, wanted, type);
+  }
+
+  /** As {@link #move}, once the broker's queues were tried out. */
+  TokenRecord moveAfterTrial(TokenRecord from, int wanted, TokenQueueType type) {
     long epoch = epochs.next(from);
     TokenRecord begun = from.reserved() == 0 ? from.begun(epochs.now()) : from;
-    broker.tryOut(type);
     int next = begun.reserved() + 1;
     while (broker.idle(next).isPresent()) {
       // The record was lost, or another client created this queue. It must not be filled.

@@ -23,6 +23,15 @@ class KeyEntryTest {
   }
 
   @ParameterizedTest
+  @ValueSource(strings = {"c:a\u2028b", "c:a\u2029b", "c:a b", "c:\u00e4"})
+  void isReadAsItWasWritten(String lock) {
+    KeyEntry first = new KeyEntry(LockName.of(lock), null);
+    assertThat(KeyEntry.parse(first.toString())).contains(first);
+    KeyEntry looked = new KeyEntry(LockName.of(lock), new Look(1, 2, 3));
+    assertThat(KeyEntry.parse(looked.toString())).contains(looked);
+  }
+
+  @ParameterizedTest
   @ValueSource(
       strings = {
         "",

@@ -4,6 +4,7 @@ import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.internal.tokens.TokenContent;
 import io.amqplocks.internal.tokens.TokenRecord;
 import io.amqplocks.internal.tokens.admin.UnackedMessages.Message;
+import io.amqplocks.lock.LockException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -39,6 +40,7 @@ final class ModelTokens implements TokenBroker {
   int major = 4;
   long minutes = 29_000_000;
   boolean plain;
+  boolean trialFails;
 
   private void effect() {
     if (effectsLeft-- == 0) {
@@ -144,6 +146,10 @@ final class ModelTokens implements TokenBroker {
     enlisted = true;
   }
 
+  boolean isEnlisted() {
+    return enlisted;
+  }
+
   /** A sweep found no semaphore. */
   void strike() {
     enlisted = false;
@@ -169,7 +175,11 @@ final class ModelTokens implements TokenBroker {
   }
 
   @Override
-  public void tryOut(TokenQueueType type) {}
+  public void tryOut(TokenQueueType type) {
+    if (trialFails) {
+      throw new LockException.FenceUnavailable("A policy drops messages");
+    }
+  }
 
   @Override
   public OptionalInt idle(int generation) {

@@ -116,6 +116,17 @@ class SweepStepsTest {
     assertThat(model.isRemembered()).isFalse();
   }
 
+  /** Its creator may have died, and the broker may still have the creator's steps to take. */
+  @Test
+  void whatIsNotThereIsGoneAtTheSecondLook() {
+    Outcome first = sweep(null, DAY);
+    assertThat(first.isGone()).isFalse();
+    assertThat(sweep(first.look(), DAY).isGone()).isTrue();
+    create(TokenQueueType.QUORUM);
+    Outcome created = sweep(first.look(), 0);
+    assertThat(created.isGone()).isFalse();
+  }
+
   @Test
   void aMessageTooManyIsForAnAdministrator() {
     create(TokenQueueType.QUORUM);

@@ -301,4 +301,18 @@ class TokenStepsTest {
     assertThat(model.record().epoch()).isGreaterThan(epoch);
     assertThat(model.record().brokerMajor()).isEqualTo(4);
   }
+
+  @Test
+  void whatABrokerCannotKeepIsNotEnlisted() {
+    ModelTokens model = new ModelTokens();
+    model.trialFails = true;
+    for (int i = 0; i < 3; i++) {
+      assertThatThrownBy(() -> steps(model).create(2, TokenQueueType.QUORUM, true))
+          .isInstanceOf(LockException.FenceUnavailable.class);
+    }
+    assertThat(model.isEnlisted()).isFalse();
+    model.trialFails = false;
+    assertThat(steps(model).create(2, TokenQueueType.QUORUM, true).slots()).isEqualTo(2);
+    assertThat(model.isEnlisted()).isTrue();
+  }
 }

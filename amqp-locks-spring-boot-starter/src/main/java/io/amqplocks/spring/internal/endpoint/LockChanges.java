@@ -59,7 +59,8 @@ record LockChanges(AmqpLocks locks, LockCatalog catalog) {
         "keys removed: %d, kept: %d".formatted(swept.removed().size(), swept.kept()),
         swept.left() == 0
             ? "A key is removed by a later request, which finds that it was not used since."
-            : "%d keys were not looked at: send the request again.".formatted(swept.left()));
+            : "%d keys were not looked at: later requests go on with them."
+                .formatted(swept.left()));
   }
 
   /**
