@@ -74,8 +74,8 @@ public final class LockHandle {
    * A handle of this semaphore whose calls acquire that many slots at once, all or none: see {@link
    * AmqpLock#withPermits}.
    *
-   * @throws io.amqplocks.lock.LockException.Invalid if the number is below 1, or above 1 and the
-   *     lock is not a semaphore
+   * @throws io.amqplocks.lock.LockException.Invalid if the number is below 1 or above {@link
+   *     AmqpLock#MAX_PERMITS}, or above 1 and the lock is not a semaphore
    */
   public LockHandle withPermits(int permits) {
     return new LockHandle(lock.withPermits(permits), wait);

@@ -145,17 +145,18 @@ public @interface SemaphoreGuarded {
   /**
    * How many slots a call holds at once: all of them or none. It is for calls that weigh more than
    * others. A call that waits keeps the slots that it has received, so it is not starved by calls
-   * for fewer; one call for several slots collects them at a time. More than the semaphore has is
-   * an error at startup, as far as its slots are known then, and otherwise a {@link
-   * io.amqplocks.lock.LockException.Conflict} in the call.
+   * for fewer; only one such call collects at a time. More than the semaphore has is an error at
+   * startup, as far as its slots are known then, and otherwise a {@link
+   * io.amqplocks.lock.LockException.Conflict} in the call. More than {@value
+   * io.amqplocks.lock.AmqpLock#MAX_PERMITS} is always an error at startup.
    */
   int permits() default 1;
 
   /**
    * A SpEL expression that computes the number of permits from the call, for example {@code
    * #album.images.size()}, instead of {@link #permits}. It can use what {@link #key} can. Its value
-   * must be a whole number of at least 1; else the call fails with a {@link
-   * io.amqplocks.lock.LockException.Invalid}. To limit it to the slots that there are, use {@code
+   * must be a whole number from 1 to {@value io.amqplocks.lock.AmqpLock#MAX_PERMITS}; else the call
+   * fails with a {@link io.amqplocks.lock.LockException.Invalid}. To limit it to the slots that there are, use {@code
    * T(Math).min(#album.images.size(), 5)}.
    */
   String permitsExpression() default "";

@@ -1,7 +1,8 @@
 package io.amqplocks.spring.internal.guard;
 
-import io.amqplocks.admin.SlotSemaphoreAdmin;
+import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.LockException;
+import java.math.BigInteger;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
@@ -19,12 +20,12 @@ record Permits(int fixed, @Nullable CallExpression expression) {
   /**
    * That many.
    *
-   * @throws IllegalArgumentException if no semaphore can have so many
+   * @throws IllegalArgumentException if no lease can have so many
    */
   static Permits of(int number) {
     if (!isPossible(number)) {
       throw new IllegalArgumentException(
-          "permits must be 1 to %d, and not %d".formatted(SlotSemaphoreAdmin.MAX_SLOTS, number));
+          "permits must be 1 to %d, and not %d".formatted(AmqpLock.MAX_PERMITS, number));
     }
     return new Permits(number, null);
   }
@@ -45,20 +46,27 @@ record Permits(int fixed, @Nullable CallExpression expression) {
       return fixed;
     }
     Object value = computed.valueFor(call);
-    // Not any number: half a permit, cut off, would be none.
-    if (value instanceof Integer || value instanceof Long) {
-      long number = ((Number) value).longValue();
-      if (isPossible(number)) {
-        return (int) number;
-      }
+    long number = whole(value);
+    if (!isPossible(number)) {
+      throw computed.invalid(
+          "is %s: it must be a whole number from 1 to %d".formatted(value, AmqpLock.MAX_PERMITS),
+          null);
     }
-    throw computed.invalid(
-        "is %s: it must be a whole number from 1 to %d"
-            .formatted(value, SlotSemaphoreAdmin.MAX_SLOTS),
-        null);
+    return (int) number;
+  }
+
+  /** Not any number: half a permit, cut off, would be none. 0 if it is not a whole one. */
+  private static long whole(@Nullable Object value) {
+    if (value instanceof Byte
+        || value instanceof Short
+        || value instanceof Integer
+        || value instanceof Long) {
+      return ((Number) value).longValue();
+    }
+    return value instanceof BigInteger big && big.bitLength() < Long.SIZE ? big.longValue() : 0;
   }
 
   private static boolean isPossible(long number) {
-    return number >= 1 && number <= SlotSemaphoreAdmin.MAX_SLOTS;
+    return number >= 1 && number <= AmqpLock.MAX_PERMITS;
   }
 }

@@ -8,15 +8,18 @@ import io.amqplocks.spring.internal.catalog.LockCatalog;
 import io.amqplocks.spring.internal.lifecycle.LocksLifecycle;
 import io.amqplocks.spring.internal.naming.FamilyId;
 import io.amqplocks.spring.internal.setup.SemaphoreSetup;
+import java.util.OptionalInt;
+import java.util.function.ToIntFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 
 /**
  * Finds annotations that want more permits than their semaphore has slots, so that no call could
- * ever run. Looks once at startup, after semaphores with known slots were created. The number at
- * the broker counts; if it cannot be asked, the configured one does. Semaphores of keys have that
- * one too.
+ * ever run. Looks once at startup, after semaphores with known slots were created. The number that
+ * such a semaphore was found with counts; if it was not created yet, the configured one does.
+ * Semaphores of keys have the configured one. The broker is asked for the others, at last. If it
+ * does not answer, no more questions follow, so a silent broker delays the start by one timeout.
  */
 public final class TooManyPermits implements SmartLifecycle {
 
@@ -49,19 +52,27 @@ public final class TooManyPermits implements SmartLifecycle {
    */
   @Override
   public void start() {
-    for (GuardedMethod method : methods.all()) {
-      for (Guard guard : method.guards()) {
-        if (guard.permits().fixed() > 1) {
-          look(method, guard);
-        }
-      }
+    look(this::knownSlots);
+    try {
+      look(this::slotsAtBroker);
+    } catch (LockException.Unreachable | LockException.Unanswered e) {
+      log.debug("How many slots semaphores have cannot be asked now", e);
     }
     running = true;
   }
 
-  private void look(GuardedMethod method, Guard guard) {
+  private void look(ToIntFunction<Guard> count) {
+    for (GuardedMethod method : methods.all()) {
+      for (Guard guard : method.guards()) {
+        if (guard.permits().fixed() > 1) {
+          look(method, guard, count.applyAsInt(guard));
+        }
+      }
+    }
+  }
+
+  private void look(GuardedMethod method, Guard guard, int slots) {
     LockId id = catalog.resolve(guard.lock());
-    int slots = guard.key() == null ? slots(id) : catalog.slots(id);
     int permits = guard.permits().fixed();
     if (slots > 0 && slots < permits) {
       throw new GuardedMethodException(
@@ -71,13 +82,23 @@ public final class TooManyPermits implements SmartLifecycle {
     }
   }
 
-  /** How many slots it has; 0 if that is not known. */
-  private int slots(LockId id) {
-    if (setup.slots(id).isPresent()) {
-      return setup.slots(id).getAsInt();
+  /** How many slots it has as far as that is known without the broker, else 0. */
+  private int knownSlots(Guard guard) {
+    LockId id = catalog.resolve(guard.lock());
+    OptionalInt created = guard.key() == null ? setup.slots(id) : OptionalInt.empty();
+    return created.orElseGet(() -> catalog.slots(id));
+  }
+
+  /** How many slots the broker says that it has; 0 if the broker does not tell, or need not. */
+  private int slotsAtBroker(Guard guard) {
+    if (guard.key() != null || knownSlots(guard) > 0) {
+      return 0;
     }
+    LockId id = catalog.resolve(guard.lock());
     try {
-      return catalog.slots(id) > 0 ? catalog.slots(id) : locks.admin().semaphore(id).count();
+      return locks.admin().semaphore(id).count();
+    } catch (LockException.Unreachable | LockException.Unanswered e) {
+      throw e;
     } catch (LockException e) {
       log.debug("How many slots {} has cannot be seen now", id, e);
       return 0;

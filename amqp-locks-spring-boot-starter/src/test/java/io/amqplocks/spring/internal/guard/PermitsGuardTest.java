@@ -20,6 +20,7 @@ import io.amqplocks.spring.OnBusy;
 import io.amqplocks.spring.SemaphoreGuarded;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
+import java.math.BigInteger;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -38,6 +39,9 @@ import reactor.core.publisher.Sinks;
 /** A call that weighs more than one slot: by a number, by an expression, and by a template. */
 @BrokerTest
 class PermitsGuardTest {
+
+  /** Cut off to a long, it would be 5. */
+  private static final BigInteger HUGE = BigInteger.ONE.shiftLeft(64).add(BigInteger.valueOf(5));
 
   @AutoClose private final LocksOnBroker onBroker;
   private final ApplicationContextRunner application;
@@ -83,6 +87,11 @@ class PermitsGuardTest {
 
   static class TooMuch {
     @SemaphoreGuarded(name = "${test.lock}", slots = 2, permits = 3)
+    void work() {}
+  }
+
+  static class TooMuchOfAny {
+    @SemaphoreGuarded(name = "${test.lock}", slots = 200, permits = 101)
     void work() {}
   }
 
@@ -165,14 +174,16 @@ class PermitsGuardTest {
     application.run(
         context -> {
           Work work = context.getBean(Work.class);
-          for (Object weight : new Object[] {0, -1, 1.5, "2", 10_001L}) {
+          for (Object weight : new Object[] {0, -1, 1.5, "2", 101L, HUGE}) {
             assertThatThrownBy(() -> work.weighs(weight))
                 .isInstanceOf(LockException.Invalid.class)
                 .hasMessageContaining("The permitsExpression '#weight' of a lock of ")
                 .hasMessageContaining("weighs() is " + weight)
-                .hasMessageContaining("a whole number from 1 to 10000");
+                .hasMessageContaining("a whole number from 1 to 100");
           }
-          work.weighs(5L);
+          for (Object weight : new Object[] {(byte) 5, (short) 5, 5, 5L, BigInteger.valueOf(5)}) {
+            work.weighs(weight);
+          }
           assertThatThrownBy(() -> work.weighs(6))
               .isInstanceOf(LockException.Conflict.class)
               .hasMessageContaining("it has 5 slots");
@@ -219,6 +230,18 @@ class PermitsGuardTest {
   @ValueSource(classes = {TooMuch.class, TooMuchOfAKey.class})
   void morePermitsThanSlotsStopTheStart(Class<?> work) {
     doesNotStart(work);
+  }
+
+  @Test
+  void morePermitsThanALeaseCanHaveStopTheStart() {
+    onBroker
+        .application()
+        .withBean(TooMuchOfAny.class)
+        .run(
+            context ->
+                assertThat(context)
+                    .getFailure()
+                    .hasStackTraceContaining("permits must be 1 to 100, and not 101"));
   }
 
   /** The number of slots that counts is the broker's. */
