@@ -263,7 +263,8 @@ class KeySweepingTest {
       assertThat(swept.kept()).isZero();
       assertThat(swept.left()).isEqualTo(3);
     }
-    await().until(() -> Tokens.idle(broker, index).size() == 3);
+    // Also the entries of what was removed, which a sweep drops.
+    await().until(() -> Tokens.idle(broker, index).size() == 5);
     await().until(() -> sweep().kept() == 0);
     assertThat(Tokens.queues(broker, fixture.prefix() + "token-semaphore.")).isEmpty();
   }
@@ -279,6 +280,8 @@ class KeySweepingTest {
   void whatIsLeftHasItsTurnInLaterCalls() throws Exception {
     createFive();
     KeySweeping two = sweeping(client, 2, LONG, AdminTurn::during);
+    assertThat(two.sweep(Duration.ZERO)).isEqualTo(new KeySweep(List.of(), 2, 3));
+    // Nothing is looked at again before the others had their turn.
     assertThat(two.sweep(Duration.ZERO)).isEqualTo(new KeySweep(List.of(), 2, 3));
     List<LockName> removed = new ArrayList<>();
     for (int call = 1; call <= 10 && removed.size() < 5; call++) {
