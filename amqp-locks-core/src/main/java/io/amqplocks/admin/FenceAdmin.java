@@ -57,8 +57,8 @@ public interface FenceAdmin {
    *
    * <p>Each counter has a bound of half a minute, so the call takes eight minutes at worst. An old
    * counter without a message costs up to a second. Fenced acquires of these keys may fail
-   * meanwhile, and can be repeated. If a counter cannot be renewed, the call fails, and those before
-   * it stay renewed.
+   * meanwhile, and can be repeated. If a counter cannot be renewed, the call fails, and those
+   * before it stay renewed.
    *
    * @return how many there were
    * @throws LockException.Invalid if the lock itself has a key; its name without the key is needed

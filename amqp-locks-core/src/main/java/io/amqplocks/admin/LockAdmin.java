@@ -94,8 +94,8 @@ public interface LockAdmin {
    *
    * <p>A lock also stays if it was created or changed within the last hour, if anything of it is to
    * be {@linkplain TokenSemaphoreAdmin#repair repaired}, or if another administrator is at work. A
-   * lock that cannot be looked at stays too, and stops no other. If the index of the keys fails, the
-   * call returns what it has removed, and throws only if that is nothing.
+   * lock that cannot be looked at stays too, and stops no other. If the index of the keys fails,
+   * the call returns what it has removed, and throws only if that is nothing.
    *
    * <p>The call ends after about half a minute or a thousand keys. Later calls go on with those that
    * are {@linkplain KeySweep#left left}, and then begin again. Call it on a schedule, and not in a

@@ -55,8 +55,8 @@ public final class CounterFactory {
   private static final long PAUSE_NANOS = 20_000_000;
 
   /**
-   * The bound for reading one old counter. A busy one can be read within that. One without a message
-   * must not use up the time for the others.
+   * The bound for reading one old counter. A busy one can be read within that. One without a
+   * message must not use up the time for the others.
    */
   private static final Duration READ = Duration.ofSeconds(1);
 

@@ -119,8 +119,8 @@ public final class Fence implements FencingTokenSource {
 
   /**
    * Pauses before an empty counter is read again. A counter is empty while another client reads it,
-   * for less than a round trip. Pauses are random, so that clients do not meet at each try. The last
-   * tenth of the bound is for the reply to the last try.
+   * for less than a round trip. Pauses are random, so that clients do not meet at each try. The
+   * last tenth of the bound is for the reply to the last try.
    */
   private void pause(Call call, FenceCounter counter, String queue) {
     long pause = ThreadLocalRandom.current().nextLong(PAUSE_FROM_NANOS, PAUSE_TO_NANOS);
