@@ -97,9 +97,9 @@ public interface LockAdmin {
    * lock that cannot be looked at stays too, and stops no other. If the index of the keys fails,
    * the call returns what it has removed, and throws only if that is nothing.
    *
-   * <p>The call ends after about half a minute or a thousand keys. Later calls go on with those that
-   * are {@linkplain KeySweep#left left}, and then begin again. Call it on a schedule, and not in a
-   * loop until none is left.
+   * <p>The call ends after about half a minute or a thousand keys. Later calls go on with those
+   * that are {@linkplain KeySweep#left left}, and then begin again. Call it on a schedule, and not
+   * in a loop until none is left.
    *
    * @param name the kind, and the name without a key
    * @param unused for how long nobody must have used a lock, zero or more
