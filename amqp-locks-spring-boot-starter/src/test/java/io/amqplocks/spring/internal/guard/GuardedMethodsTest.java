@@ -106,7 +106,7 @@ class GuardedMethodsTest {
       delimiter = '|',
       quoteCharacter = '`',
       value = {
-        "noPermit       | has a wrong lock annotation: permits must be 1 to 10000, and not 0",
+        "noPermit       | has a wrong lock annotation: permits must be 1 to 100, and not 0",
         "twoNumbers     | has a wrong lock annotation: permits = 2 and the permitsExpression '#size' both say",
         "unknownSize    | has a wrong lock annotation: its permitsExpression '#sise' names #sise, and there is only",
         "twoWeights     | has a wrong lock annotation: it wants the semaphore 's' by two keys",
