@@ -1,0 +1,103 @@
+package io.amqplocks.internal.tokens;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.amqplocks.admin.TokenQueueType;
+import io.amqplocks.internal.lease.BrokerGrant;
+import io.amqplocks.internal.lease.HeldLease;
+import io.amqplocks.internal.lease.ReleaseListener;
+import io.amqplocks.internal.session.Session;
+import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockListener;
+import io.amqplocks.support.ClockedClient;
+import io.amqplocks.support.Fixture;
+import io.amqplocks.support.Tokens;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Which of a process's leases may take over a token, under a clock that stands still. */
+@BrokerTest(everyLine = true)
+class TokenHoldTest {
+
+  private static final LockId ID = LockId.tokenSemaphore("s");
+
+  private final List<BrokerGrant> offered = new ArrayList<>();
+  private final ReleaseListener nobodyWaits =
+      new ReleaseListener() {
+        @Override
+        public void freed(LockId lock, Session session) {}
+
+        @Override
+        public boolean offer(BrokerGrant slot) {
+          offered.add(slot);
+          return false;
+        }
+      };
+  @RegisterExtension private final Fixture fixture = new Fixture();
+  private ClockedClient client;
+  private TokenQueueRef queue;
+
+  @BeforeEach
+  void open(Broker broker) throws Exception {
+    client = new ClockedClient(broker, Duration.ofSeconds(10), nobodyWaits, LockListener.NO_OP);
+    fixture.open().admin().tokenSemaphore("s").create(2, TokenQueueType.QUORUM);
+    int generation = Tokens.generation(broker, fixture.names(), ID);
+    queue = new TokenQueueRef(fixture.names().tokens(ID, generation), TokenQueueType.QUORUM, false);
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    client.close();
+  }
+
+  private HeldLease take(boolean fenced) {
+    return client
+        .registry()
+        .take(client.call(ID), client.session(), new TokenContest(ID, queue, fenced))
+        .orElseThrow();
+  }
+
+  private BrokerGrant offeredAtCloseOf(HeldLease lease) {
+    offered.clear();
+    lease.close();
+    assertThat(offered).hasSize(1);
+    return offered.get(0);
+  }
+
+  @Test
+  void aFencedHoldIsForAll() {
+    BrokerGrant slot = offeredAtCloseOf(take(true));
+    assertThat(slot.mayBeHandedTo(true)).isTrue();
+    assertThat(slot.mayBeHandedTo(false)).isTrue();
+  }
+
+  @Test
+  void anotherOneIsForThoseThatNeedNotStayInTheirSlot() {
+    BrokerGrant slot = offeredAtCloseOf(take(false));
+    assertThat(slot.mayBeHandedTo(true)).isFalse();
+    assertThat(slot.mayBeHandedTo(false)).isTrue();
+  }
+
+  /** Its number is the other slot's, and superseded as soon as that slot is acquired. */
+  @Test
+  void oneThatMovedToAnotherSlotIsForNobody() {
+    HeldLease lease = take(false);
+    int first = lease.slot();
+    for (int i = 0; i < 100 && lease.slot() == first; i++) {
+      assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+    }
+    assertThat(lease.slot()).isNotEqualTo(first);
+    assertThat(lease.fencingToken().slot()).isEqualTo(first);
+    BrokerGrant slot = offeredAtCloseOf(lease);
+    assertThat(slot.mayBeHandedTo(true)).isFalse();
+    assertThat(slot.mayBeHandedTo(false)).isFalse();
+  }
+}
