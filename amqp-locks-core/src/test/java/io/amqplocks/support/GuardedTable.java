@@ -25,23 +25,21 @@ public final class GuardedTable {
   /** Writes; false if a later holder wrote before. */
   public static boolean write(Connection database, int row, String body, long token)
       throws SQLException {
-    try (PreparedStatement update =
-        database.prepareStatement(
-            "UPDATE report SET body = ?, token = ? WHERE id = ? AND token <= ?")) {
-      update.setString(1, body);
-      update.setLong(2, token);
-      update.setInt(3, row);
-      update.setLong(4, token);
-      return update.executeUpdate() == 1;
-    }
+    return write(database, row, body, token, "<=");
   }
 
   /** Writes; false if the holder of that token, or a later one, wrote before. */
   public static boolean writeOnce(Connection database, int row, String body, long token)
       throws SQLException {
+    return write(database, row, body, token, "<");
+  }
+
+  private static boolean write(
+      Connection database, int row, String body, long token, String comparison)
+      throws SQLException {
     try (PreparedStatement update =
         database.prepareStatement(
-            "UPDATE report SET body = ?, token = ? WHERE id = ? AND token < ?")) {
+            "UPDATE report SET body = ?, token = ? WHERE id = ? AND token " + comparison + " ?")) {
       update.setString(1, body);
       update.setLong(2, token);
       update.setInt(3, row);
