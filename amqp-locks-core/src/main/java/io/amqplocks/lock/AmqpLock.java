@@ -107,9 +107,9 @@ public interface AmqpLock {
   Optional<Lease> tryAcquire();
 
   /**
-   * Acquires a slot, and waits for one for a limited time. Calls of this process are served in
-   * the order of arrival, unless they are {@link #unfair}. Between processes there is no order except the broker's. A waiter
-   * that gives up leaves nothing behind.
+   * Acquires a slot, and waits for one for a limited time. Calls of this process are served in the
+   * order of arrival, unless they are {@link #unfair}. Between processes there is no order except
+   * the broker's. A waiter that gives up leaves nothing behind.
    *
    * <p>If the connection breaks while a caller waits, it is opened again. If no connection was ever
    * opened, the first failure is thrown at once.

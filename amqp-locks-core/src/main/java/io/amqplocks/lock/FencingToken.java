@@ -86,10 +86,10 @@ public record FencingToken(int slot, long epoch, long n, int handOvers) {
    * one slot. It is above 0, so that a resource may begin with 0. It fits into an SQL {@code
    * BIGINT}.
    *
-   * <p>From the 8,388,608th draw on, the numbers of a counter are those of later minutes. A token
-   * with such a number is given only if that minute passed more than ten minutes ago. So it is below
-   * the tokens of all later counters, whose epochs follow the clock. A slot would have to be
-   * acquired more than 100,000 times a second at the broker to come near that.
+   * <p>After 8,388,608 draws, the numbers of a counter are those of later minutes. A token with such
+   * a number is given only if that minute passed more than ten minutes ago. So it is below the
+   * tokens of all later counters, whose epochs follow the clock. A slot that is acquired 10,000
+   * times a second at the broker, or less often, always gets one.
    */
   public long number() {
     return (epoch << BITS_BELOW_EPOCH) + (n << BITS_OF_HAND_OVERS) + handOvers;

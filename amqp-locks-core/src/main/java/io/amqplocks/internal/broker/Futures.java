@@ -3,6 +3,7 @@ package io.amqplocks.internal.broker;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
@@ -18,6 +19,27 @@ public final class Futures {
     } catch (TimeoutException | ExecutionException e) {
       // The pause is over.
       return;
+    }
+  }
+
+  /**
+   * Waits for a permit, at most until the call ends. An interrupt does not end the wait, as with
+   * all steps of a call. The interrupt flag is set again at the end.
+   */
+  public static boolean acquire(Semaphore permits, Call call) {
+    boolean interrupted = false;
+    try {
+      while (true) {
+        try {
+          return permits.tryAcquire(call.remainingNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
     }
   }
 

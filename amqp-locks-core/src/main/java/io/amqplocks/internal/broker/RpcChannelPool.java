@@ -15,7 +15,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
@@ -230,23 +229,8 @@ public final class RpcChannelPool {
   }
 
   private void await(Call call, String step) {
-    boolean interrupted = false;
-    try {
-      while (true) {
-        try {
-          if (call.remainingNanos() > 0
-              && lendable.tryAcquire(call.remainingNanos(), TimeUnit.NANOSECONDS)) {
-            return;
-          }
-          throw call.unanswered(step);
-        } catch (InterruptedException e) {
-          interrupted = true;
-        }
-      }
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
+    if (call.remainingNanos() == 0 || !Futures.acquire(lendable, call)) {
+      throw call.unanswered(step);
     }
   }
 }

@@ -2,10 +2,10 @@ package io.amqplocks.internal.fencing;
 
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.FenceCounter;
+import io.amqplocks.internal.broker.Futures;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
@@ -36,7 +36,7 @@ final class DrawTurns {
   <T> T inTurn(Call call, FenceCounter counter, Supplier<T> draw) {
     Turn turn = join(counter);
     try {
-      if (!isReached(turn, call.remainingNanos())) {
+      if (!Futures.acquire(turn.free, call)) {
         throw call.unanswered("draw from " + counter + ", after other threads of this process");
       }
       try {
@@ -61,25 +61,6 @@ final class DrawTurns {
 
   private void leave(FenceCounter counter) {
     turns.computeIfPresent(counter, (same, turn) -> --turn.users == 0 ? null : turn);
-  }
-
-  /** An interrupt does not end the wait, as with all of a call's steps. */
-  private static boolean isReached(Turn turn, long nanos) {
-    long end = System.nanoTime() + nanos;
-    boolean interrupted = false;
-    try {
-      while (true) {
-        try {
-          return turn.free.tryAcquire(end - System.nanoTime(), TimeUnit.NANOSECONDS);
-        } catch (InterruptedException e) {
-          interrupted = true;
-        }
-      }
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
-    }
   }
 
   /** How many counters have somebody. */

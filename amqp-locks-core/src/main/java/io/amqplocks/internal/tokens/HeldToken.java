@@ -5,14 +5,14 @@ import io.amqplocks.internal.broker.BorrowedChannel;
 import io.amqplocks.internal.broker.BrokerErrors;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.Delivery;
+import io.amqplocks.internal.broker.Futures;
 import io.amqplocks.internal.tokens.TokenState.Phase;
 import io.amqplocks.internal.tokens.TokenState.ReceivedMessage;
-import io.amqplocks.lock.LossReason;
 import io.amqplocks.lock.LossReason.Cause;
+import io.amqplocks.lock.LossReason;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -167,20 +167,7 @@ public final class HeldToken {
    * {@link #turned} ends the turn.
    */
   boolean turn(Call call) {
-    boolean interrupted = false;
-    try {
-      while (true) {
-        try {
-          return turn.tryAcquire(call.remainingNanos(), TimeUnit.NANOSECONDS);
-        } catch (InterruptedException e) {
-          interrupted = true;
-        }
-      }
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
-    }
+    return Futures.acquire(turn, call);
   }
 
   void turned() {

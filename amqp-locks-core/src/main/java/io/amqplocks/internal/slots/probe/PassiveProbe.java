@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
@@ -44,7 +43,7 @@ public final class PassiveProbe implements ExistenceProbe {
   public List<Presence> probe(Call call, AuxiliaryConnection prober, List<String> queues) {
     List<CompletableFuture<Command>> asked = new ArrayList<>(queues.size());
     for (String queue : queues) {
-      if (!free(call)) {
+      if (!Futures.acquire(free, call)) {
         break;
       }
       try {
@@ -96,24 +95,6 @@ public final class PassiveProbe implements ExistenceProbe {
         case ABSENT -> Presence.ABSENT;
         case TIMED_OUT -> Presence.UNKNOWN;
       };
-    }
-  }
-
-  private boolean free(Call call) {
-    boolean interrupted = false;
-    try {
-      while (true) {
-        try {
-          return free.tryAcquire(call.remainingNanos(), TimeUnit.NANOSECONDS);
-        } catch (InterruptedException e) {
-          // As everywhere else, an interrupt does not cut a request short.
-          interrupted = true;
-        }
-      }
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
     }
   }
 
