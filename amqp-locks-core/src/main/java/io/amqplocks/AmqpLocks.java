@@ -215,6 +215,21 @@ public final class AmqpLocks implements AutoCloseable {
     return new QueuedLock(id, kind, Variant.PLAIN, id, components.users);
   }
 
+  /**
+   * Opens the connection that holds leases if it is not open, and again each other one that held
+   * leases and ended. Nobody needs to call this: the first acquire does the same. It is for those
+   * who want to know whether locks can be acquired, or who want an idle process to be connected
+   * again after an outage. Waits for two call timeouts at most.
+   *
+   * @throws LockException.Unreachable if there is no connection to the broker
+   * @throws LockException.Refused if the broker refuses the user or the virtual host
+   * @throws LockException.Unanswered if the broker does not answer in time
+   * @throws LockException.Closed if this {@code AmqpLocks} is closed
+   */
+  public void connect() {
+    components.connect();
+  }
+
   /** The state of this {@code AmqpLocks}. Sends nothing to the broker and never blocks. */
   public LocksStatus status() {
     LocksStatus.Session session = session();

@@ -199,6 +199,13 @@ final class Components {
     return new AdminFactory(this).tokens(call.lock(), left).upgrade(left);
   }
 
+  void connect() {
+    Session unused = sessions.current(Call.onAll(callTimeout, Ticker.SYSTEM));
+    if (quorumSessions.everOpened()) {
+      unused = quorumSessions.current(Call.onAll(callTimeout, Ticker.SYSTEM));
+    }
+  }
+
   Slots slots(LockId id) {
     return new Slots(id.name(), names, probe, slotCounts);
   }

@@ -17,8 +17,10 @@ final class Threads implements ThreadFactory {
   private final String name;
   private final AtomicInteger count = new AtomicInteger();
 
-  Threads(String name) {
-    this.name = name;
+  Threads(String connectionName) {
+    // Applications name the connection after themselves, and so other threads than these.
+    name =
+        connectionName.startsWith("amqp-locks") ? connectionName : "amqp-locks " + connectionName;
   }
 
   @Override

@@ -1,7 +1,5 @@
 package io.amqplocks.support;
 
-import static org.awaitility.Awaitility.await;
-
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.Lease;
@@ -14,6 +12,7 @@ import java.util.Optional;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -77,17 +76,50 @@ public final class Rivalry implements AutoCloseable {
     held = acquired(old);
   }
 
-  /** Lets the old holder wait for it until it is given to it. */
+  /**
+   * Lets the old holder wait for it until it is given to it. A cluster that was just made may end a
+   * session meanwhile; then all begins anew.
+   */
   public void awaitIt() throws Exception {
-    Lease first = acquired(wanted);
-    if (tried(old).isPresent()) {
-      throw new IllegalStateException(name + " is held twice");
+    long end = System.nanoTime() + TAKING.toNanos();
+    while (!isGivenToTheWaiter()) {
+      if (System.nanoTime() - end > 0) {
+        throw new IllegalStateException(name + " was not given to who waits for it");
+      }
     }
-    CompletableFuture<Lease> waiting = old.acquireAsync(TAKING);
-    // Long enough to wait at the broker, on a channel of its own.
-    await().pollDelay(Duration.ofMillis(700)).until(() -> !waiting.isDone());
-    first.close();
-    held = waiting.get(TAKING.toSeconds(), TimeUnit.SECONDS);
+  }
+
+  private boolean isGivenToTheWaiter() throws Exception {
+    try (Lease first = acquired(wanted)) {
+      Optional<Lease> second = tried(old);
+      if (second.isPresent()) {
+        return isNotTwice(first, second.get());
+      }
+      CompletableFuture<Lease> waiting = old.acquireAsync(TAKING);
+      // Long enough to wait at the broker, on a channel of its own.
+      Rivalries.pass(Duration.ofMillis(700));
+      if (waiting.isDone()) {
+        return !waiting.isCompletedExceptionally() && isNotTwice(first, waiting.join());
+      }
+      first.close();
+      held = waiting.get(TAKING.toSeconds(), TimeUnit.SECONDS);
+      return true;
+    } catch (ExecutionException broken) {
+      if (broken.getCause() instanceof LockException) {
+        return false;
+      }
+      throw broken;
+    }
+  }
+
+  /** Throws if both are held; else gives the second one back, and is false. */
+  private boolean isNotTwice(Lease first, Lease second) {
+    try (second) {
+      if (first.verify() == LeaseState.HELD && second.verify() == LeaseState.HELD) {
+        throw new IllegalStateException(name + " is held twice");
+      }
+      return false;
+    }
   }
 
   /** By asking, not by waiting; a machine that is slow now may need several tries. */

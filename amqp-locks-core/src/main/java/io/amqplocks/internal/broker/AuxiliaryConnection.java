@@ -120,7 +120,7 @@ public final class AuxiliaryConnection {
     if (closed) {
       throw new LockException.Unreachable(
           "The session ended while its %s connection was needed for %s"
-              .formatted(role, call.lock()),
+              .formatted(role, call.purpose()),
           null);
     }
   }

@@ -93,20 +93,20 @@ public final class BrokerErrors {
     if (failure instanceof AuthenticationFailureException) {
       return new LockException.Refused(
           "RabbitMQ at %s refuses the user name or password, wanted for %s: %s"
-              .formatted(target, call.lock(), text(failure)),
+              .formatted(target, call.purpose(), text(failure)),
           failure);
     }
     ShutdownSignalException signal = signal(failure);
     if (signal != null && replyCode(signal) == AMQP.NOT_ALLOWED) {
       return new LockException.Refused(
           "RabbitMQ at %s refuses the connection for %s: %s; check the virtual host and the user's"
-                  .formatted(target, call.lock(), text(failure))
+                  .formatted(target, call.purpose(), text(failure))
               + " access to it",
           failure);
     }
     return new LockException.Unreachable(
         "No connection to RabbitMQ at %s for %s: %s; check that it runs and that host and port are"
-                .formatted(target, call.lock(), text(failure))
+                .formatted(target, call.purpose(), text(failure))
             + " right",
         failure);
   }
@@ -120,19 +120,19 @@ public final class BrokerErrors {
     ShutdownSignalException signal = signal(failure);
     if (signal != null && replyCode(signal) == AMQP.ACCESS_REFUSED) {
       return new LockException.Refused(
-          "RabbitMQ refuses to %s for %s: %s; the user needs the permissions configure, write and"
-                  .formatted(step, call.lock(), text(failure))
-              + " read on the locks' queues, and write on 'amq.default'",
+          "RabbitMQ refuses to %s for %s: %s; the user needs the permissions configure and read"
+                  .formatted(step, call.purpose(), text(failure))
+              + " on the locks' queues, and write on 'amq.default'",
           failure);
     }
     if (signal == null || signal.isHardError() || signal.isInitiatedByApplication()) {
       return new LockException.Unreachable(
           "The connection to RabbitMQ broke when asked to %s for %s: %s"
-              .formatted(step, call.lock(), text(failure)),
+              .formatted(step, call.purpose(), text(failure)),
           failure);
     }
     return new LockException.Unexpected(
-        "RabbitMQ did not %s for %s: %s".formatted(step, call.lock(), text(failure)), failure);
+        "RabbitMQ did not %s for %s: %s".formatted(step, call.purpose(), text(failure)), failure);
   }
 
   /** The reason of a shutdown in the broker's words. */

@@ -100,7 +100,7 @@ public final class Connector {
     factory.setHeartbeatExecutor(null);
     factory.setTopologyRecoveryExecutor(null);
     factory.setThreadFactory(threads);
-    factory.setExceptionHandler(new DefaultExceptionHandler());
+    factory.setExceptionHandler(new ConnectionLoss());
     factory.setTrafficListener(TrafficListener.NO_OP);
     factory.setErrorOnWriteListener(null);
     factory.setWorkPoolTimeout(ConnectionFactory.DEFAULT_WORK_POOL_TIMEOUT);
@@ -108,6 +108,21 @@ public final class Connector {
     factory.setMetricsCollector(ConsumerChannel.ARRIVALS);
     factory.setObservationCollector(ObservationCollector.NO_OP);
     factory.setClientProperties(new HashMap<>(factory.getClientProperties()));
+  }
+
+  /**
+   * Says nothing of a connection that broke. The client library would warn of each connection of
+   * the process, in words that name neither a lock nor the broker. The session says it once.
+   */
+  private static final class ConnectionLoss extends DefaultExceptionHandler {
+    @Override
+    public void handleUnexpectedConnectionDriverException(Connection conn, Throwable exception) {
+      if (exception instanceof IOException) {
+        log.debug("Connection {} broke: {}", conn, exception.toString());
+      } else {
+        super.handleUnexpectedConnectionDriverException(conn, exception);
+      }
+    }
   }
 
   /**

@@ -94,6 +94,11 @@ public final class EventDispatcher implements AutoCloseable {
     }
   }
 
+  /** Whether anybody hears of the events. */
+  boolean isHeard() {
+    return !recorder.equals(LockListener.NO_OP);
+  }
+
   /** Runs a piece of the user's code later, in order with the other events. */
   void run(Runnable notice) {
     try {

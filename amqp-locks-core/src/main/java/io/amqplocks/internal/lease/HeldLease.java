@@ -258,6 +258,11 @@ public final class HeldLease implements Lease, Session.Member {
     lose(reason);
   }
 
+  @Override
+  public Optional<String> lease() {
+    return isHeld() && !registry.isSilent() ? Optional.of(name()) : Optional.empty();
+  }
+
   /**
    * Takes the lease from its holder, gives the slot back to the broker, and notifies the holder.
    * Returns false if the lease had already ended.
@@ -346,7 +351,11 @@ public final class HeldLease implements Lease, Session.Member {
   /** Does not use {@link #state()}, because a log line must not end anything. */
   @Override
   public String toString() {
+    return "lease of " + name() + " (" + status.get().phase() + ")";
+  }
+
+  private String name() {
     String what = permits() == 1 ? "slot " + slot() : permits() + " permits";
-    return "lease of " + what + " of " + lock() + " (" + status.get().phase() + ")";
+    return what + " of " + lock();
   }
 }

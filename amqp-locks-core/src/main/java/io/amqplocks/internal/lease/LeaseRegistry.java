@@ -239,6 +239,11 @@ public final class LeaseRegistry implements LeaseFactory {
     return ticker.nanos();
   }
 
+  /** Whether users hear of its leases. Those of administration and parts of leases are silent. */
+  boolean isSilent() {
+    return !notices.isHeard();
+  }
+
   EventDispatcher notices() {
     return notices;
   }

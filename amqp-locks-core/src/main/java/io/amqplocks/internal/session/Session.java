@@ -17,7 +17,9 @@ import io.amqplocks.internal.broker.Ticker;
 import io.amqplocks.lock.LossReason;
 import io.amqplocks.lock.LossReason.Cause;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -40,6 +42,9 @@ import org.slf4j.LoggerFactory;
 public final class Session {
 
   private static final Logger log = LoggerFactory.getLogger(Session.class);
+
+  /** How many lost leases the log names. */
+  private static final int MOST_NAMED = 10;
 
   private final Connection connection;
   private final Connector connector;
@@ -64,6 +69,11 @@ public final class Session {
   public interface Member {
     /** Called when the session has ended; must not block. */
     void sessionEnded(LossReason reason);
+
+    /** The lease that ends with the session, for the log; empty if the member is none. */
+    default Optional<String> lease() {
+      return Optional.empty();
+    }
   }
 
   Session(
@@ -271,9 +281,24 @@ public final class Session {
     if (!ended.compareAndSet(null, reason)) {
       return false;
     }
-    log.info("Session with RabbitMQ ended: {}", reason);
+    List<String> leases =
+        members.stream().map(Member::lease).flatMap(Optional::stream).sorted().toList();
     members.forEach(member -> tell(member, reason));
+    report(reason, leases);
     return true;
+  }
+
+  private static void report(LossReason reason, List<String> leases) {
+    if (leases.isEmpty()) {
+      log.info("Session with RabbitMQ ended: {}", reason);
+      return;
+    }
+    int more = leases.size() - MOST_NAMED;
+    log.warn(
+        "Session with RabbitMQ ended: {}; its leases are lost: {}{}",
+        reason,
+        String.join("; ", leases.subList(0, Math.min(MOST_NAMED, leases.size()))),
+        more > 0 ? "; and " + more + " more" : "");
   }
 
   private void tell(Member member, LossReason reason) {

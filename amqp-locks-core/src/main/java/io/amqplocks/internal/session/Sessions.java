@@ -94,7 +94,8 @@ public final class Sessions {
   /** Throws {@link LockException.Closed} if no session may be used any more. */
   public void requireNotClosed(Call call) {
     if (closed) {
-      throw new LockException.Closed("This AmqpLocks is closed; no more leases of " + call.lock());
+      throw new LockException.Closed(
+          "This AmqpLocks is closed; no more leases of " + call.purpose());
     }
   }
 

@@ -11,8 +11,10 @@ import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.internal.catalog.LockCatalog;
 import io.amqplocks.spring.internal.lifecycle.LeaseLostEventPublisher;
 import io.amqplocks.spring.internal.lifecycle.LocksLifecycle;
+import io.amqplocks.spring.internal.lifecycle.Reconnection;
 import io.amqplocks.spring.internal.setup.SemaphoreSetup;
 import io.amqplocks.spring.internal.template.CatalogResolver;
+import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.amqp.rabbit.connection.ConnectionFactory;
@@ -122,6 +124,12 @@ public final class AmqpLocksAutoConfiguration {
   @ConditionalOnMissingBean
   LeaseLostEventPublisher leaseLostEventPublisher(ApplicationEventPublisher events) {
     return new LeaseLostEventPublisher(events);
+  }
+
+  @Bean
+  @ConditionalOnMissingBean
+  Reconnection amqpLocksReconnection(AmqpLocks locks) {
+    return new Reconnection(locks, Duration.ofSeconds(5));
   }
 
   @Bean

@@ -22,9 +22,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
@@ -32,6 +35,7 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /** {@code amqp-locks.enabled=false}: all works, and nothing is guarded. */
@@ -57,6 +61,45 @@ class LocksDisabledTest {
   }
 
   record Named(@Qualifier("images") LockHandle images) {}
+
+  @Test
+  void whoInjectsTheLocksThemselvesIsToldWhyTheyAreNotThere(CapturedOutput output) {
+    assertThatExceptionOfType(BeanCreationException.class)
+        .isThrownBy(
+            () ->
+                new SpringApplicationBuilder(NeedsLocks.class)
+                    .web(WebApplicationType.NONE)
+                    .run("--amqp-locks.enabled=false"));
+    assertThat(output)
+        .contains("there is none while amqp-locks.enabled is false")
+        .contains("Inject LockTemplate or a LockHandle")
+        .doesNotContain("Consider defining");
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  @ImportAutoConfiguration({
+    AmqpLocksAutoConfiguration.class,
+    AmqpLocksDisabledAutoConfiguration.class
+  })
+  static class NeedsLocks {
+    @Bean
+    String name(AmqpLocks locks) {
+      return locks.status().toString();
+    }
+  }
+
+  @Test
+  void aNumberOfPermitsThatNoLockHasIsRefused() {
+    application.run(
+        context -> {
+          LockHandle images = context.getBean(LockTemplate.class).semaphore("images");
+          assertThatExceptionOfType(LockException.Invalid.class)
+              .isThrownBy(() -> images.withPermits(0))
+              .withMessageContaining("'images'");
+          assertThatExceptionOfType(LockException.Invalid.class)
+              .isThrownBy(() -> images.withPermits(101));
+        });
+  }
 
   @Test
   void annotatedMethodsAndTheTemplateRunWithoutLocks(CapturedOutput output) {

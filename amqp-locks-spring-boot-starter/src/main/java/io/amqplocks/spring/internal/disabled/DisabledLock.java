@@ -2,6 +2,7 @@ package io.amqplocks.spring.internal.disabled;
 
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.internal.async.BackgroundExecutor;
 import java.time.Duration;
@@ -38,6 +39,12 @@ public record DisabledLock(LockId id, int permits) implements AmqpLock {
 
   @Override
   public AmqpLock withPermits(int wanted) {
+    // Otherwise a number that no lock has would be found in production only.
+    if (wanted < 1 || wanted > MAX_PERMITS) {
+      throw new LockException.Invalid(
+          "A lease of %d permits of %s is not possible; use 1 to %d"
+              .formatted(wanted, id, MAX_PERMITS));
+    }
     return new DisabledLock(id, wanted);
   }
 

@@ -137,7 +137,10 @@ public final class BrokerQueries implements AutoCloseable {
         try {
           answers.put(lock, query.apply(lock));
         } catch (LockException.Unreachable | LockException.Closed e) {
-          return String.valueOf(e.getMessage());
+          answers.put(lock, BrokerDescriptor.failed(String.valueOf(e.getMessage())));
+          return e instanceof LockException.Closed
+              ? "Not asked: the locks are closed"
+              : "Not asked: RabbitMQ cannot be reached";
         } catch (LockException e) {
           answers.put(lock, BrokerDescriptor.failed(String.valueOf(e.getMessage())));
         }

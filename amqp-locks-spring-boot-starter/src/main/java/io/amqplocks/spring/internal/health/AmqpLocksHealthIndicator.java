@@ -1,6 +1,7 @@
 package io.amqplocks.spring.internal.health;
 
 import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LocksStatus;
 import io.amqplocks.lock.LocksStatus.Session;
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
@@ -15,16 +16,14 @@ import org.springframework.boot.health.contributor.Health;
  * would stay DOWN for ever.
  *
  * <p>While an alarm of the broker holds up publishers, it says UP with the detail {@code blocked}:
- * leases are held and can be released, tokens and mutexes acquired, but slots have to wait.
+ * leases are held and can be released, tokens and mutexes acquired, but slots have to wait. RabbitMQ
+ * tells a connection of the alarm when that publishes, so {@code blocked} is not said before.
  *
  * <p>An open session is not tried out: with a broker that has stopped without a word it says UP for
  * up to three heartbeats more, until the leases are lost too. Who holds leases sees it sooner, by
  * the detail {@code uncertain}: how many of them the broker has not confirmed for too long.
  */
 public final class AmqpLocksHealthIndicator extends AbstractHealthIndicator {
-
-  /** Any name does: to count the slots of a semaphore takes a session and leaves nothing behind. */
-  private static final String PROBE = "health";
 
   private final AmqpLocks locks;
 
@@ -37,19 +36,14 @@ public final class AmqpLocksHealthIndicator extends AbstractHealthIndicator {
   @Override
   protected void doHealthCheck(Health.Builder builder) {
     LocksStatus status = locks.status();
-    try {
-      if (status.session() == Session.NOT_OPENED || status.session() == Session.ENDED) {
-        locks.admin().slotSemaphore(PROBE).count();
-        status = locks.status();
-      }
-      builder.up();
-    } catch (RuntimeException e) {
-      status = locks.status();
-      if (status.session() == Session.OPEN && status.blocked()) {
-        builder.up(); // the session was opened, and only then held up
-      } else {
+    builder.up();
+    if (status.session() == Session.NOT_OPENED || status.session() == Session.ENDED) {
+      try {
+        locks.connect();
+      } catch (LockException e) {
         builder.down(e);
       }
+      status = locks.status();
     }
     if (status.session() == Session.CLOSED) {
       builder.outOfService();

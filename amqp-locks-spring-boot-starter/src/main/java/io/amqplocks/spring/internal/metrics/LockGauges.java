@@ -19,13 +19,13 @@ public final class LockGauges implements MeterBinder {
 
   private final AmqpLocks locks;
   private final LockCatalog catalog;
-  private final SemaphoreSetup setup;
+  private final SlotNumbers slots;
 
   /** Gauges of those locks. */
   public LockGauges(AmqpLocks locks, LockCatalog catalog, SemaphoreSetup setup) {
     this.locks = locks;
     this.catalog = catalog;
-    this.setup = setup;
+    slots = new SlotNumbers(locks, setup);
   }
 
   @Override
@@ -60,11 +60,11 @@ public final class LockGauges implements MeterBinder {
         .sum();
   }
 
-  /** Only where this application created or adopted it: a scrape must not ask the broker. */
+  /** Only where this application created or adopted it. A scrape does not wait for the broker. */
   private void registerSlots(MeterRegistry registry, LockId id) {
     if (id.kind().family() == Family.SEMAPHORE) {
-      Gauge.builder("amqp.locks.slots", setup, s -> toDouble(s.slots(id)))
-          .description("Slots of the semaphore when this application created or adopted it")
+      Gauge.builder("amqp.locks.slots", slots, s -> toDouble(s.of(id)))
+          .description("Slots of the semaphore, as the broker said half a minute ago or later")
           .tags(SingleLockMeters.tags(id.kind(), id.name().value()))
           .register(registry);
     }

@@ -3,6 +3,7 @@ package io.amqplocks.spring.internal.metrics;
 import static java.util.Objects.requireNonNull;
 
 import io.amqplocks.lock.LockListener.Outcome;
+import io.amqplocks.spring.internal.observation.ExpectedObservation;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
@@ -35,14 +36,14 @@ final class LockTimers {
 
   private static Timer acquire(MeterRegistry registry, Tags tags, String outcome) {
     return Timer.builder("amqp.locks.acquire")
-        .description("From the call for a lock to its end")
+        .description(ExpectedObservation.CALL)
         .tags(tags.and(OUTCOME, outcome))
         .register(registry);
   }
 
   private static Timer hold(MeterRegistry registry, Tags tags, String outcome) {
     return Timer.builder("amqp.locks.hold")
-        .description("From the acquire of a lease to its release or loss")
+        .description(ExpectedObservation.LEASE)
         .tags(tags.and(OUTCOME, outcome))
         .register(registry);
   }

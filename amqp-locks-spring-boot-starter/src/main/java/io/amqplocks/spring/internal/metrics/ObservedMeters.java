@@ -38,10 +38,12 @@ public final class ObservedMeters implements MeterBinder {
     for (ExpectedObservation each :
         ExpectedObservation.of(id, id.name().value(), observations, filters)) {
       Timer.builder(each.name())
+          .description(each.description())
           .tags(tags(each.tags()).and("error", each.error()))
           .register(registry);
       if (!each.event().isEmpty()) {
         Counter.builder(each.name() + "." + each.event())
+            .description("Leases that were lost and not released")
             .tags(tags(each.eventTags()))
             .register(registry);
       }

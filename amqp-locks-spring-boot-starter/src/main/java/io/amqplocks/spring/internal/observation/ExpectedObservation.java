@@ -19,13 +19,25 @@ import java.util.List;
  * that appears only with its first event hides that event from whoever watches its rate.
  *
  * @param name what it is called
+ * @param description what its timer measures, in words for the registry
  * @param tags its keys of low cardinality when it ends, as conventions and filters make them
  * @param error the class of what was thrown, as the handler of meters tags it
  * @param event what happens to it; empty if nothing does
  * @param eventTags its keys of low cardinality when that happens, which no filter has seen
  */
 public record ExpectedObservation(
-    String name, KeyValues tags, String error, String event, KeyValues eventTags) {
+    String name,
+    String description,
+    KeyValues tags,
+    String error,
+    String event,
+    KeyValues eventTags) {
+
+  /** What the timer of calls measures. */
+  public static final String CALL = "From the call for a lock to its end";
+
+  /** What the timer of leases measures. */
+  public static final String LEASE = "From the acquire of a lease to its release or loss";
 
   /** The observations to expect of a lock; none where they are switched off. */
   public static List<ExpectedObservation> of(
@@ -46,7 +58,8 @@ public record ExpectedObservation(
     for (String[] call : calls) {
       LockAcquireContext context = new LockAcquireContext(lock, name);
       context.setOutcome(call[0]);
-      expect(context, observations.acquireConvention(), registry, filters, call[1], "", result);
+      expect(
+          context, observations.acquireConvention(), CALL, registry, filters, call[1], "", result);
     }
     for (String end : List.of("released", "lost")) {
       LockHoldContext context = new LockHoldContext(lock, name);
@@ -55,6 +68,7 @@ public record ExpectedObservation(
       expect(
           context,
           observations.holdConvention(),
+          LEASE,
           registry,
           filters,
           KeyValue.NONE_VALUE,
@@ -67,6 +81,7 @@ public record ExpectedObservation(
   private static <C extends LockContext> void expect(
       C context,
       ObservationConvention<C> convention,
+      String description,
       ObservationRegistry registry,
       List<ObservationFilter> filters,
       String error,
@@ -85,6 +100,7 @@ public record ExpectedObservation(
       filtered = filter.map(filtered);
     }
     result.add(
-        new ExpectedObservation(name, filtered.getLowCardinalityKeyValues(), error, event, tags));
+        new ExpectedObservation(
+            name, description, filtered.getLowCardinalityKeyValues(), error, event, tags));
   }
 }

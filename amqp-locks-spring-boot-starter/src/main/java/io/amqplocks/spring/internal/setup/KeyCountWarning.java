@@ -9,7 +9,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Counts the keys whose semaphores this process has created, each once however often it was created
- * again, and warns when they become many.
+ * again, and warns when they become many. After {@value #MOST} it neither counts nor warns.
  */
 final class KeyCountWarning {
 
@@ -18,12 +18,15 @@ final class KeyCountWarning {
   /** From when on they are warned of, and then at each doubling. */
   private static final int MANY = 1000;
 
+  /** Up to which they are counted. Counting takes memory for each. */
+  private static final int MOST = 32 * MANY;
+
   private final Set<LockId> counted = ConcurrentHashMap.newKeySet();
   private final Map<LockId, Integer> keysOf = new ConcurrentHashMap<>();
 
   /** That one was created, of a key of the known one. */
   void created(LockId id, LockId known) {
-    if (!counted.add(id)) {
+    if (counted.size() >= MOST || !counted.add(id)) {
       return;
     }
     int keys = keysOf.merge(known, 1, Integer::sum);

@@ -25,13 +25,22 @@ public final class SemaphoreSetup {
 
   private static final Logger log = LoggerFactory.getLogger(SemaphoreSetup.class);
 
+  /** Keys come and go, so not all that were ever used are remembered. */
+  private static final int MOST_REMEMBERED = 10_000;
+
   private final LockCatalog catalog;
+  private final int mostRemembered;
   private final SemaphoreCreation creation;
   private final Map<LockId, SharedAttempt> attempts = new ConcurrentHashMap<>();
 
   /** Creates by that administration what that catalog knows. */
   public SemaphoreSetup(LockAdmin admin, LockCatalog catalog) {
+    this(admin, catalog, MOST_REMEMBERED);
+  }
+
+  SemaphoreSetup(LockAdmin admin, LockCatalog catalog, int mostRemembered) {
     this.catalog = catalog;
+    this.mostRemembered = mostRemembered;
     creation = new SemaphoreCreation(admin);
   }
 
@@ -73,6 +82,9 @@ public final class SemaphoreSetup {
         if (wanted.isEmpty()) {
           return;
         }
+        if (attempts.size() >= mostRemembered) {
+          forgetKeys();
+        }
         attempt =
             attempts.computeIfAbsent(
                 id, same -> new SharedAttempt(same, () -> creation.create(wanted.get())));
@@ -100,6 +112,16 @@ public final class SemaphoreSetup {
     // Not one under way: another thread has found out too, and creates it.
     attempts.computeIfPresent(id, (same, attempt) -> attempt.isDone() ? null : attempt);
     return true;
+  }
+
+  /** The next use of each key asks the broker once more. */
+  private void forgetKeys() {
+    attempts.entrySet().removeIf(each -> each.getValue().isDone() && createsAgain(each.getKey()));
+  }
+
+  /** How many semaphores are remembered as created. */
+  int remembered() {
+    return attempts.size();
   }
 
   /** Whether it is the semaphore of a key, which is created again when it is gone. */

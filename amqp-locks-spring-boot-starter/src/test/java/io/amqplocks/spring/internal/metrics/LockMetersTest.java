@@ -5,15 +5,20 @@ import static org.awaitility.Awaitility.await;
 
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.spring.SemaphoreGuarded;
+import io.amqplocks.spring.internal.setup.SemaphoreSetup;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.search.RequiredSearch;
+import java.time.Duration;
 import java.util.List;
+import java.util.OptionalInt;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -56,6 +61,52 @@ class LockMetersTest {
           context.getBean(AmqpLocks.class).close();
           assertThat(registry.get("amqp.locks.session").gauge().value()).isZero();
         });
+  }
+
+  @Test
+  void theNumberOfSlotsFollowsAResizeByAnotherProcess() {
+    application.run(
+        context -> {
+          SemaphoreSetup setup = context.getBean(SemaphoreSetup.class);
+          AmqpLocks locks = context.getBean(AmqpLocks.class);
+          LockId images = LockId.tokenSemaphore(name);
+          SlotNumbers numbers = new SlotNumbers(locks, setup, Duration.ZERO);
+          for (int slots : List.of(5, 1)) {
+            onBroker.administer(admin -> admin.tokenSemaphore(name).resize(slots));
+            await().until(() -> numbers.of(images).equals(OptionalInt.of(slots)));
+          }
+          assertThat(numbers.of(LockId.tokenSemaphore("another"))).isEmpty();
+        });
+  }
+
+  @Test
+  void whoReadsTheNumberOfSlotsOftenHasTheBrokerAskedSeldom() {
+    application.run(
+        context -> {
+          SlotNumbers numbers =
+              new SlotNumbers(
+                  context.getBean(AmqpLocks.class),
+                  context.getBean(SemaphoreSetup.class),
+                  Duration.ofHours(1));
+          LockId images = LockId.tokenSemaphore(name);
+          onBroker.administer(admin -> admin.tokenSemaphore(name).resize(5));
+          await().until(() -> numbers.of(images).equals(OptionalInt.of(5)));
+          onBroker.administer(admin -> admin.tokenSemaphore(name).resize(3));
+          await()
+              .during(Duration.ofMillis(500))
+              .until(() -> numbers.of(images).equals(OptionalInt.of(5)));
+        });
+  }
+
+  @Test
+  void eachMeterHasADescription() {
+    application.run(
+        context ->
+            assertThat(context.getBean(MeterRegistry.class).getMeters())
+                .map(Meter::getId)
+                .filteredOn(id -> id.getName().startsWith("amqp.locks."))
+                .isNotEmpty()
+                .allSatisfy(id -> assertThat(id.getDescription()).as("%s", id).isNotBlank()));
   }
 
   @Test

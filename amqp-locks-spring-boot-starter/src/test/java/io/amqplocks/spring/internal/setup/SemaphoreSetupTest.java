@@ -3,6 +3,7 @@ package io.amqplocks.spring.internal.setup;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.amqplocks.AmqpLocks;
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
@@ -75,6 +76,30 @@ class SemaphoreSetupTest {
         .withPropertyValues("amqp-locks.semaphores." + name + ".slots=2")
         .withBean(Uploads.class)
         .run(context -> assertThat(onBroker.tokens()).isEqualTo(2));
+  }
+
+  @Test
+  void keysThatComeAndGoAreNotRememberedForEver() {
+    application
+        .withPropertyValues("amqp-locks.semaphores." + name + ".slots=2")
+        .run(
+            context -> {
+              SemaphoreSetup setup =
+                  new SemaphoreSetup(
+                      context.getBean(AmqpLocks.class).admin(),
+                      context.getBean(LockCatalog.class),
+                      3);
+              setup.ensure(LockId.tokenSemaphore(name));
+              for (int key = 0; key < 5; key++) {
+                LockId keyed = LockId.tokenSemaphore(name + ":" + key);
+                setup.ensure(keyed);
+                assertThat(setup.slots(keyed)).hasValue(2);
+                assertThat(setup.remembered()).isLessThanOrEqualTo(3);
+              }
+              assertThat(setup.slots(LockId.tokenSemaphore(name)))
+                  .as("the semaphore without a key")
+                  .hasValue(2);
+            });
   }
 
   @Test

@@ -1,0 +1,78 @@
+package io.amqplocks.spring.internal.metrics;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LocksStatus.Session;
+import io.amqplocks.spring.internal.setup.SemaphoreSetup;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * How many slots the semaphores of this application have, for those who must not wait for the
+ * broker. Whoever asks gets the last number, and has the broker asked in the background if that
+ * number is old. So a resize by any process shows, and nobody's broker is asked for a number that
+ * nobody reads.
+ *
+ * <p>Concurrency: one thread at a time asks, by compare-and-set of {@code asking}.
+ */
+final class SlotNumbers {
+
+  private static final Logger log = LoggerFactory.getLogger(SlotNumbers.class);
+
+  private final AmqpLocks locks;
+  private final SemaphoreSetup setup;
+  private final long longestNanos;
+  private final Map<LockId, Integer> numbers = new ConcurrentHashMap<>();
+  private final AtomicBoolean asking = new AtomicBoolean();
+  private volatile long askedAt;
+
+  /** Numbers that are half a minute old at most, if they are read more often than that. */
+  SlotNumbers(AmqpLocks locks, SemaphoreSetup setup) {
+    this(locks, setup, Duration.ofSeconds(30));
+  }
+
+  SlotNumbers(AmqpLocks locks, SemaphoreSetup setup, Duration longest) {
+    this.locks = locks;
+    this.setup = setup;
+    longestNanos = longest.toNanos();
+    askedAt = System.nanoTime() - longestNanos;
+  }
+
+  /** The number as last heard; empty if this application has not created or adopted it. */
+  OptionalInt of(LockId id) {
+    OptionalInt atSetup = setup.slots(id);
+    if (atSetup.isEmpty()) {
+      return atSetup;
+    }
+    Integer known = numbers.putIfAbsent(id, atSetup.getAsInt());
+    boolean old = System.nanoTime() - askedAt >= longestNanos;
+    // Without a session a question would only open one, or wait.
+    if (old && locks.status().session() == Session.OPEN && asking.compareAndSet(false, true)) {
+      Thread thread = new Thread(this::ask, "amqp-locks slot numbers");
+      thread.setDaemon(true);
+      thread.start();
+    }
+    return known == null ? atSetup : OptionalInt.of(known);
+  }
+
+  private void ask() {
+    try {
+      for (LockId id : List.copyOf(numbers.keySet())) {
+        int now = locks.admin().semaphore(id).count();
+        numbers.put(id, now);
+      }
+    } catch (LockException e) {
+      log.debug("The numbers of slots are not known anew: {}", e.getMessage());
+    } finally {
+      askedAt = System.nanoTime();
+      asking.set(false);
+    }
+  }
+}
