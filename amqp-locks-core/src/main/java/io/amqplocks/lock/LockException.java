@@ -1,6 +1,7 @@
 package io.amqplocks.lock;
 
 import io.amqplocks.admin.FenceAdmin;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,8 +13,28 @@ public abstract sealed class LockException extends RuntimeException {
 
   private static final long serialVersionUID = 1L;
 
+  private transient volatile @Nullable LockId lock;
+
   private LockException(String message, @Nullable Throwable cause) {
     super(message, cause);
+  }
+
+  /**
+   * The lock that a call for a lease was for, with its key. Empty for all other calls, such as
+   * those of administration, and after serialization.
+   */
+  public Optional<LockId> lock() {
+    return Optional.ofNullable(lock);
+  }
+
+  /**
+   * Records the lock that a call for a lease was for. For whoever throws the exception: the library
+   * and test doubles. A lock that was recorded before stays.
+   */
+  public void initLock(LockId id) {
+    if (lock == null) {
+      lock = id;
+    }
   }
 
   /** No slot became free within the time that the caller would wait. */

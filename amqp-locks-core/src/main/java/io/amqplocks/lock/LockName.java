@@ -57,6 +57,11 @@ public record LockName(String value) {
     return colon < 1 ? Optional.empty() : Optional.of(new LockName(value.substring(0, colon)));
   }
 
+  /** The key of a lock with one: what comes after the first colon. */
+  public Optional<String> key() {
+    return withoutKey().map(base -> value.substring(base.value.length() + 1));
+  }
+
   private static int encodedLength(String value) {
     try {
       ByteBuffer encoded = StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(value));

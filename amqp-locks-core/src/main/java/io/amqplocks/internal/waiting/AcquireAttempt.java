@@ -2,6 +2,7 @@ package io.amqplocks.internal.waiting;
 
 import io.amqplocks.internal.lease.HeldLease;
 import io.amqplocks.internal.waiting.QueuedLock.Context;
+import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockListener.Outcome;
 import io.amqplocks.lock.LockObserver.Attempt;
@@ -24,6 +25,9 @@ record AcquireAttempt(LockId lock, Context context, Attempt attempt, long start)
 
   void missed(Outcome outcome, @Nullable Throwable failure) {
     Duration waited = waited();
+    if (failure instanceof LockException exception) {
+      exception.initLock(lock);
+    }
     attempt.notAcquired(outcome, failure);
     context.notices().post(listener -> listener.notAcquired(lock, outcome, waited));
   }

@@ -88,6 +88,7 @@ final class AsyncAcquire {
             "Nothing was heard of %s within the wait and one call timeout: RabbitMQ does not answer, or as many"
                     .formatted(lock.id())
                 + " calls as this client can make at once wait for its answers");
+    failure.initLock(lock.id());
     overdue = failure;
     context.results().execute(() -> result.completeExceptionally(failure));
   }

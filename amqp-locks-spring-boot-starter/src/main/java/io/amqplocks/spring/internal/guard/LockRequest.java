@@ -40,10 +40,14 @@ record LockRequest(Guard guard, String key, LockHandle handle) {
    */
   Lease acquire() {
     return guard.maxWait().isZero()
-        ? handle
-            .tryAcquire()
-            .orElseThrow(() -> new LockException.AcquireTimeout(name() + " is held by others"))
+        ? handle.tryAcquire().orElseThrow(this::busy)
         : handle.acquire();
+  }
+
+  private LockException busy() {
+    LockException busy = new LockException.AcquireTimeout(name() + " is held by others");
+    busy.initLock(handle.id());
+    return busy;
   }
 
   /** Acquires it without a thread that waits. */
