@@ -7,6 +7,7 @@ import io.amqplocks.spring.internal.guard.GuardAdvisor;
 import io.amqplocks.spring.internal.guard.GuardScanner;
 import io.amqplocks.spring.internal.guard.GuardedMethods;
 import io.amqplocks.spring.internal.guard.MissingSemaphores;
+import io.amqplocks.spring.internal.guard.MisspelledNames;
 import io.amqplocks.spring.internal.guard.TooManyPermits;
 import io.amqplocks.spring.internal.setup.SemaphoreSetup;
 import org.springframework.beans.factory.ObjectProvider;
@@ -63,6 +64,12 @@ class GuardConfiguration {
   static TooManyPermits amqpLocksTooManyPermits(
       GuardedMethods methods, LockCatalog catalog, SemaphoreSetup setup, AmqpLocks locks) {
     return new TooManyPermits(methods, catalog, setup, locks);
+  }
+
+  @Bean
+  @ConditionalOnMissingBean
+  static MisspelledNames amqpLocksMisspelledNames(GuardedMethods methods, LockCatalog catalog) {
+    return new MisspelledNames(methods, catalog);
   }
 
   @Bean

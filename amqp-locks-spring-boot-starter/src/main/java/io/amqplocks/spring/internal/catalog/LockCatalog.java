@@ -97,6 +97,20 @@ public final class LockCatalog {
     return !keyed.contains(name) || unkeyed.contains(name);
   }
 
+  /** The names that properties configure and no annotation uses so far. */
+  public Set<FamilyId> withoutAnnotation() {
+    Set<FamilyId> names = new LinkedHashSet<>();
+    lock.lock();
+    try {
+      names.addAll(known);
+    } finally {
+      lock.unlock();
+    }
+    names.removeAll(keyed);
+    names.removeAll(unkeyed);
+    return names;
+  }
+
   /**
    * The lock that stands for the semaphore of that name: of slots, or of tokens.
    *

@@ -50,7 +50,13 @@ final class SemaphoreCreation {
     if (wanted.isOfKey()) {
       keys.created(wanted.lock(), wanted.named());
     }
-    return actual == wanted.slots() ? actual : settle(wanted, semaphore, actual);
+    if (actual != wanted.slots()) {
+      return settle(wanted, semaphore, actual);
+    }
+    if (!wanted.isOfKey()) {
+      log.info("The {} has {} slots, as configured", wanted.lock(), actual);
+    }
+    return actual;
   }
 
   private static int settle(SemaphoreSettings wanted, SemaphoreAdmin semaphore, int actual) {
@@ -58,7 +64,13 @@ final class SemaphoreCreation {
     int slots = wanted.slots();
     return switch (wanted.onMismatch()) {
       case ADOPT -> {
-        log.warn("{} exists with {} slots, which count; configured are {}", id, actual, slots);
+        log.warn(
+            "{} exists with {} slots, which count; configured are {}. To have these, resize it once by the endpoint"
+                + " amqplocks or admin(), or set {}.on-mismatch to resize",
+            id,
+            actual,
+            slots,
+            wanted.property());
         yield actual;
       }
       case RESIZE -> {
