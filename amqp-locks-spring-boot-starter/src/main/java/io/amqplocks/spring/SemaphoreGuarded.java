@@ -33,6 +33,12 @@ import java.lang.annotation.Target;
  * attributes can be {@code @AliasFor} these. It is repeatable. The nearest one counts: annotations
  * of this type on a method replace those on its class.
  *
+ * <p>A bean that is made from an interface is guarded by the annotations of that interface: clients
+ * of HTTP interfaces ({@code @HttpExchange}) and of Feign, repositories of Spring Data, mappers of
+ * MyBatis, other JDK proxies, and lambdas. On such an interface itself, the annotation applies to
+ * the methods that it inherits too, as to those of {@code CrudRepository}. A fallback is a default
+ * method of it; Spring's HTTP interfaces must be public for that.
+ *
  * <p>A method with several locks acquires them in a fixed order on which all processes agree:
  * mutexes before semaphores, then by name and key. So two methods that name the same locks in
  * different orders do not deadlock. Two equal keys in one call are one lock. Therefore the

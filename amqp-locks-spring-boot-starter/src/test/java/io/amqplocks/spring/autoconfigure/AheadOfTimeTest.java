@@ -25,10 +25,12 @@ import java.util.List;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.springframework.amqp.rabbit.connection.AbstractConnectionFactory;
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.aot.test.generate.TestGenerationContext;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.amqp.autoconfigure.RabbitAutoConfiguration;
@@ -102,6 +104,25 @@ class AheadOfTimeTest {
     }
   }
 
+  /** What a library makes a bean of; public for the loader of what is generated. */
+  public interface Counting {
+    @MutexGuarded(name = "count")
+    int count();
+  }
+
+  /** As repositories and mappers are made. */
+  static class CountingFactory implements FactoryBean<Counting> {
+    @Override
+    public Counting getObject() {
+      return () -> 7;
+    }
+
+    @Override
+    public Class<?> getObjectType() {
+      return Counting.class;
+    }
+  }
+
   /** The application. */
   @Configuration(proxyBeanMethods = false)
   @ImportAutoConfiguration({
@@ -121,6 +142,11 @@ class AheadOfTimeTest {
     @Bean
     Work work(@Qualifier("images") LockHandle images) {
       return new Work(images);
+    }
+
+    @Bean
+    CountingFactory counting() {
+      return new CountingFactory();
     }
   }
 
@@ -169,6 +195,11 @@ class AheadOfTimeTest {
       }
     }
     assertThat(RuntimeHintsPredicates.proxies().forInterfaces(MutexGuarded.class)).accepts(hints);
+    assertThat(reflection.onMethodInvocation(Counting.class.getMethod("count"))).accepts(hints);
+    assertThat(
+            RuntimeHintsPredicates.proxies()
+                .forInterfaces(AopProxyUtils.completeJdkProxyInterfaces(Counting.class)))
+        .accepts(hints);
   }
 
   @Test
@@ -193,6 +224,7 @@ class AheadOfTimeTest {
                     .semaphore("images")
                     .execute(() -> assertThat(work.upload()).isEqualTo("later"));
                 assertThat(work.place(new Order(new Customer("42")))).isEqualTo("placed");
+                assertThat(context.getBean(Counting.class).count()).isEqualTo(7);
                 assertThat(
                         context
                             .getBean(AmqpLocksEndpoint.class)

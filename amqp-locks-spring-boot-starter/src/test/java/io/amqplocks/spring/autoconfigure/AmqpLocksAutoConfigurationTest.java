@@ -131,7 +131,7 @@ class AmqpLocksAutoConfigurationTest {
                     .getFailure()
                     .isInstanceOf(GuardedMethodException.class)
                     .hasMessageContaining("The bean 'reports' of " + Reports.class.getName())
-                    .hasMessageContaining("has guarded methods but no proxy"));
+                    .hasMessageContaining("has guarded methods but no proxy that guards them"));
   }
 
   @Test

@@ -76,9 +76,10 @@ public final class GuardAdvisor extends AbstractPointcutAdvisor implements BeanF
 
     @Override
     public boolean matches(Method method, Class<?> targetClass) {
-      boolean guarded = GuardAnnotations.isGuarded(method, targetClass);
+      boolean guarded = DeclaredMethod.of(method, targetClass).isGuarded();
       if (guarded
           && Modifier.isFinal(targetClass.getModifiers())
+          && !DeclaredMethod.isMadeFromInterface(targetClass)
           && (proxiesAreOfClasses()
               || ClassUtils.getAllInterfacesForClass(targetClass).length == 0)) {
         throw new GuardedMethodException(

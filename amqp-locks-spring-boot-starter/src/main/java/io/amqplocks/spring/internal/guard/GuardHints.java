@@ -7,10 +7,13 @@ import java.util.Arrays;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aot.hint.BindingReflectionHintsRegistrar;
 import org.springframework.aot.hint.ExecutableMode;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.ReflectionHints;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.aot.BeanRegistrationAotContribution;
 import org.springframework.beans.factory.aot.BeanRegistrationAotProcessor;
 import org.springframework.beans.factory.support.RegisteredBean;
@@ -19,7 +22,8 @@ import org.springframework.util.ReflectionUtils;
 
 /**
  * Tells a native image of what guarded beans need at run time that is found by its name: the
- * methods themselves, their fallbacks, and for expressions the properties of their parameters.
+ * methods themselves, their fallbacks, the proxy of a bean that is made from an interface, and for
+ * expressions the properties of their parameters.
  * Beans that an expression names, as in {@code @tenants.current()}, are for the application to
  * register.
  */
@@ -27,16 +31,28 @@ final class GuardHints implements BeanRegistrationAotProcessor {
 
   @Override
   public @Nullable BeanRegistrationAotContribution processAheadOfTime(RegisteredBean bean) {
-    Class<?> type = ClassUtils.getUserClass(bean.getBeanClass());
-    if (!GuardScanner.mayBeGuarded(type)) {
+    Class<?> type = typeOf(bean);
+    if (type == null || !GuardScanner.mayBeGuarded(type)) {
       return null;
     }
     Set<Method> guarded = GuardScanner.guardedMethods(bean.getBeanName(), type);
     return guarded.isEmpty()
         ? null
-        : (generation, code) ->
-            guarded.forEach(
-                method -> register(generation.getRuntimeHints().reflection(), method, type));
+        : (generation, code) -> {
+          RuntimeHints hints = generation.getRuntimeHints();
+          guarded.forEach(method -> register(hints.reflection(), method, type));
+          if (type.isInterface() && !type.isSealed()) {
+            hints.proxies().registerJdkProxy(AopProxyUtils.completeJdkProxyInterfaces(type));
+          }
+        };
+  }
+
+  /** Of what a factory makes, as a repository, its interface. */
+  private static @Nullable Class<?> typeOf(RegisteredBean bean) {
+    Class<?> type = ClassUtils.getUserClass(bean.getBeanClass());
+    return FactoryBean.class.isAssignableFrom(type)
+        ? bean.getBeanFactory().getType(bean.getBeanName(), false)
+        : type;
   }
 
   private static void register(ReflectionHints hints, Method method, Class<?> type) {

@@ -20,6 +20,9 @@ final class GuardInterceptor implements MethodInterceptor {
   @Override
   public @Nullable Object invoke(MethodInvocation call) throws Throwable {
     Object target = call.getThis();
+    if (target != null && GuardingProxy.is(target)) {
+      return call.proceed(); // it acquires the locks, and a mutex would wait for itself
+    }
     GuardedMethod method =
         methods
             .get()

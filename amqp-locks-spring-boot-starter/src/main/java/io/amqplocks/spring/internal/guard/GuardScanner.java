@@ -8,7 +8,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.scope.ScopedProxyUtils;
-import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -53,10 +52,10 @@ public final class GuardScanner implements SmartInitializingSingleton {
     Object bean = guarded.isEmpty() ? null : beans.getSingleton(name);
     if (bean != null
         && !(bean instanceof FactoryBean)
-        && !AopUtils.isAopProxy(bean)
+        && !GuardingProxy.mayBe(bean)
         && !MockedBean.is(bean)) {
       throw new GuardedMethodException(
-          "The bean '%s' of %s has guarded methods but no proxy, so they would run without their locks."
+          "The bean '%s' of %s has guarded methods but no proxy that guards them, so they would run without their locks."
                   .formatted(name, type.getName())
               + " Something that processes beans (a BeanPostProcessor, a BeanFactoryPostProcessor or an"
               + " Advisor) depends on it, so that it was created too early: let that ask for it later, as by"
@@ -69,7 +68,7 @@ public final class GuardScanner implements SmartInitializingSingleton {
       return MethodIntrospector.selectMethods(
               type,
               (MetadataLookup<Boolean>)
-                  method -> GuardAnnotations.isGuarded(method, type) ? Boolean.TRUE : null)
+                  method -> DeclaredMethod.of(method, type).isGuarded() ? Boolean.TRUE : null)
           .keySet();
     } catch (RuntimeException | LinkageError e) {
       // As of a bean that is not created here, since a type in its signatures is not there.

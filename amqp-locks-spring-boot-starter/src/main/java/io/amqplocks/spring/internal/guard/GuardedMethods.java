@@ -10,10 +10,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.aop.support.AopUtils;
 import org.springframework.core.MethodClassKey;
 import org.springframework.expression.BeanResolver;
-import org.springframework.util.ClassUtils;
 import org.springframework.util.StringValueResolver;
 
 /**
@@ -44,17 +42,25 @@ public final class GuardedMethods {
     MethodClassKey key = new MethodClassKey(method, targetClass);
     GuardedMethod found = known.get(key);
     if (found == null) {
-      // Not within computeIfAbsent: the catalog calls watchers, which may take their time.
-      Class<?> userClass = ClassUtils.getUserClass(targetClass);
-      found = reader.read(AopUtils.getMostSpecificMethod(method, userClass), userClass);
+      found = of(DeclaredMethod.of(method, targetClass));
       known.put(key, found);
+    }
+    return found;
+  }
+
+  private GuardedMethod of(DeclaredMethod declared) {
+    GuardedMethod found = known.get(declared.key());
+    if (found == null) {
+      // Not within computeIfAbsent: the catalog calls watchers, which may take their time.
+      found = reader.read(declared.method(), declared.type());
+      known.put(declared.key(), found);
     }
     return found;
   }
 
   /** All that are known by now. */
   List<GuardedMethod> all() {
-    return List.copyOf(known.values());
+    return known.values().stream().distinct().toList(); // some by two keys
   }
 
   /**
