@@ -46,7 +46,7 @@ import org.springframework.util.StringUtils;
 @ConditionalOnClass(ConnectionFactory.class)
 @ConditionalOnBooleanProperty(name = "amqp-locks.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(AmqpLocksProperties.class)
-@Import({GuardConfiguration.class, NamedLocksRegistrar.class})
+@Import({RequiredBootVersion.class, GuardConfiguration.class, NamedLocksRegistrar.class})
 public final class AmqpLocksAutoConfiguration {
 
   private static final Logger log = LoggerFactory.getLogger(AmqpLocksAutoConfiguration.class);
