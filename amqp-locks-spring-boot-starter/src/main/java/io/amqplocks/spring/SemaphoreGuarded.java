@@ -49,6 +49,22 @@ import java.lang.annotation.Target;
  * object. A private, static or final method is an error at startup. Locks are not reentrant: a
  * guarded method that calls another one of the same lock takes a second slot.
  *
+ * <p>When Spring creates or destroys a bean, it calls methods of the object itself. They cannot be
+ * guarded, and an annotation on one is an error before it is called: {@code @PostConstruct}, {@code
+ * afterPropertiesSet}, an init method, {@code @Autowired} methods, {@code @PreDestroy}, {@code
+ * destroy} and a destroy method. So a migration is the work of an {@code ApplicationRunner}, or of
+ * an event listener:
+ *
+ * <pre>{@code
+ * @MutexGuarded(name = "migration", maxWait = "10m")
+ * @EventListener(ApplicationReadyEvent.class)
+ * void migrate()
+ * }</pre>
+ *
+ * Every process calls it, one after the other, so it has to see what has been done already. If it
+ * must be done before other beans are there, call {@link LockTemplate} in the {@code @PostConstruct}
+ * method. Work at the end goes to a listener of {@code ContextClosedEvent}.
+ *
  * <h2>How long the lock is held</h2>
  *
  * <ul>

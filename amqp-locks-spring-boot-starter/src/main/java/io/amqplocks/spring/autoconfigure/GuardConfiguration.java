@@ -6,6 +6,7 @@ import io.amqplocks.spring.internal.catalog.LockCatalog;
 import io.amqplocks.spring.internal.guard.GuardAdvisor;
 import io.amqplocks.spring.internal.guard.GuardScanner;
 import io.amqplocks.spring.internal.guard.GuardedMethods;
+import io.amqplocks.spring.internal.guard.LifecycleMethodCheck;
 import io.amqplocks.spring.internal.guard.MissingSemaphores;
 import io.amqplocks.spring.internal.guard.MisspelledNames;
 import io.amqplocks.spring.internal.guard.TooManyPermits;
@@ -50,6 +51,13 @@ class GuardConfiguration {
             .orElse(AmqpLocksProperties.DEFAULT_ORDER);
     return new GuardAdvisor(
         SingletonSupplier.of(methods::getObject), SingletonSupplier.of(locks::getObject), order);
+  }
+
+  @Bean
+  @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+  @ConditionalOnMissingBean
+  static LifecycleMethodCheck amqpLocksLifecycleMethodCheck() {
+    return new LifecycleMethodCheck();
   }
 
   @Bean

@@ -13,6 +13,7 @@ import io.amqplocks.spring.internal.catalog.LockCatalog;
 import io.amqplocks.spring.internal.guard.GuardAdvisor;
 import io.amqplocks.spring.internal.guard.GuardScanner;
 import io.amqplocks.spring.internal.guard.GuardedMethods;
+import io.amqplocks.spring.internal.guard.LifecycleMethodCheck;
 import io.amqplocks.spring.internal.guard.MissingSemaphores;
 import io.amqplocks.spring.internal.health.AmqpLocksHealthIndicator;
 import io.amqplocks.spring.internal.lifecycle.LeaseLostEventPublisher;
@@ -52,6 +53,7 @@ class ConditionsTest {
         GuardAdvisor.class,
         GuardScanner.class,
         MissingSemaphores.class,
+        LifecycleMethodCheck.class,
         LockMeters.class,
         LockGauges.class
       })
