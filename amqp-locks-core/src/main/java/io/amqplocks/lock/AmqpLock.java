@@ -56,6 +56,20 @@ public interface AmqpLock {
   AmqpLock unfair();
 
   /**
+   * Returns a view of this lock for calls that do not wait for the broker. They wait for a busy lock
+   * as all calls do. But in an {@linkplain LockException#isOutage() outage} they throw {@link
+   * LockException.Unreachable} or {@link LockException.Unanswered} at once, where others ask the
+   * broker again until their time is over.
+   *
+   * <p>At once means within the bound of {@link #tryAcquire()}: the call timeout, and the same time
+   * again if a connection has to be opened. That long takes only the call that finds out. While a
+   * further attempt to connect is under way, or the pause before it lasts, which is two seconds at
+   * most, calls throw the last failure without waiting. A call that waits for a busy lock notices a
+   * broken connection as soon as it breaks, and a silent broker when it next asks.
+   */
+  AmqpLock failFast();
+
+  /**
    * Returns a view of this lock for calls that acquire that many slots at once, as one lease: all
    * of them or none. The default is 1.
    *

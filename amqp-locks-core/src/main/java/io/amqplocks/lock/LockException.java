@@ -37,6 +37,14 @@ public abstract sealed class LockException extends RuntimeException {
     }
   }
 
+  /**
+   * Whether the broker could not be reached or did not do its part, so that nobody knows who holds
+   * the lock. It is false for a busy lock, for wrong use, and for whatever others have in use.
+   */
+  public boolean isOutage() {
+    return false;
+  }
+
   /** No slot became free within the time that the caller would wait. */
   public static final class AcquireTimeout extends LockException {
     private static final long serialVersionUID = 1L;
@@ -111,6 +119,11 @@ public abstract sealed class LockException extends RuntimeException {
     public Unreachable(String message, @Nullable Throwable cause) {
       super(message, cause);
     }
+
+    @Override
+    public boolean isOutage() {
+      return true;
+    }
   }
 
   /** The broker refuses the credentials, the virtual host, or the user's access to a queue. */
@@ -130,9 +143,26 @@ public abstract sealed class LockException extends RuntimeException {
   public static final class Unanswered extends LockException {
     private static final long serialVersionUID = 1L;
 
-    /** Creates the exception with that message. */
+    private final boolean outage;
+
+    /** Creates the exception with that message, for a broker that did not do its part. */
     public Unanswered(String message) {
+      this(message, true);
+    }
+
+    private Unanswered(String message, boolean outage) {
       super(message, null);
+      this.outage = outage;
+    }
+
+    /** The exception where others had in use what the call needed, so that it is no outage. */
+    public static Unanswered contended(String message) {
+      return new Unanswered(message, false);
+    }
+
+    @Override
+    public boolean isOutage() {
+      return outage;
     }
   }
 

@@ -71,6 +71,14 @@ public final class LockHandle {
   }
 
   /**
+   * A handle of this lock whose calls throw at once in an outage, instead of waiting for the broker:
+   * see {@link AmqpLock#failFast()}.
+   */
+  public LockHandle failFast() {
+    return new LockHandle(lock.failFast(), wait);
+  }
+
+  /**
    * A handle of this semaphore whose calls acquire that many slots at once, all or none: see {@link
    * AmqpLock#withPermits}.
    *

@@ -66,7 +66,14 @@ public @interface MutexGuarded {
   /** What to do when the mutex is held by others. */
   OnBusy onBusy() default OnBusy.WAIT;
 
-  /** The method that {@link OnBusy#FALLBACK} calls: see {@link SemaphoreGuarded#fallbackMethod}. */
+  /**
+   * What to do when the broker is unavailable, so that nobody can say whether the lock is free. By
+   * default, {@code amqp-locks.annotations.on-unavailable} decides, and else the call waits for the
+   * broker as for a busy lock.
+   */
+  OnUnavailable onUnavailable() default OnUnavailable.DEFAULT;
+
+  /** The method that {@link OnBusy#FALLBACK} and {@link OnUnavailable#FALLBACK} call: see {@link SemaphoreGuarded#fallbackMethod}. */
   String fallbackMethod() default "";
 
   /** What to do when the lease is lost while the method runs. */

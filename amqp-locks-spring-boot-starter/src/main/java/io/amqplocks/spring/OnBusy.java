@@ -3,9 +3,9 @@ package io.amqplocks.spring;
 /**
  * What a call of a guarded method does when others hold the lock.
  *
- * <p>This is about busy locks only. If the broker cannot be reached or refuses, the call throws a
- * {@link io.amqplocks.lock.LockException} in each case, so that an outage does not pass for a busy
- * lock.
+ * <p>This is about busy locks only. An outage does not pass for a busy lock: {@link OnUnavailable}
+ * says what a call does if the broker cannot be reached. If the broker refuses, the call throws a
+ * {@link io.amqplocks.lock.LockException}.
  *
  * <table>
  * <caption>How long a call waits, and what it does then</caption>

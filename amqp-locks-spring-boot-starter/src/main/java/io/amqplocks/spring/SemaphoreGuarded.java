@@ -110,7 +110,7 @@ import java.lang.annotation.Target;
  * io.amqplocks.lock.LockException.AcquireTimeout} if the lock was busy for too long, unless {@link
  * #onBusy} says otherwise; {@link io.amqplocks.lock.LockException.Interrupted} if the thread was
  * interrupted while it waited; another {@link io.amqplocks.lock.LockException} if the broker is
- * broken. {@link io.amqplocks.lock.LockException.Lost} is thrown as {@link #onLost} says. It is
+ * broken, as {@link #onUnavailable} says. {@link io.amqplocks.lock.LockException.Lost} is thrown as {@link #onLost} says. It is
  * also thrown, whatever {@link #onLost} says, if one of several locks was lost during the wait for
  * another one; then the method did not run either. Futures and publishers fail with the same
  * exceptions, and the call that returns them throws nothing.
@@ -196,9 +196,18 @@ public @interface SemaphoreGuarded {
   OnBusy onBusy() default OnBusy.WAIT;
 
   /**
-   * For {@link OnBusy#FALLBACK}, the name of the method to call instead. It is of the same class,
-   * and has the same parameters and optionally a last one for the {@link
-   * io.amqplocks.lock.LockException.AcquireTimeout}. Its result must be one that the guarded method
+   * What to do when the broker is unavailable, so that nobody can say whether the lock is free. By
+   * default, {@code amqp-locks.annotations.on-unavailable} decides, and else the call waits for the
+   * broker as for a busy lock.
+   */
+  OnUnavailable onUnavailable() default OnUnavailable.DEFAULT;
+
+  /**
+   * For {@link OnBusy#FALLBACK} and {@link OnUnavailable#FALLBACK}, the name of the method to call
+   * instead. It is of the same class, and has the same parameters and optionally a last one for the
+   * exception. That is a {@link io.amqplocks.lock.LockException.AcquireTimeout} if the lock was busy.
+   * A method that serves both takes a {@link io.amqplocks.lock.LockException}, and can tell them
+   * apart by {@link io.amqplocks.lock.LockException#isOutage() isOutage()}. Its result must be one that the guarded method
    * could return. It can be private or static. It is called on the object itself, without the locks
    * and without the effect of its own annotations. All this is checked at startup.
    */

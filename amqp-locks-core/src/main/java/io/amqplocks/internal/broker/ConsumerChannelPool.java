@@ -79,7 +79,7 @@ public final class ConsumerChannelPool {
 
   private BorrowedChannel borrow(Call call, String step, int left) {
     if (available.availablePermits() <= left || !available.tryAcquire()) {
-      throw new LockException.Unanswered(
+      throw LockException.Unanswered.contended(
           "Cannot %s for %s now: %d channels of the connection carry a held lock or a waiter each, and no more may"
                   .formatted(step, call.lock(), most)
               + "; release some, raise the broker's channel_max, or use a second AmqpLocks");

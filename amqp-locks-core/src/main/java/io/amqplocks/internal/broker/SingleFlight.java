@@ -129,6 +129,26 @@ public final class SingleFlight<T> {
     }
   }
 
+  /**
+   * The open resource, for a caller that waits for no attempt but its own. While another attempt
+   * follows a failed one, or the pause before it lasts, this throws that failure at once.
+   */
+  public T getUnlessFailing(Call call, Callable<T> opening) {
+    Flight<T> present = current.get();
+    Exception failure = present == null ? null : knownFailure(present);
+    if (failure != null) {
+      throw translation.apply(call, failure);
+    }
+    return get(call, opening);
+  }
+
+  private @Nullable Exception knownFailure(Flight<T> present) {
+    if (!present.result.isDone()) {
+      return present.lastFailure;
+    }
+    return isOver(present) && present.nextBegins - ticker.nanos() > 0 ? present.failure() : null;
+  }
+
   /** The resource if it is open now. */
   public Optional<T> ifOpen() {
     Flight<T> present = current.get();

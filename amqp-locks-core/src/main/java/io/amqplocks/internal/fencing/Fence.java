@@ -132,7 +132,7 @@ public final class Fence implements FencingTokenSource {
 
   private LockException empty(Call call, FenceCounter counter, String queue) {
     if (reads.has(counter, call.ticker().nanos())) {
-      return new LockException.Unanswered(
+      return LockException.Unanswered.contended(
           "No fencing token of %s could be drawn within %d ms, because its counter %s was in use by"
                   .formatted(call.lock(), call.bound().toMillis(), queue)
               + " other clients at each try; other keys share it. Try again");

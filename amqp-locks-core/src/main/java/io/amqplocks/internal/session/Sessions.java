@@ -62,9 +62,19 @@ public final class Sessions {
    * attempt, each within the bound of its call.
    */
   public Session current(Call call) {
+    return current(call, false);
+  }
+
+  /**
+   * The open session. If there is none, one is opened.
+   *
+   * @param failFast whether to throw the last failure at once while another caller's attempt to
+   *     open one is under way, or the pause before it
+   */
+  public Session current(Call call, boolean failFast) {
     requireNotClosed(call);
     try {
-      return current.get(call, this::open);
+      return failFast ? current.getUnlessFailing(call, this::open) : current.get(call, this::open);
     } finally {
       // A close explains any failure of the attempt, so it is reported instead. If a session was
       // opened, the close disposes of it.

@@ -1,6 +1,7 @@
 package io.amqplocks.internal.waiting;
 
 import io.amqplocks.internal.broker.Ticker;
+import io.amqplocks.internal.waiting.QueuedLock.Variant;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import java.time.Duration;
@@ -16,15 +17,15 @@ final class AcquireDeadline {
   private static final Duration LONGEST = Duration.ofDays(36_500);
 
   private final LockId lock;
-  private final int permits;
+  private final Variant variant;
   private final Duration wait;
   private final Ticker ticker;
   private final long end;
   private @Nullable LockException lastFailure;
 
-  AcquireDeadline(LockId lock, int permits, Duration wait, Ticker ticker) {
+  AcquireDeadline(LockId lock, Variant variant, Duration wait, Ticker ticker) {
     this.lock = lock;
-    this.permits = permits;
+    this.variant = variant;
     this.wait = wait;
     this.ticker = ticker;
     end = ticker.nanos() + (wait.compareTo(LONGEST) > 0 ? LONGEST : wait).toNanos();
@@ -41,10 +42,10 @@ final class AcquireDeadline {
 
   /**
    * Records that the last attempt found something broken. Throws the failure if waiting would only
-   * hide it.
+   * hide it, or if the call waits for no broker.
    */
   void broken(LockException failure, boolean mayHeal) {
-    if (!mayHeal) {
+    if (!mayHeal || (variant.failFast() && failure.isOutage())) {
       throw failure;
     }
     lastFailure = failure;
@@ -57,7 +58,9 @@ final class AcquireDeadline {
         : new LockException.AcquireTimeout(
             "%s of %s came free within %s (the time that this call would wait)"
                 .formatted(
-                    permits == 1 ? "No slot" : "Fewer than %d slots".formatted(permits),
+                    variant.permits() == 1
+                        ? "No slot"
+                        : "Fewer than %d slots".formatted(variant.permits()),
                     lock,
                     wait));
   }

@@ -25,6 +25,7 @@ final class FrontWaiter {
   private final Backoff backoff = new Backoff();
   private @Nullable Subscription subscription;
   private Variant variant;
+  private @Nullable LockException outage;
 
   FrontWaiter(QueuedLock lock) {
     this.lock = lock;
@@ -34,6 +35,7 @@ final class FrontWaiter {
   /** Attempts to acquire a slot. Any exception from the attempt ends the subscription. */
   Optional<HeldLease> attempt(Variant wanted, AcquireDeadline deadline, Runnable wake) {
     boolean usable = false;
+    outage = null;
     try {
       if (!wanted.asksTheSameAs(variant)) {
         close();
@@ -49,6 +51,7 @@ final class FrontWaiter {
     } catch (LockException.Unreachable | LockException.Unanswered e) {
       close();
       usable = true;
+      outage = e.isOutage() ? e : null;
       deadline.broken(e, lock.context().sessions().everOpened());
       return Optional.empty();
     } finally {
@@ -66,7 +69,7 @@ final class FrontWaiter {
 
   private Optional<HeldLease> first(AcquireDeadline deadline, Runnable wake) {
     Call call = lock.call();
-    Session session = lock.context().sessions().current(call);
+    Session session = lock.context().sessions().current(call, variant.failFast());
     Claim claim = lock.kind().claim(variant);
     long courtesy = claim.courtesyNanos(session);
     if (courtesy > 0 && courtesy < deadline.remaining()) {
@@ -94,6 +97,11 @@ final class FrontWaiter {
       close();
     }
     return lease;
+  }
+
+  /** The outage that the last attempt met, if it did. */
+  @Nullable LockException outage() {
+    return outage;
   }
 
   /** How long to send no request to the broker, unless something happens. */

@@ -40,10 +40,11 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
    * @param priority waiters with the highest priority are served first
    * @param fair whether waiters of this process are served in the order of arrival
    * @param permits how many slots one lease has
+   * @param failFast whether an outage is thrown at once, instead of waited out
    */
-  public record Variant(boolean fenced, int priority, boolean fair, int permits) {
+  public record Variant(boolean fenced, int priority, boolean fair, int permits, boolean failFast) {
     /** One slot, no fencing token and no priority, in the order of arrival. */
-    public static final Variant PLAIN = new Variant(false, 0, true, 1);
+    public static final Variant PLAIN = new Variant(false, 0, true, 1, false);
 
     /** Whether a request to the broker for one serves the other. */
     boolean asksTheSameAs(Variant other) {
@@ -91,7 +92,8 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
 
   @Override
   public AmqpLock fenced() {
-    return with(new Variant(true, variant.priority, variant.fair, variant.permits));
+    return with(
+        new Variant(true, variant.priority, variant.fair, variant.permits, variant.failFast));
   }
 
   @Override
@@ -100,12 +102,14 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
       throw new LockException.Invalid(
           "The %s serves without priorities; a token semaphore has them".formatted(id));
     }
-    return with(new Variant(variant.fenced, priority, variant.fair, variant.permits));
+    return with(
+        new Variant(variant.fenced, priority, variant.fair, variant.permits, variant.failFast));
   }
 
   @Override
   public AmqpLock unfair() {
-    return with(new Variant(variant.fenced, variant.priority, false, variant.permits));
+    return with(
+        new Variant(variant.fenced, variant.priority, false, variant.permits, variant.failFast));
   }
 
   @Override
@@ -124,7 +128,13 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
           "A lease of %d permits of %s is not possible: it has one; a semaphore can have more"
               .formatted(permits, id));
     }
-    return with(new Variant(variant.fenced, variant.priority, variant.fair, permits));
+    return with(
+        new Variant(variant.fenced, variant.priority, variant.fair, permits, variant.failFast));
+  }
+
+  @Override
+  public AmqpLock failFast() {
+    return with(new Variant(variant.fenced, variant.priority, variant.fair, variant.permits, true));
   }
 
   private QueuedLock with(Variant other) {
@@ -151,7 +161,7 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
   }
 
   private AcquireDeadline deadline(Duration wait) {
-    return new AcquireDeadline(id, variant.permits, wait, context.ticker);
+    return new AcquireDeadline(id, variant, wait, context.ticker);
   }
 
   private void requirePositive(Duration wait) {
@@ -217,6 +227,12 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
     if (step.action() == Action.CLOSED) {
       context.sessions.requireNotClosed(call());
     }
+    LockException outage = step.outage();
+    if (outage != null) {
+      throw new LockException.Unreachable(
+          "Another call for %s has just met an outage: %s".formatted(id, outage.getMessage()),
+          outage);
+    }
     if (step.action() != Action.TRY) {
       return Optional.empty();
     }
@@ -228,7 +244,7 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
       again = lease.isPresent();
       return lease;
     } finally {
-      ticket.place().tried(again, again ? 0 : ticket.front().pauseNanos());
+      ticket.place().tried(again, again ? 0 : ticket.front().pauseNanos(), ticket.front().outage());
     }
   }
 
@@ -242,7 +258,7 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
 
   private Optional<HeldLease> attempt() {
     Call call = call();
-    return kind.claim(variant).attempt(call, context.sessions.current(call));
+    return kind.claim(variant).attempt(call, context.sessions.current(call, variant.failFast));
   }
 
   Call call() {

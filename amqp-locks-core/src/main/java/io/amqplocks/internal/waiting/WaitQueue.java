@@ -1,6 +1,8 @@
 package io.amqplocks.internal.waiting;
 
 import io.amqplocks.internal.lease.BrokerGrant;
+import io.amqplocks.internal.waiting.QueuedLock.Variant;
+import io.amqplocks.lock.LockException;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -48,6 +50,7 @@ final class WaitQueue {
   private boolean due = true;
   private boolean closed;
   private long askAgainAt;
+  private @Nullable LockException outage;
   private @Nullable BrokerGrant unclaimed;
   private boolean alarmed;
   private long alarmAt;
@@ -74,15 +77,17 @@ final class WaitQueue {
     private final Rank rank;
     private final boolean fenced;
     private final boolean fair;
+    private final boolean failFast;
     private final long since;
     private final Condition condition = guard.newCondition();
     private final Runnable signal;
     private @Nullable BrokerGrant handed;
 
-    private Place(Rank rank, boolean fenced, boolean fair, @Nullable Runnable signal) {
+    private Place(Rank rank, Variant variant, @Nullable Runnable signal) {
       this.rank = rank;
-      this.fenced = fenced;
-      this.fair = fair;
+      fenced = variant.fenced();
+      fair = variant.fair();
+      failFast = variant.failFast();
       since = fair ? 0 : nanos.getAsLong();
       this.signal = signal == null ? condition::signal : signal;
     }
@@ -133,6 +138,10 @@ final class WaitQueue {
         unclaimed = null;
         return Step.takeOver(found);
       }
+      LockException broken = outage;
+      if (broken != null && failFast) {
+        return Step.fail(broken);
+      }
       if (asking || !isFirst()) {
         return Step.sleep(Long.MAX_VALUE);
       }
@@ -160,11 +169,19 @@ final class WaitQueue {
      *
      * @param again whether the next waiter may try at once, because there may be more slots
      * @param pause how long to send no request to the broker otherwise, unless something happens
+     * @param met the outage that it met, of which those hear at once that do not wait until it is
+     *     over; null if it met none
      */
-    void tried(boolean again, long pause) {
+    void tried(boolean again, long pause, @Nullable LockException met) {
       guard.lock();
       try {
         asking = false;
+        outage = met;
+        if (met != null) {
+          places.values().stream()
+              .filter(place -> place.failFast)
+              .forEach(place -> place.signal.run());
+        }
         due |= again;
         askAgainAt = nanos.getAsLong() + pause;
         signalFirst();
@@ -203,17 +220,16 @@ final class WaitQueue {
   }
 
   /**
-   * Takes the last place of that priority.
+   * Takes the last place of the variant's priority.
    *
-   * @param fenced whether the waiter wants a fenced lease
-   * @param fair whether the waiter takes no slot before those that came earlier
+   * @param variant what the waiter wants of a slot
    * @param signal is called, under the lock of the wait queue, when there may be something to do;
    *     null for a caller that uses {@link Place#await}
    */
-  Place join(int priority, boolean fenced, boolean fair, @Nullable Runnable signal) {
+  Place join(Variant variant, @Nullable Runnable signal) {
     guard.lock();
     try {
-      Place place = new Place(new Rank(priority, joined++), fenced, fair, signal);
+      Place place = new Place(new Rank(variant.priority(), joined++), variant, signal);
       places.put(place.rank, place);
       // If the place comes before others, the broker must be told of its priority.
       due |= place.isFirst();

@@ -77,9 +77,7 @@ public final class WaitQueues {
             key,
             (same, found) -> {
               Queue joined = found == null ? new Queue(newLine(), front.get(), 1) : found.longer();
-              place[0] =
-                  joined.waitQueue.join(
-                      variant.priority(), variant.fenced(), variant.fair(), signal);
+              place[0] = joined.waitQueue.join(variant, signal);
               return joined;
             });
     return new Ticket(key, queue.waitQueue, place[0], queue.front);

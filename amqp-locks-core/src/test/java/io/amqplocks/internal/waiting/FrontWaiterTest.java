@@ -86,7 +86,8 @@ class FrontWaiterTest {
   }
 
   private static Optional<HeldLease> attempt(FrontWaiter front) {
-    AcquireDeadline deadline = new AcquireDeadline(LOCK, 1, Duration.ofMinutes(1), Ticker.SYSTEM);
+    AcquireDeadline deadline =
+        new AcquireDeadline(LOCK, Variant.PLAIN, Duration.ofMinutes(1), Ticker.SYSTEM);
     return front.attempt(Variant.PLAIN, deadline, () -> {});
   }
 
@@ -155,7 +156,8 @@ class FrontWaiterTest {
             return unsure;
           }
         };
-    AcquireDeadline deadline = new AcquireDeadline(LOCK, 1, Duration.ofMinutes(1), Ticker.SYSTEM);
+    AcquireDeadline deadline =
+        new AcquireDeadline(LOCK, Variant.PLAIN, Duration.ofMinutes(1), Ticker.SYSTEM);
     FrontWaiter front = front(silent);
     assertThat(front.attempt(Variant.PLAIN, deadline, () -> {})).isEmpty();
     assertThat(front.pauseNanos()).as("the subscription is kept").isZero();
@@ -201,7 +203,7 @@ class FrontWaiterTest {
           }
         };
     FrontWaiter front = front(recorded);
-    AcquireDeadline over = new AcquireDeadline(LOCK, 1, Duration.ZERO, Ticker.SYSTEM);
+    AcquireDeadline over = new AcquireDeadline(LOCK, Variant.PLAIN, Duration.ZERO, Ticker.SYSTEM);
     Optional<HeldLease> lease = front.attempt(Variant.PLAIN, over, () -> {});
     assertThat(asked).containsExactly("attempt");
     assertThat(lease.orElseThrow().verify()).isEqualTo(LeaseState.HELD);

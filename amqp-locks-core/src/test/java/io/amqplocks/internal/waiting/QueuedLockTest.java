@@ -48,10 +48,13 @@ class QueuedLockTest {
 
   @Test
   void viewsAddUpInAnyOrder() {
-    Variant all = new Variant(true, 7, false, 3);
-    assertThat(variant(tokens.fenced().withPriority(7).unfair().withPermits(3))).isEqualTo(all);
-    assertThat(variant(tokens.withPermits(3).unfair().withPriority(7).fenced())).isEqualTo(all);
-    assertThat(variant(tokens.withPriority(7).withPermits(3).unfair().fenced())).isEqualTo(all);
+    Variant all = new Variant(true, 7, false, 3, true);
+    assertThat(variant(tokens.failFast().fenced().withPriority(7).unfair().withPermits(3)))
+        .isEqualTo(all);
+    assertThat(variant(tokens.withPermits(3).unfair().withPriority(7).fenced().failFast()))
+        .isEqualTo(all);
+    assertThat(variant(tokens.withPriority(7).failFast().withPermits(3).unfair().fenced()))
+        .isEqualTo(all);
     assertThat(variant(tokens)).as("a view changes nothing").isEqualTo(Variant.PLAIN);
     assertThat(tokens.unfair().id()).isEqualTo(tokens.id());
   }
@@ -59,9 +62,9 @@ class QueuedLockTest {
   /** Else waiters of the other fairness would give up the place of this process at the broker. */
   @Test
   void fairnessIsNoMatterOfTheBroker() {
-    assertThat(Variant.PLAIN.asksTheSameAs(new Variant(false, 0, false, 1))).isTrue();
-    assertThat(Variant.PLAIN.asksTheSameAs(new Variant(true, 0, true, 1))).isFalse();
-    assertThat(Variant.PLAIN.asksTheSameAs(new Variant(false, 1, true, 1))).isFalse();
+    assertThat(Variant.PLAIN.asksTheSameAs(new Variant(false, 0, false, 1, false))).isTrue();
+    assertThat(Variant.PLAIN.asksTheSameAs(new Variant(true, 0, true, 1, false))).isFalse();
+    assertThat(Variant.PLAIN.asksTheSameAs(new Variant(false, 1, true, 1, false))).isFalse();
   }
 
   @Test

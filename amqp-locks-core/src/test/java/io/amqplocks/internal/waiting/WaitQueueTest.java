@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.amqplocks.internal.lease.BrokerGrant;
 import io.amqplocks.internal.lease.BrokerGrants;
+import io.amqplocks.internal.waiting.QueuedLock.Variant;
 import io.amqplocks.internal.waiting.Step.Action;
 import io.amqplocks.internal.waiting.WaitQueue.Place;
+import io.amqplocks.lock.LockException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,7 +48,7 @@ class WaitQueueTest {
   }
 
   private Place join(int priority) {
-    return waitQueue.join(priority, false, true, signals::incrementAndGet);
+    return waitQueue.join(new Variant(false, priority, true, 1, false), signals::incrementAndGet);
   }
 
   private static Action next(Place place) {
@@ -60,7 +62,7 @@ class WaitQueueTest {
     assertThat(next(second)).isEqualTo(Action.SLEEP);
     assertThat(next(first)).isEqualTo(Action.TRY);
     assertThat(next(first)).as("it is trying").isEqualTo(Action.SLEEP);
-    first.tried(true, 0);
+    first.tried(true, 0, null);
     assertThat(first.leave()).isEmpty();
     assertThat(signals.get()).isPositive();
     assertThat(next(second)).isEqualTo(Action.TRY);
@@ -70,7 +72,7 @@ class WaitQueueTest {
   void afterABusyAnswerTheBrokerIsLeftAlone() {
     Place first = join(0);
     assertThat(next(first)).isEqualTo(Action.TRY);
-    first.tried(false, 50);
+    first.tried(false, 50, null);
     assertThat(next(first)).isEqualTo(Action.SLEEP);
     assertThat(first.next().nanos()).isEqualTo(50);
     now.addAndGet(49);
@@ -85,10 +87,10 @@ class WaitQueueTest {
     assertThat(next(first)).isEqualTo(Action.TRY);
     // Also of one that comes while it is asked.
     Place higher = join(5);
-    first.tried(false, 50);
+    first.tried(false, 50, null);
     assertThat(next(first)).isEqualTo(Action.SLEEP);
     assertThat(next(higher)).isEqualTo(Action.TRY);
-    higher.tried(false, 50);
+    higher.tried(false, 50, null);
     assertThat(next(join(5))).isEqualTo(Action.SLEEP);
     assertThat(next(higher)).isEqualTo(Action.SLEEP);
     assertThat(next(join(9))).isEqualTo(Action.TRY);
@@ -99,10 +101,10 @@ class WaitQueueTest {
     Place higher = join(5);
     Place lower = join(0);
     assertThat(next(higher)).isEqualTo(Action.TRY);
-    higher.tried(false, 50);
+    higher.tried(false, 50, null);
     higher.leave();
     assertThat(next(lower)).isEqualTo(Action.TRY);
-    lower.tried(false, 50);
+    lower.tried(false, 50, null);
     Place last = join(-1);
     last.leave();
     assertThat(next(lower)).isEqualTo(Action.SLEEP);
@@ -113,7 +115,7 @@ class WaitQueueTest {
     Place first = join(0);
     Place second = join(0);
     assertThat(next(first)).isEqualTo(Action.TRY);
-    first.tried(false, 50);
+    first.tried(false, 50, null);
     first.leave();
     assertThat(next(second)).as("the first one's answer is good for it").isEqualTo(Action.SLEEP);
     waitQueue.released();
@@ -125,7 +127,7 @@ class WaitQueueTest {
     Place first = join(0);
     assertThat(next(first)).isEqualTo(Action.TRY);
     waitQueue.released();
-    first.tried(false, LONG);
+    first.tried(false, LONG, null);
     assertThat(next(first)).isEqualTo(Action.TRY);
   }
 
@@ -135,7 +137,7 @@ class WaitQueueTest {
     assertThat(next(low)).isEqualTo(Action.TRY);
     Place high = join(5);
     assertThat(next(high)).as("one asks at a time").isEqualTo(Action.SLEEP);
-    low.tried(false, LONG);
+    low.tried(false, LONG, null);
     waitQueue.released();
     assertThat(next(low)).isEqualTo(Action.SLEEP);
     assertThat(next(high)).isEqualTo(Action.TRY);
@@ -157,7 +159,7 @@ class WaitQueueTest {
     Place second = join(0);
     Place third = join(0);
     assertThat(next(first)).isEqualTo(Action.TRY);
-    first.tried(false, 50);
+    first.tried(false, 50, null);
     signals.set(0);
     now.addAndGet(20);
     first.leave();
@@ -177,7 +179,7 @@ class WaitQueueTest {
     Place second = join(0);
     Place third = join(0);
     assertThat(next(first)).isEqualTo(Action.TRY);
-    first.tried(false, 50);
+    first.tried(false, 50, null);
     first.leave();
     alarms.get(0).run();
     second.leave();
@@ -191,11 +193,11 @@ class WaitQueueTest {
     Place second = join(0);
     join(0);
     assertThat(next(first)).isEqualTo(Action.TRY);
-    first.tried(false, LONG);
+    first.tried(false, LONG, null);
     first.leave();
     waitQueue.released();
     assertThat(next(second)).isEqualTo(Action.TRY);
-    second.tried(false, 50);
+    second.tried(false, 50, null);
     second.leave();
     assertThat(alarmsAfter).containsExactly(LONG, 50L);
   }
@@ -205,7 +207,7 @@ class WaitQueueTest {
     Place first = join(0);
     Place second = join(0);
     assertThat(next(first)).isEqualTo(Action.TRY);
-    first.tried(false, 50);
+    first.tried(false, 50, null);
     second.leave();
     first.leave();
     assertThat(alarmsAfter).isEmpty();
@@ -228,14 +230,15 @@ class WaitQueueTest {
           threads.submit(
               () -> {
                 for (int round = 0; round < 2000; round++) {
-                  Place place = busy.join(round % 3, false, round % 2 == 0, null);
+                  Place place =
+                      busy.join(new Variant(false, round % 3, round % 2 == 0, 1, false), null);
                   // Every seventh gives up unless it is its turn at once.
                   if (place.await(round % 7 == 0 ? 0 : LONG).action() == Action.TRY) {
                     assertThat(asking.incrementAndGet()).isEqualTo(1);
                     LockSupport.parkNanos(1_000);
                     assertThat(asking.decrementAndGet()).isZero();
                     had.incrementAndGet();
-                    place.tried(true, 0);
+                    place.tried(true, 0, null);
                   } else {
                     assertThat(round % 7).isZero();
                   }
@@ -252,13 +255,13 @@ class WaitQueueTest {
   }
 
   private Place joinUnfairly() {
-    return waitQueue.join(0, false, false, signals::incrementAndGet);
+    return waitQueue.join(new Variant(false, 0, false, 1, false), signals::incrementAndGet);
   }
 
   /** One that has asked the broker in vain. */
   private Place asked(Place place) {
     assertThat(next(place)).isEqualTo(Action.TRY);
-    place.tried(false, LONG);
+    place.tried(false, LONG, null);
     signals.set(0);
     return place;
   }
@@ -355,7 +358,8 @@ class WaitQueueTest {
 
   @Test
   void nobodyOvertakesAHigherPriority() {
-    Place high = asked(waitQueue.join(9, false, false, signals::incrementAndGet));
+    Place high =
+        asked(waitQueue.join(new Variant(false, 9, false, 1, false), signals::incrementAndGet));
     waitQueue.offer(slot);
     assertThat(next(joinUnfairly())).isEqualTo(Action.SLEEP);
     assertThat(high.next().slot()).isEqualTo(slot);
@@ -366,18 +370,18 @@ class WaitQueueTest {
     Place first = joinUnfairly();
     assertThat(next(first)).isEqualTo(Action.TRY);
     AtomicInteger told = new AtomicInteger();
-    Place second = waitQueue.join(0, false, false, told::incrementAndGet);
+    Place second = waitQueue.join(new Variant(false, 0, false, 1, false), told::incrementAndGet);
     waitQueue.offer(slot);
     assertThat(told).hasValue(1);
     assertThat(second.next().slot()).isEqualTo(slot);
-    first.tried(false, LONG);
+    first.tried(false, LONG, null);
     assertThat(next(first)).isEqualTo(Action.SLEEP);
   }
 
   @Test
   void aSlotThatIsLeftForAnybodyGoesWithTheLastThatCanUseIt() {
     Place first = asked(joinUnfairly());
-    waitQueue.join(0, true, false, signals::incrementAndGet);
+    waitQueue.join(new Variant(true, 0, false, 1, false), signals::incrementAndGet);
     waitQueue.offer(slot);
     assertThat(first.leave()).containsExactly(slot);
   }
@@ -407,7 +411,8 @@ class WaitQueueTest {
               () -> {
                 for (int round = 0; round < 3000; round++) {
                   boolean fair = round % 3 >= unfairUpTo;
-                  Place place = busy.join(round % 5 == 0 ? 1 : 0, false, fair, null);
+                  Place place =
+                      busy.join(new Variant(false, round % 5 == 0 ? 1 : 0, fair, 1, false), null);
                   BrokerGrant mine = null;
                   // Every seventh gives up unless it is its turn at once.
                   long end = System.nanoTime() + (round % 7 == 0 ? 0 : LONG);
@@ -418,7 +423,7 @@ class WaitQueueTest {
                       if (free.getAndUpdate(n -> Math.max(0, n - 1)) > 0) {
                         mine = BrokerGrants.of(false);
                       }
-                      place.tried(mine != null, LONG);
+                      place.tried(mine != null, LONG, null);
                     }
                   } while (mine == null && end - System.nanoTime() > 0);
                   for (BrokerGrant unclaimed : place.leave()) {
@@ -458,8 +463,28 @@ class WaitQueueTest {
     waitQueue.close();
     assertThat(signals).hasValue(2);
     assertThat(next(second)).isEqualTo(Action.CLOSED);
-    first.tried(false, LONG);
+    first.tried(false, LONG, null);
     assertThat(next(first)).isEqualTo(Action.CLOSED);
     assertThat(next(join(0))).as("one who joins later").isEqualTo(Action.CLOSED);
+  }
+
+  @Test
+  void anOutageIsToldAtOnceToThoseWhoDoNotWaitForTheBroker() {
+    LockException outage = new LockException.Unreachable("gone", null);
+    Place patient = join(0);
+    Place impatient =
+        waitQueue.join(new Variant(false, 0, true, 1, true), signals::incrementAndGet);
+    assertThat(next(patient)).isEqualTo(Action.TRY);
+    assertThat(next(impatient)).isEqualTo(Action.SLEEP);
+    int before = signals.get();
+    patient.tried(false, LONG, outage);
+    assertThat(signals).hasValueGreaterThan(before);
+    assertThat(impatient.next().outage()).isSameAs(outage);
+    assertThat(next(patient)).isEqualTo(Action.SLEEP);
+
+    waitQueue.released();
+    assertThat(next(patient)).isEqualTo(Action.TRY);
+    patient.tried(false, LONG, null);
+    assertThat(next(impatient)).as("it is over").isEqualTo(Action.SLEEP);
   }
 }

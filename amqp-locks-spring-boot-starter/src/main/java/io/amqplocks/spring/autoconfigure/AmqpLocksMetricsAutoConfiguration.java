@@ -2,6 +2,7 @@ package io.amqplocks.spring.autoconfigure;
 
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.spring.internal.catalog.LockCatalog;
+import io.amqplocks.spring.internal.guard.UnguardedRunListener;
 import io.amqplocks.spring.internal.metrics.LockGauges;
 import io.amqplocks.spring.internal.metrics.LockMeters;
 import io.amqplocks.spring.internal.metrics.ObservedMeters;
@@ -40,6 +41,12 @@ public final class AmqpLocksMetricsAutoConfiguration {
   @ConditionalOnMissingBean
   LockMeters amqpLocksMeters(MeterRegistry registry, LockCatalog catalog) {
     return new LockMeters(registry, catalog);
+  }
+
+  @Bean
+  @ConditionalOnMissingBean
+  UnguardedRunListener amqpLocksUnguardedRunMeters(LockMeters meters) {
+    return meters::ranWithout;
   }
 
   @Bean

@@ -8,6 +8,7 @@ import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockKind.Family;
 import io.amqplocks.spring.MutexAlgorithm;
 import io.amqplocks.spring.OnMismatch;
+import io.amqplocks.spring.OnUnavailable;
 import io.amqplocks.spring.SemaphoreAlgorithm;
 import io.amqplocks.spring.internal.catalog.LockCatalog;
 import io.amqplocks.spring.internal.catalog.LockDefaults;
@@ -110,8 +111,12 @@ public record AmqpLocksProperties(
    *
    * @param order Place of the locks among the advice of a method. The default is outside
    *     transactions.
+   * @param onUnavailable What calls do when the broker is unavailable, unless an annotation says
+   *     otherwise.
    */
-  public record Annotations(@DefaultValue("" + DEFAULT_ORDER) int order) {}
+  public record Annotations(
+      @DefaultValue("" + DEFAULT_ORDER) int order,
+      @DefaultValue("wait") OnUnavailable onUnavailable) {}
 
   /** Checks every value, with messages that name the property. */
   public AmqpLocksProperties {

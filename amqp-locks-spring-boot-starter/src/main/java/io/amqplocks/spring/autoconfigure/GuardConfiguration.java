@@ -10,6 +10,7 @@ import io.amqplocks.spring.internal.guard.LifecycleMethodCheck;
 import io.amqplocks.spring.internal.guard.MissingSemaphores;
 import io.amqplocks.spring.internal.guard.MisspelledNames;
 import io.amqplocks.spring.internal.guard.TooManyPermits;
+import io.amqplocks.spring.internal.guard.UnguardedRunListener;
 import io.amqplocks.spring.internal.setup.SemaphoreSetup;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -32,8 +33,16 @@ class GuardConfiguration {
   @Bean
   @ConditionalOnMissingBean
   static GuardedMethods amqpLocksGuardedMethods(
-      LockCatalog catalog, ConfigurableListableBeanFactory beans) {
-    return new GuardedMethods(catalog, beans::resolveEmbeddedValue, new BeanFactoryResolver(beans));
+      LockCatalog catalog,
+      AmqpLocksProperties properties,
+      ObjectProvider<UnguardedRunListener> unguarded,
+      ConfigurableListableBeanFactory beans) {
+    return new GuardedMethods(
+        catalog,
+        beans::resolveEmbeddedValue,
+        new BeanFactoryResolver(beans),
+        properties.annotations().onUnavailable(),
+        lock -> unguarded.orderedStream().forEach(each -> each.ranWithout(lock)));
   }
 
   @Bean

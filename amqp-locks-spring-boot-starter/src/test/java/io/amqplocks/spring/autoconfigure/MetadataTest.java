@@ -60,7 +60,10 @@ class MetadataTest {
             .toList();
     assertThat(properties.keySet())
         .containsAll(components)
-        .contains("amqp-locks.annotations.order", "management.health.amqplocks.enabled");
+        .contains(
+            "amqp-locks.annotations.order",
+            "amqp-locks.annotations.on-unavailable",
+            "management.health.amqplocks.enabled");
     assertThat(properties)
         .allSatisfy(
             (name, property) -> {

@@ -38,6 +38,11 @@ public record DisabledLock(LockId id, int permits) implements AmqpLock {
   }
 
   @Override
+  public AmqpLock failFast() {
+    return this;
+  }
+
+  @Override
   public AmqpLock withPermits(int wanted) {
     // Otherwise a number that no lock has would be found in production only.
     if (wanted < 1 || wanted > MAX_PERMITS) {

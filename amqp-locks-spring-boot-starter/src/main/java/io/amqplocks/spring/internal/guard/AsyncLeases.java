@@ -29,7 +29,7 @@ final class AsyncLeases {
   private final List<LockRequest> requests;
   private final ReentrantLock lock = new ReentrantLock();
   private final Deque<HeldLock> leases = new ArrayDeque<>();
-  private final CompletableFuture<Optional<BusyLock>> acquired = new CompletableFuture<>();
+  private final CompletableFuture<Optional<MissedLock>> acquired = new CompletableFuture<>();
   private @Nullable CompletableFuture<Lease> attempt;
   private boolean ended;
 
@@ -42,13 +42,13 @@ final class AsyncLeases {
    * call is not to hear of that; else it fails with what acquiring threw. What is held then is to
    * be closed in each case.
    */
-  CompletableFuture<Optional<BusyLock>> acquire() {
+  CompletableFuture<Optional<MissedLock>> acquire() {
     next(0);
     return acquired;
   }
 
   /** Acquires them on this thread, which waits. */
-  @Nullable BusyLock acquireHere() {
+  @Nullable MissedLock acquireHere() {
     return SynchronousCall.acquire(requests, leases);
   }
 
@@ -85,7 +85,7 @@ final class AsyncLeases {
 
   private void arrived(int index, @Nullable Lease lease, @Nullable Throwable failure) {
     if (lease == null) {
-      failed(requests.get(index), failure);
+      failed(index, failure);
       return;
     }
     boolean late;
@@ -106,15 +106,27 @@ final class AsyncLeases {
     }
   }
 
-  private void failed(LockRequest each, @Nullable Throwable failure) {
+  private void failed(int index, @Nullable Throwable failure) {
+    LockRequest each = requests.get(index);
     Throwable cause =
         failure == null
             ? new CancellationException("The call was cancelled")
             : AsyncCall.unwrapped(failure);
-    if (cause instanceof LockException.AcquireTimeout busy && !each.guard().throwsWhenBusy()) {
-      acquired.complete(Optional.of(new BusyLock(each, busy)));
-    } else {
+    if (!(cause instanceof LockException known)) {
       acquired.completeExceptionally(cause);
+      return;
+    }
+    Optional<MissedLock> missed;
+    try {
+      missed = each.without(known);
+    } catch (LockException e) {
+      acquired.completeExceptionally(e);
+      return;
+    }
+    if (missed.isPresent()) {
+      acquired.complete(missed);
+    } else {
+      next(index + 1);
     }
   }
 

@@ -46,11 +46,11 @@ final class CompletionStageCall implements AsyncCall.Locks {
             .leases
             .acquire()
             .whenComplete(
-                (busyLock, failure) ->
+                (missed, failure) ->
                     asyncCall.offTheCaller(
                         () -> {
                           if (failure == null) {
-                            begun.go(busyLock.orElse(null));
+                            begun.go(missed.orElse(null));
                           } else {
                             asyncCall.fail(failure);
                           }
@@ -75,11 +75,11 @@ final class CompletionStageCall implements AsyncCall.Locks {
     return begun.asyncCall.result();
   }
 
-  private void go(@Nullable BusyLock busyLock) {
-    if (busyLock == null) {
+  private void go(@Nullable MissedLock missed) {
+    if (missed == null) {
       asyncCall.work(this::proceed);
     } else {
-      asyncCall.instead(() -> instead(busyLock));
+      asyncCall.instead(() -> instead(missed));
     }
   }
 
@@ -92,8 +92,8 @@ final class CompletionStageCall implements AsyncCall.Locks {
   }
 
   @SuppressWarnings("unchecked") // a fallback returns what the method does
-  private CompletionStage<@Nullable Object> instead(BusyLock busyLock) throws Throwable {
-    Object returned = method.instead(busyLock, call);
+  private CompletionStage<@Nullable Object> instead(MissedLock missed) throws Throwable {
+    Object returned = method.instead(missed, call);
     return returned instanceof CompletionStage<?> stage
         ? (CompletionStage<@Nullable Object>) stage
         : CompletableFuture.completedFuture(returned);

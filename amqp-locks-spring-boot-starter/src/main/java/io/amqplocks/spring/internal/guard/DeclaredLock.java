@@ -3,6 +3,7 @@ package io.amqplocks.spring.internal.guard;
 import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.OnBusy;
 import io.amqplocks.spring.OnLost;
+import io.amqplocks.spring.OnUnavailable;
 import io.amqplocks.spring.SemaphoreGuarded;
 import io.amqplocks.spring.internal.catalog.LockSettings;
 import io.amqplocks.spring.internal.naming.FamilyId;
@@ -17,7 +18,8 @@ import java.util.function.UnaryOperator;
  * @param permitsExpression the expression of that number, or blank
  * @param maxWait how long to wait, or blank
  * @param onBusy what to do when it is busy
- * @param fallbackMethod what to call then, or blank
+ * @param onUnavailable what to do when the broker is unavailable
+ * @param fallbackMethod what to call instead, or blank
  * @param onLost what to do when it is lost
  * @param fenced whether its leases have tokens
  * @param fair whether those who wait in this process are served in the order of arrival
@@ -29,6 +31,7 @@ record DeclaredLock(
     String permitsExpression,
     String maxWait,
     OnBusy onBusy,
+    OnUnavailable onUnavailable,
     String fallbackMethod,
     OnLost onLost,
     boolean fenced,
@@ -44,6 +47,7 @@ record DeclaredLock(
         "",
         resolve.apply(mutex.maxWait()),
         mutex.onBusy(),
+        mutex.onUnavailable(),
         mutex.fallbackMethod(),
         mutex.onLost(),
         mutex.fenced(),
@@ -61,6 +65,7 @@ record DeclaredLock(
         resolve.apply(semaphore.permitsExpression()),
         resolve.apply(semaphore.maxWait()),
         semaphore.onBusy(),
+        semaphore.onUnavailable(),
         semaphore.fallbackMethod(),
         semaphore.onLost(),
         semaphore.fenced(),
@@ -82,6 +87,7 @@ record DeclaredLock(
     return lock().equals(other.lock())
         && !(key.isBlank() ^ other.key.isBlank())
         && (onBusy != other.onBusy
+            || onUnavailable != other.onUnavailable
             || onLost != other.onLost
             || permits != other.permits
             || !permitsExpression.equals(other.permitsExpression)

@@ -5,32 +5,46 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * The method that is called instead when the lock is busy.
+ * The method that is called instead when the lock is busy or the broker unavailable.
  *
  * @param method the method
  * @param takesFailure whether its last parameter is for the exception
  */
 record Fallback(Method method, boolean takesFailure) {
 
+  /** What a busy lock is told by. */
+  static final Set<Class<? extends LockException>> BUSY =
+      Set.of(LockException.AcquireTimeout.class);
+
+  /** What an outage is told by. */
+  static final Set<Class<? extends LockException>> OUTAGE =
+      Set.of(LockException.Unreachable.class, LockException.Unanswered.class);
+
   /**
    * Finds it: the one with the exception, if there are both.
    *
+   * @param failures what its last parameter must take
    * @throws IllegalArgumentException if there is none that fits; says what was looked for and found
    */
-  static Fallback find(String name, Method guarded, Class<?> targetClass) {
+  static Fallback find(
+      String name,
+      Method guarded,
+      Class<?> targetClass,
+      Set<Class<? extends LockException>> failures) {
     List<Method> named =
         Arrays.stream(ReflectionUtils.getAllDeclaredMethods(targetClass))
             .filter(method -> method.getName().equals(name) && !method.isBridge())
             .toList();
     for (boolean takesFailure : new boolean[] {true, false}) {
       for (Method method : named) {
-        if (fits(method, guarded, takesFailure)) {
+        if (fits(method, guarded, takesFailure ? failures : Set.of())) {
           ReflectionUtils.makeAccessible(method);
           return new Fallback(method, takesFailure);
         }
@@ -43,8 +57,9 @@ record Fallback(Method method, boolean takesFailure) {
                     guarded.getGenericReturnType().getTypeName(),
                     name,
                     parameters(guarded))
-            + " AcquireTimeout, LockException or a supertype, throwing no checked exception that %s() does not. Found: %s"
+            + " %sLockException or a supertype, throwing no checked exception that %s() does not. Found: %s"
                 .formatted(
+                    failures.equals(BUSY) ? "AcquireTimeout, " : "",
                     guarded.getName(),
                     named.isEmpty()
                         ? "no method called " + name
@@ -59,22 +74,24 @@ record Fallback(Method method, boolean takesFailure) {
         .collect(Collectors.joining(", "));
   }
 
-  private static boolean fits(Method method, Method guarded, boolean takesFailure) {
+  private static boolean fits(
+      Method method, Method guarded, Set<Class<? extends LockException>> failures) {
+    boolean takesFailure = !failures.isEmpty();
     Class<?>[] wanted = guarded.getParameterTypes();
     Class<?>[] parameters = method.getParameterTypes();
     return !method.equals(guarded)
         && parameters.length == wanted.length + (takesFailure ? 1 : 0)
         && Arrays.equals(wanted, 0, wanted.length, parameters, 0, wanted.length)
-        && (!takesFailure || takesFailure(parameters[wanted.length]))
+        && (!takesFailure || takes(failures, parameters[wanted.length]))
         && (guarded.getReturnType() == void.class
             || (method.getReturnType() != void.class
                 && ClassUtils.isAssignable(guarded.getReturnType(), method.getReturnType())))
         && Arrays.stream(method.getExceptionTypes()).allMatch(type -> mayThrow(type, guarded));
   }
 
-  private static boolean takesFailure(Class<?> parameter) {
+  private static boolean takes(Set<Class<? extends LockException>> failures, Class<?> parameter) {
     return Throwable.class.isAssignableFrom(parameter)
-        && parameter.isAssignableFrom(LockException.AcquireTimeout.class);
+        && failures.stream().allMatch(parameter::isAssignableFrom);
   }
 
   private static boolean mayThrow(Class<?> type, Method guarded) {
@@ -86,12 +103,12 @@ record Fallback(Method method, boolean takesFailure) {
 
   /** Calls it on that object. */
   @Nullable Object call(
-      @Nullable Object target, @Nullable Object[] arguments, LockException.AcquireTimeout busy)
+      @Nullable Object target, @Nullable Object[] arguments, LockException failure)
       throws Throwable {
     @Nullable Object[] all = arguments;
     if (takesFailure) {
       all = Arrays.copyOf(arguments, arguments.length + 1);
-      all[arguments.length] = busy;
+      all[arguments.length] = failure;
     }
     try {
       Object result = method.invoke(target, all);

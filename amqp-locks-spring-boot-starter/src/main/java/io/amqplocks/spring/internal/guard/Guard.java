@@ -1,10 +1,12 @@
 package io.amqplocks.spring.internal.guard;
 
+import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockKind.Family;
 import io.amqplocks.spring.LockHandle;
 import io.amqplocks.spring.LockOperations;
 import io.amqplocks.spring.OnBusy;
 import io.amqplocks.spring.OnLost;
+import io.amqplocks.spring.OnUnavailable;
 import io.amqplocks.spring.internal.naming.FamilyId;
 import java.time.Duration;
 import org.aopalliance.intercept.MethodInvocation;
@@ -21,8 +23,10 @@ import org.jspecify.annotations.Nullable;
  * @param fenced whether its lease has a token
  * @param fair whether those who wait in this process are served in the order of arrival
  * @param onBusy what to do when it is busy
- * @param fallback what to call then; null unless {@code onBusy} says so
+ * @param onUnavailable what to do when the broker is unavailable, not the default
+ * @param fallback what to call instead; null unless one of the two says so
  * @param onLost what to do when its lease is lost
+ * @param unguarded is told of calls that run without it; null unless {@code onUnavailable} says so
  */
 record Guard(
     FamilyId lock,
@@ -33,8 +37,10 @@ record Guard(
     boolean fenced,
     boolean fair,
     OnBusy onBusy,
+    OnUnavailable onUnavailable,
     @Nullable Fallback fallback,
-    OnLost onLost) {
+    OnLost onLost,
+    @Nullable UnguardedRuns unguarded) {
 
   /** What that call wants. */
   LockRequest by(MethodInvocation call, LockOperations locks) {
@@ -63,12 +69,28 @@ record Guard(
     handle = wanted == 1 ? handle : handle.withPermits(wanted);
     handle = priority == 0 ? handle : handle.withPriority(priority);
     handle = fair ? handle : handle.unfair();
+    handle = onUnavailable == OnUnavailable.WAIT ? handle : handle.failFast();
     return new LockRequest(this, keyed == null ? "" : keyed, fenced ? handle.fenced() : handle);
   }
 
-  /** Whether a busy lock is for the caller to hear of, as an exception. */
-  boolean throwsWhenBusy() {
-    return onBusy == OnBusy.WAIT || onBusy == OnBusy.THROW;
+  /** Whether the method is skipped when the lock could not be had for that reason. */
+  boolean skipsOn(LockException failure) {
+    return failure.isOutage() ? onUnavailable == OnUnavailable.SKIP : onBusy == OnBusy.SKIP;
+  }
+
+  /** Whether the method runs all the same. */
+  boolean runsOn(LockException failure) {
+    return failure.isOutage() && onUnavailable == OnUnavailable.RUN;
+  }
+
+  /** Whether that failure is for the caller to hear of. */
+  boolean throwsOn(LockException failure) {
+    if (failure.isOutage()) {
+      return onUnavailable == OnUnavailable.WAIT || onUnavailable == OnUnavailable.FAIL;
+    }
+    return !(failure instanceof LockException.AcquireTimeout)
+        || onBusy == OnBusy.WAIT
+        || onBusy == OnBusy.THROW;
   }
 
   /** As it stands in messages. */

@@ -2,17 +2,22 @@ package io.amqplocks.spring.internal.guard;
 
 import io.amqplocks.admin.SlotSemaphoreAdmin;
 import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.GuardedMethodException;
 import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.OnBusy;
 import io.amqplocks.spring.OnLost;
+import io.amqplocks.spring.OnUnavailable;
 import io.amqplocks.spring.SemaphoreGuarded;
 import io.amqplocks.spring.internal.catalog.LockCatalog;
 import io.amqplocks.spring.internal.naming.FamilyId;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.convert.DurationStyle;
@@ -27,11 +32,27 @@ final class GuardReader {
   private final LockCatalog catalog;
   private final StringValueResolver placeholders;
   private final @Nullable BeanResolver beans;
+  private final OnUnavailable onUnavailable;
+  private final Consumer<LockId> unguarded;
 
-  GuardReader(LockCatalog catalog, StringValueResolver placeholders, @Nullable BeanResolver beans) {
+  /**
+   * A reader of annotations.
+   *
+   * @param onUnavailable what counts where an annotation does not say
+   * @param unguarded is told of each call that runs without a lock
+   */
+  GuardReader(
+      LockCatalog catalog,
+      StringValueResolver placeholders,
+      @Nullable BeanResolver beans,
+      OnUnavailable onUnavailable,
+      Consumer<LockId> unguarded) {
     this.catalog = catalog;
     this.placeholders = placeholders;
     this.beans = beans;
+    this.onUnavailable =
+        onUnavailable == OnUnavailable.DEFAULT ? OnUnavailable.WAIT : onUnavailable;
+    this.unguarded = unguarded;
   }
 
   /**
@@ -60,6 +81,7 @@ final class GuardReader {
                       guard(
                           declared.get(i),
                           new Place(method, targetClass, where, mode),
+                          i == injected,
                           i == injected && injection.token() >= 0))
               .toList();
       return new GuardedMethod(
@@ -93,7 +115,7 @@ final class GuardReader {
         if (declared.get(i).contradicts(other)) {
           throw new IllegalArgumentException(
               ("it wants the %s by two keys, which may be equal and then are one lock, and says different"
-                      + " things of the two: give both the same onBusy, fallbackMethod, onLost, permits and maxWait")
+                      + " things of the two: give both the same onBusy, onUnavailable, fallbackMethod, onLost, permits and maxWait")
                   .formatted(other.lock()));
         }
       }
@@ -126,7 +148,7 @@ final class GuardReader {
     };
   }
 
-  private Guard guard(DeclaredLock declared, Place place, boolean needsToken) {
+  private Guard guard(DeclaredLock declared, Place place, boolean needsLease, boolean needsToken) {
     FamilyId id = declared.lock();
     int slots = declared.settings().slots();
     if (slots < 0 || slots > SlotSemaphoreAdmin.MAX_SLOTS) {
@@ -143,7 +165,16 @@ final class GuardReader {
     KeyExpression key =
         keyed ? KeyExpression.parse(declared.key(), place.method, place.where, beans) : null;
     Permits permits = permits(declared, place);
-    Fallback fallback = fallback(declared, place);
+    OutageRule outage =
+        declared.onUnavailable() == OnUnavailable.DEFAULT
+            ? new OutageRule(onUnavailable, " (by amqp-locks.annotations.on-unavailable)")
+            : new OutageRule(declared.onUnavailable(), "");
+    if (outage.what == OnUnavailable.RUN && (needsLease || declared.fenced())) {
+      throw new IllegalArgumentException(
+          "onUnavailable = RUN%s has no lease and no fencing token for it: use another policy"
+              .formatted(outage.origin));
+    }
+    Fallback fallback = fallback(declared, outage, place);
     Duration wait = wait(declared);
     if (keyed) {
       catalog.addKeyed(declared.settings());
@@ -159,9 +190,14 @@ final class GuardReader {
         declared.fenced() || needsToken,
         declared.fair(),
         declared.onBusy(),
+        outage.what,
         fallback,
-        declared.onLost());
+        declared.onLost(),
+        outage.what == OnUnavailable.RUN ? new UnguardedRuns(place.where, unguarded) : null);
   }
+
+  /** What to do when the broker is unavailable, and for messages where that is said. */
+  private record OutageRule(OnUnavailable what, String origin) {}
 
   private Permits permits(DeclaredLock declared, Place place) {
     if (declared.permitsExpression().isBlank()) {
@@ -177,26 +213,41 @@ final class GuardReader {
             "permitsExpression", declared.permitsExpression(), place.method, place.where, beans));
   }
 
-  private static @Nullable Fallback fallback(DeclaredLock declared, Place place) {
-    if (declared.onBusy() == OnBusy.SKIP
+  private static @Nullable Fallback fallback(
+      DeclaredLock declared, OutageRule outage, Place place) {
+    boolean skipsWhenBusy = declared.onBusy() == OnBusy.SKIP;
+    if ((skipsWhenBusy || outage.what == OnUnavailable.SKIP)
         && place.mode == ExecutionMode.SYNCHRONOUS
         && EmptyResult.isMissingIn(place.method.getReturnType())) {
       throw new IllegalArgumentException(
-          "onBusy = SKIP has nothing to return for a primitive %s: return %s or an Optional, or use another policy"
+          "%s has nothing to return for a primitive %s: return %s or an Optional, or use another policy"
               .formatted(
+                  skipsWhenBusy ? "onBusy = SKIP" : "onUnavailable = SKIP" + outage.origin,
                   place.method.getReturnType(),
                   ClassUtils.resolvePrimitiveIfNecessary(place.method.getReturnType())
                       .getSimpleName()));
     }
-    boolean wanted = declared.onBusy() == OnBusy.FALLBACK;
+    Set<Class<? extends LockException>> failures = new HashSet<>();
+    if (declared.onBusy() == OnBusy.FALLBACK) {
+      failures.addAll(Fallback.BUSY);
+    }
+    if (outage.what == OnUnavailable.FALLBACK) {
+      failures.addAll(Fallback.OUTAGE);
+    }
+    boolean wanted = !failures.isEmpty();
     if (wanted == declared.fallbackMethod().isBlank()) {
       throw new IllegalArgumentException(
           wanted
-              ? "onBusy = FALLBACK needs a fallbackMethod: name one"
-              : "a fallbackMethod is for onBusy = FALLBACK: say that too, or leave it out");
+              ? "%s needs a fallbackMethod: name one"
+                  .formatted(
+                      declared.onBusy() == OnBusy.FALLBACK
+                          ? "onBusy = FALLBACK"
+                          : "onUnavailable = FALLBACK" + outage.origin)
+              : "a fallbackMethod is for onBusy = FALLBACK or onUnavailable = FALLBACK: say that too,"
+                  + " or leave it out");
     }
     return wanted
-        ? Fallback.find(declared.fallbackMethod(), place.method, place.targetClass)
+        ? Fallback.find(declared.fallbackMethod(), place.method, place.targetClass, failures)
         : null;
   }
 

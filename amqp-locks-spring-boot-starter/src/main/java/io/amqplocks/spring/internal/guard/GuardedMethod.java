@@ -4,7 +4,6 @@ import static java.util.Objects.requireNonNull;
 
 import io.amqplocks.lock.LockException;
 import io.amqplocks.spring.LockOperations;
-import io.amqplocks.spring.OnBusy;
 import io.amqplocks.spring.OnLost;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -129,11 +128,11 @@ final class GuardedMethod {
   }
 
   /** The alternative for a call that did not get its locks and is not to fail. */
-  @Nullable Object instead(BusyLock busyLock, MethodInvocation call) throws Throwable {
-    Guard guard = busyLock.request().guard();
-    return guard.onBusy() == OnBusy.SKIP
+  @Nullable Object instead(MissedLock missed, MethodInvocation call) throws Throwable {
+    Guard guard = missed.request().guard();
+    return guard.skipsOn(missed.failure())
         ? emptyResult
         : requireNonNull(guard.fallback())
-            .call(call.getThis(), call.getArguments(), busyLock.timeout());
+            .call(call.getThis(), call.getArguments(), missed.failure());
   }
 }

@@ -2,11 +2,13 @@ package io.amqplocks.spring.internal.guard;
 
 import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.GuardedMethodException;
+import io.amqplocks.spring.OnUnavailable;
 import io.amqplocks.spring.internal.catalog.LockCatalog;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,8 +31,23 @@ public final class GuardedMethods {
   /** Resolves placeholders by that resolver, and beans in keys by the other one. */
   public GuardedMethods(
       LockCatalog catalog, StringValueResolver placeholders, @Nullable BeanResolver beans) {
+    this(catalog, placeholders, beans, OnUnavailable.WAIT, lock -> {});
+  }
+
+  /**
+   * Resolves placeholders by that resolver, and beans in keys by the other one.
+   *
+   * @param onUnavailable what counts where an annotation does not say
+   * @param unguarded is told of each call that runs without a lock
+   */
+  public GuardedMethods(
+      LockCatalog catalog,
+      StringValueResolver placeholders,
+      @Nullable BeanResolver beans,
+      OnUnavailable onUnavailable,
+      Consumer<LockId> unguarded) {
     this.catalog = catalog;
-    reader = new GuardReader(catalog, placeholders, beans);
+    reader = new GuardReader(catalog, placeholders, beans, onUnavailable, unguarded);
   }
 
   /**

@@ -1,10 +1,13 @@
 package io.amqplocks.spring.internal.guard;
 
+import static java.util.Objects.requireNonNull;
+
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockKind.Family;
 import io.amqplocks.spring.LockHandle;
 import java.util.Comparator;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -48,6 +51,23 @@ record LockRequest(Guard guard, String key, LockHandle handle) {
     LockException busy = new LockException.AcquireTimeout(name() + " is held by others");
     busy.initLock(handle.id());
     return busy;
+  }
+
+  /**
+   * What follows from not having it for that reason: what the call does instead, or empty if it goes
+   * on without it.
+   *
+   * @throws LockException that failure, if it is for the caller to hear of
+   */
+  Optional<MissedLock> without(LockException failure) {
+    if (guard.throwsOn(failure)) {
+      throw failure;
+    }
+    if (guard.runsOn(failure)) {
+      requireNonNull(guard.unguarded()).ran(this, failure);
+      return Optional.empty();
+    }
+    return Optional.of(new MissedLock(this, failure));
   }
 
   /** Acquires it without a thread that waits. */

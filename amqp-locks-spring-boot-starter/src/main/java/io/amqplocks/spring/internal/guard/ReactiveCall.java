@@ -39,7 +39,7 @@ final class ReactiveCall {
             leases(),
             leases -> acquired(leases).flatMap(ready -> watched(leases, Mono.from(work(leases)))),
             this::end)
-        .onErrorResume(Busy.class, busy -> Mono.from(instead(busy)));
+        .onErrorResume(Missed.class, it -> Mono.from(instead(it)));
   }
 
   Flux<Object> flux() {
@@ -48,7 +48,7 @@ final class ReactiveCall {
             leases ->
                 acquired(leases).flatMapMany(ready -> watched(leases, Flux.from(work(leases)))),
             this::end)
-        .onErrorResume(Busy.class, this::instead);
+        .onErrorResume(Missed.class, this::instead);
   }
 
   private Mono<AsyncLeases> leases() {
@@ -61,9 +61,9 @@ final class ReactiveCall {
   private static Mono<Boolean> acquired(AsyncLeases leases) {
     return Mono.fromFuture(leases::acquire, true)
         .flatMap(
-            busyLock ->
-                busyLock.isPresent()
-                    ? Mono.error(new Busy(busyLock.get()))
+            missed ->
+                missed.isPresent()
+                    ? Mono.error(new Missed(missed.get()))
                     : Mono.just(Boolean.TRUE));
   }
 
@@ -71,8 +71,8 @@ final class ReactiveCall {
     return proceeding(() -> call.invocableClone(method.arguments(call, leases.held())).proceed());
   }
 
-  private Publisher<Object> instead(Busy busy) {
-    return proceeding(() -> method.instead(busy.busyLock, call));
+  private Publisher<Object> instead(Missed it) {
+    return proceeding(() -> method.instead(it.missed, call));
   }
 
   @SuppressWarnings("unchecked") // what the method says that it returns
@@ -128,13 +128,13 @@ final class ReactiveCall {
   }
 
   /** Leaves the scope of the locks, so that what is done instead is done without them. */
-  private static final class Busy extends RuntimeException {
+  private static final class Missed extends RuntimeException {
     private static final long serialVersionUID = 1L;
-    private final transient BusyLock busyLock;
+    private final transient MissedLock missed;
 
-    Busy(BusyLock busyLock) {
-      super(busyLock.timeout().getMessage(), busyLock.timeout(), false, false);
-      this.busyLock = busyLock;
+    Missed(MissedLock missed) {
+      super(missed.failure().getMessage(), missed.failure(), false, false);
+      this.missed = missed;
     }
   }
 }

@@ -7,6 +7,7 @@ import io.amqplocks.spring.OnLost;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
@@ -31,32 +32,33 @@ final class SynchronousCall {
   @Nullable Object run(LockOperations locks) throws Throwable {
     List<LockRequest> requests = method.requests(call, locks);
     Deque<HeldLock> leases = new ArrayDeque<>(requests.size());
-    BusyLock busyLock;
+    MissedLock missed;
     try {
-      busyLock = acquire(requests, leases);
-      if (busyLock == null) {
+      missed = acquire(requests, leases);
+      if (missed == null) {
         return method.watchesLoss() ? watched(leases) : work(leases);
       }
     } finally {
       HeldLock.close(leases);
     }
-    return method.instead(busyLock, call);
+    return method.instead(missed, call);
   }
 
   /**
-   * All of them, or the one that could not be had where the call is not to hear of that.
+   * All of them but those that the call goes on without, or else the one that could not be had where
+   * the call is not to hear of that.
    *
    * @throws LockException.Lost if one was lost while another was waited for
    */
-  static @Nullable BusyLock acquire(List<LockRequest> requests, Deque<HeldLock> into) {
+  static @Nullable MissedLock acquire(List<LockRequest> requests, Deque<HeldLock> into) {
     for (LockRequest each : requests) {
       try {
         into.push(new HeldLock(each, each.acquire()));
-      } catch (LockException.AcquireTimeout busy) {
-        if (each.guard().throwsWhenBusy()) {
-          throw busy;
+      } catch (LockException failure) {
+        Optional<MissedLock> missed = each.without(failure);
+        if (missed.isPresent()) {
+          return missed.get();
         }
-        return new BusyLock(each, busy);
       }
     }
     LockException loss = HeldLock.lossBeforeWork(into);

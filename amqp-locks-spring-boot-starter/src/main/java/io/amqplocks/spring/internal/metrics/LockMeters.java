@@ -68,6 +68,11 @@ public final class LockMeters implements LockListener {
     holding(lease).lost(lease, reason.cause(), held);
   }
 
+  /** A call of a guarded method ran without that lock. */
+  public void ranWithout(LockId lock) {
+    of(lock).ranWithout();
+  }
+
   /** Those that were told of its acquire: the lock may have got meters of its own since. */
   private SingleLockMeters holding(Lease lease) {
     SingleLockMeters others = requireNonNull(this.others.get(lease.lock().kind()));

@@ -26,7 +26,8 @@ import org.jspecify.annotations.Nullable;
  * <p>What is held is asked of the leases themselves and not summed up from notices, which the core
  * drops when a listener falls far behind: a sum would stay wrong for ever.
  *
- * <p>Concurrency: notices come one at a time; the gauge is read by any thread.
+ * <p>Concurrency: notices come one at a time; the gauge is read, and unguarded calls are counted, by
+ * any thread.
  */
 final class SingleLockMeters {
 
@@ -37,6 +38,7 @@ final class SingleLockMeters {
 
   private final @Nullable LockTimers timers;
   private final Map<Cause, Counter> lost = new EnumMap<>(Cause.class);
+  private final Counter unguarded;
   private final Set<Lease> leases = ConcurrentHashMap.newKeySet();
   private int acquiredSinceSweep;
 
@@ -56,6 +58,11 @@ final class SingleLockMeters {
               .tags(tags.and("amqp.locks.cause", cause.name().toLowerCase(Locale.ROOT)))
               .register(registry));
     }
+    unguarded =
+        Counter.builder("amqp.locks.unguarded")
+            .description("Calls that ran without the lock, because the broker was unavailable")
+            .tags(tags)
+            .register(registry);
     Gauge.builder("amqp.locks.held", this, SingleLockMeters::held)
         .description("Slots that this process holds, each permit of a lease counted")
         .tags(tags)
@@ -97,6 +104,10 @@ final class SingleLockMeters {
     if (timers != null) {
       timers.released(held);
     }
+  }
+
+  void ranWithout() {
+    unguarded.increment();
   }
 
   void lost(Lease lease, Cause cause, Duration held) {

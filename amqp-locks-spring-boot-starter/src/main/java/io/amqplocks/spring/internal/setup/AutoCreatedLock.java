@@ -40,6 +40,11 @@ public record AutoCreatedLock(AmqpLock lock, SemaphoreSetup setup) implements Am
   }
 
   @Override
+  public AmqpLock failFast() {
+    return new AutoCreatedLock(lock.failFast(), setup);
+  }
+
+  @Override
   public AmqpLock withPermits(int permits) {
     return new AutoCreatedLock(lock.withPermits(permits), setup);
   }

@@ -98,7 +98,7 @@ final class SemaphoreCreation {
       return change.getAsInt();
     } catch (LockException.AcquireTimeout e) {
       LockException.Unanswered broken =
-          new LockException.Unanswered(
+          LockException.Unanswered.contended(
               "The %s could not be created, since an administrator works on it elsewhere: %s. The next call tries again"
                   .formatted(id, e.getMessage()));
       broken.addSuppressed(e);

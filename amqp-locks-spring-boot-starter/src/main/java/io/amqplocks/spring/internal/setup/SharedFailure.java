@@ -23,7 +23,6 @@ final class SharedFailure {
           LockException.Invalid.class, LockException.Invalid::new,
           LockException.NotFenced.class, LockException.NotFenced::new,
           LockException.FenceUnavailable.class, LockException.FenceUnavailable::new,
-          LockException.Unanswered.class, LockException.Unanswered::new,
           LockException.Interrupted.class, LockException.Interrupted::new,
           LockException.Closed.class, LockException.Closed::new);
 
@@ -58,6 +57,14 @@ final class SharedFailure {
     }
     if (failure instanceof LockException.Refused) {
       return new LockException.Refused(message, failure);
+    }
+    if (failure instanceof LockException.Unanswered) {
+      LockException.Unanswered copy =
+          failure.isOutage()
+              ? new LockException.Unanswered(message)
+              : LockException.Unanswered.contended(message);
+      copy.addSuppressed(failure);
+      return copy;
     }
     if (failure instanceof LockException.Lost) {
       return new LockException.Lost(message, failure);

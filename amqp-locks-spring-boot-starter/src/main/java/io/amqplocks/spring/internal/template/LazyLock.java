@@ -37,6 +37,11 @@ record LazyLock(Supplier<AmqpLock> lookUp) implements AmqpLock {
   }
 
   @Override
+  public AmqpLock failFast() {
+    return new LazyLock(() -> lookUp.get().failFast());
+  }
+
+  @Override
   public AmqpLock withPermits(int permits) {
     return new LazyLock(() -> lookUp.get().withPermits(permits));
   }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.OnBusy;
 import io.amqplocks.spring.OnLost;
+import io.amqplocks.spring.OnUnavailable;
 import io.amqplocks.spring.SemaphoreGuarded;
 import io.amqplocks.spring.internal.catalog.LockCatalog;
 import io.amqplocks.spring.internal.catalog.LockSettings;
@@ -59,7 +60,18 @@ class GuardedMethodsTest {
 
   private static Guard guard(FamilyId lock, Duration maxWait) {
     return new Guard(
-        lock, null, Permits.ONE, maxWait, 0, false, true, OnBusy.WAIT, null, OnLost.NOTIFY);
+        lock,
+        null,
+        Permits.ONE,
+        maxWait,
+        0,
+        false,
+        true,
+        OnBusy.WAIT,
+        OnUnavailable.WAIT,
+        null,
+        OnLost.NOTIFY,
+        null);
   }
 
   @Test
@@ -120,6 +132,11 @@ class GuardedMethodsTest {
         "waitsAndThrows | has a wrong lock annotation: onBusy = THROW does not wait: leave maxWait out",
         "primitive | has a wrong lock annotation: onBusy = SKIP has nothing to return for a primitive int: return Integer",
         "noFallback | has a wrong lock annotation: onBusy = FALLBACK needs a fallbackMethod",
+        "noFallbackForOutages | has a wrong lock annotation: onUnavailable = FALLBACK needs a fallbackMethod",
+        "fallbackForBusyOnly | has a wrong lock annotation: no fallback method fits",
+        "primitiveInAnOutage | has a wrong lock annotation: onUnavailable = SKIP has nothing to return for a primitive int",
+        "noToken | has a wrong lock annotation: onUnavailable = RUN has no lease and no fencing token for it",
+        "fencedForNothing | has a wrong lock annotation: onUnavailable = RUN has no lease and no fencing token for it",
         "needlessFallback | has a wrong lock annotation: a fallbackMethod is for onBusy = FALLBACK",
         "missingFallback | has a wrong lock annotation: no fallback method fits",
         "badFallback | has a wrong lock annotation: no fallback method fits. Looked for, in WrongMethods and above: java.lang.String small(int)",

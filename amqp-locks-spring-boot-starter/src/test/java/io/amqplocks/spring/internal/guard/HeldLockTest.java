@@ -9,6 +9,7 @@ import io.amqplocks.lock.LockException;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.OnBusy;
 import io.amqplocks.spring.OnLost;
+import io.amqplocks.spring.OnUnavailable;
 import io.amqplocks.spring.internal.naming.FamilyId;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
@@ -36,8 +37,10 @@ class HeldLockTest {
             false,
             true,
             OnBusy.WAIT,
+            OnUnavailable.WAIT,
             null,
-            onLost);
+            onLost,
+            null);
     Lease lease =
         (Lease)
             Proxy.newProxyInstance(

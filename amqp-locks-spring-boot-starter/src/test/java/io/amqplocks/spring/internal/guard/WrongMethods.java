@@ -5,6 +5,7 @@ import io.amqplocks.lock.LockException;
 import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.OnBusy;
 import io.amqplocks.spring.OnLost;
+import io.amqplocks.spring.OnUnavailable;
 import io.amqplocks.spring.SemaphoreGuarded;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
@@ -50,6 +51,29 @@ class WrongMethods {
 
   @MutexGuarded(name = "m", onBusy = OnBusy.FALLBACK)
   void noFallback() {}
+
+  @MutexGuarded(name = "m", onUnavailable = OnUnavailable.FALLBACK)
+  void noFallbackForOutages() {}
+
+  @MutexGuarded(
+      name = "m",
+      onBusy = OnBusy.FALLBACK,
+      onUnavailable = OnUnavailable.FALLBACK,
+      fallbackMethod = "whenBusy")
+  void fallbackForBusyOnly(int size) {}
+
+  void whenBusy(int size, LockException.AcquireTimeout e) {}
+
+  @MutexGuarded(name = "m", onUnavailable = OnUnavailable.SKIP)
+  int primitiveInAnOutage() {
+    return 1;
+  }
+
+  @MutexGuarded(name = "m", onUnavailable = OnUnavailable.RUN)
+  void noToken(@Nullable FencingToken token) {}
+
+  @MutexGuarded(name = "m", fenced = true, onUnavailable = OnUnavailable.RUN)
+  void fencedForNothing() {}
 
   @MutexGuarded(name = "m", fallbackMethod = "small")
   void needlessFallback() {}
