@@ -128,8 +128,8 @@ public interface AmqpLock {
    * <p>If the connection breaks while a caller waits, it is opened again. If no connection was ever
    * opened, the first failure is thrown at once.
    *
-   * @param wait how long to wait, zero or more; the last attempt may exceed it by twice the bound
-   *     of {@link #tryAcquire()}
+   * @param wait how long to wait; zero asks the broker once, as {@link #tryAcquire()} does; the last
+   *     attempt may exceed the time by twice the bound of {@link #tryAcquire()}
    * @throws LockException.AcquireTimeout if no slot became free in time
    * @throws InterruptedException if the thread is interrupted while waiting
    * @throws LockException as {@link #tryAcquire()} does, if the last attempt in time failed that

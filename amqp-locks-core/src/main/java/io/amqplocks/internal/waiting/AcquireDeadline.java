@@ -51,10 +51,29 @@ final class AcquireDeadline {
     lastFailure = failure;
   }
 
-  /** The exception to throw when the time is over. */
-  LockException end() {
-    return lastFailure != null
-        ? lastFailure
+  /** Whether the call waits for nobody. */
+  boolean isImmediate() {
+    return wait.isZero();
+  }
+
+  /** The outage that another call met, for this one. */
+  LockException metByAnother(LockException outage) {
+    return new LockException.Unreachable(
+        "Another call for %s has just met an outage: %s".formatted(lock, outage.getMessage()),
+        outage);
+  }
+
+  /**
+   * The exception to throw when the time is over.
+   *
+   * @param outage what the last attempt of any waiter met, if it was an outage
+   */
+  LockException end(@Nullable LockException outage) {
+    if (lastFailure != null) {
+      return lastFailure;
+    }
+    return outage != null
+        ? metByAnother(outage)
         : new LockException.AcquireTimeout(
             "%s of %s came free within %s (the time that this call would wait)"
                 .formatted(

@@ -63,10 +63,12 @@ final class AsyncAcquire {
             });
     // No worker may start before the place is there.
     signals.incrementAndGet();
-    ticket =
-        context
-            .waitQueues()
-            .join(lock.line(), lock.variant(), () -> new FrontWaiter(lock), this::signal);
+    if (!deadline.isImmediate()) {
+      ticket =
+          context
+              .waitQueues()
+              .join(lock.line(), lock.variant(), () -> new FrontWaiter(lock), this::signal);
+    }
     runLater();
     return result;
   }
@@ -127,6 +129,9 @@ final class AsyncAcquire {
   private void step() {
     WaitQueues.Ticket mine = ticket;
     if (mine == null) {
+      if (deadline.isImmediate()) {
+        attempt();
+      }
       return;
     }
     if (result.isDone()) {
@@ -141,7 +146,7 @@ final class AsyncAcquire {
         leave(mine);
         succeed(lease.get());
       } else if (deadline.remaining() <= 0) {
-        LockException end = deadline.end();
+        LockException end = deadline.end(mine.place().outage());
         boolean busy = end instanceof LockException.AcquireTimeout;
         fail(mine, busy ? Outcome.TIMEOUT : Outcome.ERROR, end);
       } else {
@@ -158,6 +163,29 @@ final class AsyncAcquire {
     }
   }
 
+  /** A call that waits for nobody has no place in the queue. It asks the broker once. */
+  private void attempt() {
+    over = true;
+    LockException late = overdue;
+    if (result.isDone()) {
+      attempted.missed(late == null ? Outcome.INTERRUPTED : Outcome.ERROR, late);
+      return;
+    }
+    try {
+      Optional<HeldLease> lease = lock.attempt();
+      if (lease.isPresent()) {
+        succeed(lease.get());
+      } else {
+        fail(null, Outcome.TIMEOUT, deadline.end(null));
+      }
+    } catch (LockException e) {
+      fail(null, Outcome.ERROR, e);
+    } catch (RuntimeException | Error e) {
+      fail(null, Outcome.ERROR, e);
+      throw e;
+    }
+  }
+
   private void sleep(long nanos) {
     Future<?> last = timer;
     if (last != null) {
@@ -167,14 +195,14 @@ final class AsyncAcquire {
     timer = context.timer().schedule(this::signal, most, TimeUnit.NANOSECONDS);
   }
 
-  private void end(WaitQueues.Ticket mine, Outcome missed, @Nullable Throwable failure) {
+  private void end(WaitQueues.@Nullable Ticket mine, Outcome missed, @Nullable Throwable failure) {
     leave(mine);
     attempted.missed(missed, failure);
   }
 
   /** Leaves the wait queue once, since otherwise the queue would count one waiter too few. */
-  private void leave(WaitQueues.Ticket mine) {
-    if (over) {
+  private void leave(WaitQueues.@Nullable Ticket mine) {
+    if (over || mine == null) {
       return;
     }
     over = true;
@@ -201,7 +229,7 @@ final class AsyncAcquire {
             });
   }
 
-  private void fail(WaitQueues.Ticket mine, Outcome missed, Throwable failure) {
+  private void fail(WaitQueues.@Nullable Ticket mine, Outcome missed, Throwable failure) {
     end(mine, missed, failure);
     context.results().execute(() -> result.completeExceptionally(failure));
   }

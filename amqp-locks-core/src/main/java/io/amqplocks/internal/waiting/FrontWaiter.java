@@ -64,6 +64,7 @@ final class FrontWaiter {
   private void record(AcquireDeadline deadline) {
     Subscription kept = subscription;
     Optional<LockException> failure = kept == null ? Optional.empty() : kept.failure();
+    outage = failure.filter(LockException::isOutage).orElse(null);
     failure.ifPresentOrElse(found -> deadline.broken(found, true), deadline::busy);
   }
 

@@ -176,7 +176,11 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
     requirePositive(wait);
     AcquireAttempt attempted = begin();
     try {
-      HeldLease lease = standInLine(deadline(wait));
+      AcquireDeadline deadline = deadline(wait);
+      HeldLease lease =
+          deadline.isImmediate()
+              ? attempt().orElseThrow(() -> deadline.end(null))
+              : standInLine(deadline);
       attempted.acquired(lease);
       return lease;
     } catch (LockException.AcquireTimeout e) {
@@ -213,7 +217,7 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
         return lease.get();
       }
       if (deadline.remaining() <= 0) {
-        throw deadline.end();
+        throw deadline.end(ticket.place().outage());
       }
     }
   }
@@ -229,9 +233,7 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
     }
     LockException outage = step.outage();
     if (outage != null) {
-      throw new LockException.Unreachable(
-          "Another call for %s has just met an outage: %s".formatted(id, outage.getMessage()),
-          outage);
+      throw deadline.metByAnother(outage);
     }
     if (step.action() != Action.TRY) {
       return Optional.empty();
@@ -256,7 +258,8 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
     return variant.permits == 1 ? queueKey : new WaitQueues.SeveralPermits(queueKey);
   }
 
-  private Optional<HeldLease> attempt() {
+  /** Asks the broker, whoever waits in this process. */
+  Optional<HeldLease> attempt() {
     Call call = call();
     return kind.claim(variant).attempt(call, context.sessions.current(call, variant.failFast));
   }

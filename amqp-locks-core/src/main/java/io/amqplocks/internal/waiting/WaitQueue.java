@@ -190,6 +190,16 @@ final class WaitQueue {
       }
     }
 
+    /** The outage that the last attempt of any waiter met, if it did. */
+    @Nullable LockException outage() {
+      guard.lock();
+      try {
+        return outage;
+      } finally {
+        guard.unlock();
+      }
+    }
+
     /**
      * Gives the place up. Returns the slots that were handed to the place, or that nobody is there
      * for any more. The caller is responsible for these slots.

@@ -161,7 +161,7 @@ class FrontWaiterTest {
     FrontWaiter front = front(silent);
     assertThat(front.attempt(Variant.PLAIN, deadline, () -> {})).isEmpty();
     assertThat(front.pauseNanos()).as("the subscription is kept").isZero();
-    assertThat(deadline.end()).isSameAs(failure);
+    assertThat(deadline.end(null)).isSameAs(failure);
     front.close();
   }
 

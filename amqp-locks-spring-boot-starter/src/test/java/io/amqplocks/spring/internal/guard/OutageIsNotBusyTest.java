@@ -1,0 +1,180 @@
+package io.amqplocks.spring.internal.guard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.awaitility.Awaitility.await;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LocksStatus.Session;
+import io.amqplocks.spring.LockHandle;
+import io.amqplocks.spring.LockTemplate;
+import io.amqplocks.spring.LocksOnBroker;
+import io.amqplocks.spring.MutexGuarded;
+import io.amqplocks.spring.OnBusy;
+import io.amqplocks.spring.SemaphoreGuarded;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import io.amqplocks.test.TcpProxy;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Named;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.context.ApplicationContext;
+import reactor.core.publisher.Mono;
+
+/**
+ * The broker is gone, and a call of this process waits for the lock. Another call that does not wait
+ * must not conclude from that one that the lock is held.
+ */
+@BrokerTest
+@Tag("defect-B2")
+class OutageIsNotBusyTest {
+
+  @AutoClose private final LocksOnBroker onBroker;
+  @AutoClose private final TcpProxy proxy;
+
+  OutageIsNotBusyTest(Broker broker) {
+    onBroker = new LocksOnBroker(broker);
+    proxy = TcpProxy.to(broker);
+  }
+
+  static class Work {
+    private final AtomicInteger ran = new AtomicInteger();
+
+    int ran() {
+      return ran.get();
+    }
+
+    @MutexGuarded(name = "${test.lock}", maxWait = "0s")
+    void mutex() {
+      ran.incrementAndGet();
+    }
+
+    @SemaphoreGuarded(name = "${test.lock}", slots = 1, maxWait = "0s")
+    void semaphore() {
+      ran.incrementAndGet();
+    }
+
+    @MutexGuarded(name = "${test.lock}", onBusy = OnBusy.SKIP)
+    void skipped() {
+      ran.incrementAndGet();
+    }
+
+    @SemaphoreGuarded(name = "${test.lock}", slots = 1, onBusy = OnBusy.SKIP)
+    Mono<String> skippedMono() {
+      return Mono.fromSupplier(() -> "work " + ran.incrementAndGet());
+    }
+
+    @MutexGuarded(name = "${test.lock}", onBusy = OnBusy.FALLBACK, fallbackMethod = "instead")
+    String fallback() {
+      return "work " + ran.incrementAndGet();
+    }
+
+    String instead() {
+      return "instead " + ran.incrementAndGet();
+    }
+
+    @SemaphoreGuarded(
+        name = "${test.lock}",
+        slots = 1,
+        onBusy = OnBusy.FALLBACK,
+        fallbackMethod = "later")
+    CompletableFuture<String> fallbackLater() {
+      return CompletableFuture.completedFuture("work " + ran.incrementAndGet());
+    }
+
+    CompletableFuture<String> later() {
+      return CompletableFuture.completedFuture("instead " + ran.incrementAndGet());
+    }
+  }
+
+  static List<Named<Consumer<Work>>> calls() {
+    return List.of(
+        Named.of("mutex", Work::mutex),
+        Named.of("semaphore", Work::semaphore),
+        Named.of("skipped", Work::skipped),
+        Named.of("skippedMono", work -> work.skippedMono().block()),
+        Named.of("fallback", Work::fallback),
+        Named.of("fallbackLater", work -> work.fallbackLater().join()));
+  }
+
+  @ParameterizedTest
+  @MethodSource("calls")
+  void anOutageIsToldWhileAnotherCallWaits(Consumer<Work> call) {
+    whileOthersWaitInAnOutage(
+        context -> {
+          Work work = context.getBean(Work.class);
+          assertThat(cause(catchThrowable(() -> call.accept(work))))
+              .isInstanceOf(LockException.Unreachable.class);
+          assertThat(work.ran()).isZero();
+        });
+  }
+
+  static List<Named<Consumer<LockHandle>>> acquires() {
+    Duration little = Duration.ofMillis(500);
+    return List.of(
+        Named.of("tryAcquire", LockHandle::tryAcquire),
+        Named.of("tryExecute", lock -> lock.tryExecute(() -> {})),
+        Named.of("acquire", lock -> lock.waiting(Duration.ZERO).acquire()),
+        Named.of("acquireAsync", lock -> lock.waiting(Duration.ZERO).acquireAsync().join()),
+        Named.of("acquire for a while", lock -> lock.waiting(little).acquire()),
+        Named.of("acquireAsync for a while", lock -> lock.waiting(little).acquireAsync().join()));
+  }
+
+  /** Those for a while never come to the front of the queue, so they never ask the broker. */
+  @ParameterizedTest
+  @MethodSource("acquires")
+  void soItIsByHandles(Consumer<LockHandle> acquire) {
+    whileOthersWaitInAnOutage(
+        context -> {
+          LockTemplate template = context.getBean(LockTemplate.class);
+          for (LockHandle lock :
+              List.of(template.mutex(onBroker.name()), template.semaphore(onBroker.name()))) {
+            assertThat(cause(catchThrowable(() -> acquire.accept(lock))))
+                .isInstanceOf(LockException.Unreachable.class);
+          }
+        });
+  }
+
+  private void whileOthersWaitInAnOutage(Consumer<ApplicationContext> test) {
+    onBroker
+        .application()
+        .withPropertyValues(
+            "spring.rabbitmq.host=" + proxy.host(),
+            "spring.rabbitmq.port=" + proxy.port(),
+            "amqp-locks.default-wait=120s")
+        .withBean(Work.class)
+        .run(
+            context -> {
+              AmqpLocks locks = context.getBean(AmqpLocks.class);
+              LockTemplate template = context.getBean(LockTemplate.class);
+              LockHandle mutex = template.mutex(onBroker.name());
+              LockHandle semaphore = template.semaphore(onBroker.name());
+              mutex.execute(() -> {});
+              semaphore.execute(() -> {});
+              proxy.refuse(true);
+              proxy.cut();
+              await().until(() -> locks.status().session() == Session.ENDED);
+              List<CompletableFuture<?>> waiters =
+                  List.of(mutex.acquireAsync(), semaphore.acquireAsync());
+              await().until(() -> locks.status().waiting() == 2);
+              test.accept(context);
+              assertThat(locks.status().waiting()).isEqualTo(2);
+              waiters.forEach(waiter -> waiter.cancel(true));
+            });
+  }
+
+  private static Throwable cause(Throwable thrown) {
+    return thrown instanceof CompletionException && thrown.getCause() != null
+        ? thrown.getCause()
+        : thrown;
+  }
+}
