@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Besides the exceptions of the work, each call throws {@link io.amqplocks.lock.LockException}
  * as {@link AmqpLock} says; then the work did not run. A lease that is lost meanwhile does not stop
- * the work: listen for {@link LeaseLostEvent}, or acquire a {@link Lease} and ask it.
+ * the work: it is logged at WARN. Listen for {@link LeaseLostEvent}, or acquire a {@link Lease} and
+ * ask it.
  */
 public final class LockHandle {
 

@@ -4,9 +4,10 @@ package io.amqplocks.spring;
  * What happens when the lease is lost while the guarded method runs, because the connection broke
  * or an operator took the lock away. Others may then acquire it and work at the same time.
  *
- * <p>In each case a {@link LeaseLostEvent} is published. Nothing undoes what the method did, not
- * even its transaction, which has been committed when the lease is checked. Where a late write
- * would do harm, let the resource check a {@link io.amqplocks.lock.FencingToken}.
+ * <p>In each case a {@link LeaseLostEvent} is published, and a WARN names the lock, the slot, the
+ * reason, how old the lease was, and the method. Nothing undoes what the method did, not even its
+ * transaction, which has been committed when the lease is checked. Where a late write would do
+ * harm, let the resource check a {@link io.amqplocks.lock.FencingToken}.
  */
 public enum OnLost {
   /** The method goes on, and its result counts. */

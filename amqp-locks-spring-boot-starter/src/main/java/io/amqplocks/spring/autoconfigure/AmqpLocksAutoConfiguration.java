@@ -11,6 +11,7 @@ import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.internal.catalog.LockCatalog;
 import io.amqplocks.spring.internal.lifecycle.LeaseLostEventPublisher;
 import io.amqplocks.spring.internal.lifecycle.LocksLifecycle;
+import io.amqplocks.spring.internal.lifecycle.LossLog;
 import io.amqplocks.spring.internal.lifecycle.Reconnection;
 import io.amqplocks.spring.internal.setup.SemaphoreSetup;
 import io.amqplocks.spring.internal.template.CatalogResolver;
@@ -130,6 +131,12 @@ public final class AmqpLocksAutoConfiguration {
   @ConditionalOnMissingBean
   Reconnection amqpLocksReconnection(AmqpLocks locks) {
     return new Reconnection(locks, Duration.ofSeconds(5));
+  }
+
+  @Bean
+  @ConditionalOnMissingBean
+  LossLog amqpLocksLossLog() {
+    return new LossLog();
   }
 
   @Bean

@@ -11,6 +11,7 @@ import io.amqplocks.spring.internal.guard.MissingSemaphores;
 import io.amqplocks.spring.internal.guard.MisspelledNames;
 import io.amqplocks.spring.internal.guard.TooManyPermits;
 import io.amqplocks.spring.internal.guard.UnguardedRunListener;
+import io.amqplocks.spring.internal.lifecycle.LossLog;
 import io.amqplocks.spring.internal.setup.SemaphoreSetup;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -36,13 +37,15 @@ class GuardConfiguration {
       LockCatalog catalog,
       AmqpLocksProperties properties,
       ObjectProvider<UnguardedRunListener> unguarded,
+      LossLog losses,
       ConfigurableListableBeanFactory beans) {
     return new GuardedMethods(
         catalog,
         beans::resolveEmbeddedValue,
         new BeanFactoryResolver(beans),
         properties.annotations().onUnavailable(),
-        lock -> unguarded.orderedStream().forEach(each -> each.ranWithout(lock)));
+        lock -> unguarded.orderedStream().forEach(each -> each.ranWithout(lock)),
+        losses);
   }
 
   @Bean

@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class AsyncLeases {
 
+  private final GuardedMethod method;
   private final List<LockRequest> requests;
   private final ReentrantLock lock = new ReentrantLock();
   private final Deque<HeldLock> leases = new ArrayDeque<>();
@@ -33,7 +34,8 @@ final class AsyncLeases {
   private @Nullable CompletableFuture<Lease> attempt;
   private boolean ended;
 
-  AsyncLeases(List<LockRequest> requests) {
+  AsyncLeases(GuardedMethod method, List<LockRequest> requests) {
+    this.method = method;
     this.requests = requests;
   }
 
@@ -49,7 +51,7 @@ final class AsyncLeases {
 
   /** Acquires them on this thread, which waits. */
   @Nullable MissedLock acquireHere() {
-    return SynchronousCall.acquire(requests, leases);
+    return SynchronousCall.acquire(method, requests, leases);
   }
 
   private void next(int index) {
@@ -102,6 +104,7 @@ final class AsyncLeases {
       BackgroundExecutor.run(lease::close);
       acquired.completeExceptionally(new CancellationException("The call was cancelled"));
     } else {
+      method.acquired(lease);
       next(index + 1);
     }
   }
@@ -159,6 +162,6 @@ final class AsyncLeases {
     if (under != null) {
       under.cancel(true);
     }
-    HeldLock.close(all);
+    method.release(all);
   }
 }

@@ -27,7 +27,7 @@ final class CompletionStageCall implements AsyncCall.Locks {
     this.method = method;
     // Goes on after this thread has left the chain of interceptors.
     this.call = (ProxyMethodInvocation) ((ProxyMethodInvocation) call).invocableClone();
-    leases = new AsyncLeases(method.requests(call, locks));
+    leases = new AsyncLeases(method, method.requests(call, locks));
     asyncCall = new AsyncCall<>(this);
   }
 

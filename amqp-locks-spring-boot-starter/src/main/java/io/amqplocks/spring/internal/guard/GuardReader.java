@@ -10,6 +10,7 @@ import io.amqplocks.spring.OnLost;
 import io.amqplocks.spring.OnUnavailable;
 import io.amqplocks.spring.SemaphoreGuarded;
 import io.amqplocks.spring.internal.catalog.LockCatalog;
+import io.amqplocks.spring.internal.lifecycle.LossLog;
 import io.amqplocks.spring.internal.naming.FamilyId;
 import java.lang.reflect.Method;
 import java.time.Duration;
@@ -34,25 +35,29 @@ final class GuardReader {
   private final @Nullable BeanResolver beans;
   private final OnUnavailable onUnavailable;
   private final Consumer<LockId> unguarded;
+  private final LossLog losses;
 
   /**
    * A reader of annotations.
    *
    * @param onUnavailable what counts where an annotation does not say
    * @param unguarded is told of each call that runs without a lock
+   * @param losses logs leases that are lost while a method works
    */
   GuardReader(
       LockCatalog catalog,
       StringValueResolver placeholders,
       @Nullable BeanResolver beans,
       OnUnavailable onUnavailable,
-      Consumer<LockId> unguarded) {
+      Consumer<LockId> unguarded,
+      LossLog losses) {
     this.catalog = catalog;
     this.placeholders = placeholders;
     this.beans = beans;
     this.onUnavailable =
         onUnavailable == OnUnavailable.DEFAULT ? OnUnavailable.WAIT : onUnavailable;
     this.unguarded = unguarded;
+    this.losses = losses;
   }
 
   /**
@@ -85,7 +90,7 @@ final class GuardReader {
                           i == injected && injection.token() >= 0))
               .toList();
       return new GuardedMethod(
-          where, guards, mode, injection, injected, emptyResult(mode, method, targetClass));
+          where, guards, mode, injection, injected, emptyResult(mode, method, targetClass), losses);
     } catch (LockException.Invalid | IllegalArgumentException e) {
       throw new GuardedMethodException(
           where + " has a wrong lock annotation: " + e.getMessage(), e);

@@ -2,10 +2,13 @@ package io.amqplocks.spring.internal.guard;
 
 import static java.util.Objects.requireNonNull;
 
+import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.spring.LockOperations;
 import io.amqplocks.spring.OnLost;
+import io.amqplocks.spring.internal.lifecycle.LossLog;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import org.aopalliance.intercept.MethodInvocation;
@@ -32,6 +35,7 @@ final class GuardedMethod {
   private final Injection injection;
   private final int injected;
   private final @Nullable Object emptyResult;
+  private final LossLog losses;
   private final boolean dependsOnCall;
   private final boolean watchesLoss;
   private volatile @Nullable List<LockRequest> always;
@@ -45,6 +49,7 @@ final class GuardedMethod {
    * @param injection the parameters that are filled in
    * @param injected the index of the guard whose lease is filled in
    * @param emptyResult what a skipped call returns
+   * @param losses logs leases that are lost while the method works
    */
   GuardedMethod(
       String where,
@@ -52,13 +57,15 @@ final class GuardedMethod {
       ExecutionMode mode,
       Injection injection,
       int injected,
-      @Nullable Object emptyResult) {
+      @Nullable Object emptyResult,
+      LossLog losses) {
     this.where = where;
     this.guards = List.copyOf(guards);
     this.mode = mode;
     this.injection = injection;
     this.injected = injected;
     this.emptyResult = emptyResult;
+    this.losses = losses;
     dependsOnCall = guards.stream().anyMatch(Guard::dependsOnCall);
     watchesLoss = guards.stream().anyMatch(guard -> guard.onLost() != OnLost.NOTIFY);
   }
@@ -107,6 +114,20 @@ final class GuardedMethod {
         .filter(request -> result.isEmpty() || !result.get(result.size() - 1).isSameLock(request))
         .forEachOrdered(result::add);
     return List.copyOf(result);
+  }
+
+  /** A call has acquired that lease. */
+  void acquired(Lease lease) {
+    losses.begins(lease, where);
+  }
+
+  /** Gives all locks of a call back. */
+  void release(Collection<HeldLock> all) {
+    try {
+      HeldLock.close(all);
+    } finally {
+      all.forEach(held -> losses.ends(held.lease()));
+    }
   }
 
   /** The arguments to run the method with. */

@@ -4,6 +4,7 @@ import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.GuardedMethodException;
 import io.amqplocks.spring.OnUnavailable;
 import io.amqplocks.spring.internal.catalog.LockCatalog;
+import io.amqplocks.spring.internal.lifecycle.LossLog;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Map;
@@ -31,7 +32,7 @@ public final class GuardedMethods {
   /** Resolves placeholders by that resolver, and beans in keys by the other one. */
   public GuardedMethods(
       LockCatalog catalog, StringValueResolver placeholders, @Nullable BeanResolver beans) {
-    this(catalog, placeholders, beans, OnUnavailable.WAIT, lock -> {});
+    this(catalog, placeholders, beans, OnUnavailable.WAIT, lock -> {}, new LossLog());
   }
 
   /**
@@ -39,15 +40,17 @@ public final class GuardedMethods {
    *
    * @param onUnavailable what counts where an annotation does not say
    * @param unguarded is told of each call that runs without a lock
+   * @param losses logs leases that are lost while a method works
    */
   public GuardedMethods(
       LockCatalog catalog,
       StringValueResolver placeholders,
       @Nullable BeanResolver beans,
       OnUnavailable onUnavailable,
-      Consumer<LockId> unguarded) {
+      Consumer<LockId> unguarded,
+      LossLog losses) {
     this.catalog = catalog;
-    reader = new GuardReader(catalog, placeholders, beans, onUnavailable, unguarded);
+    reader = new GuardReader(catalog, placeholders, beans, onUnavailable, unguarded, losses);
   }
 
   /**

@@ -52,7 +52,7 @@ final class ReactiveCall {
   }
 
   private Mono<AsyncLeases> leases() {
-    return Mono.fromSupplier(() -> new AsyncLeases(method.requests(call, locks)));
+    return Mono.fromSupplier(() -> new AsyncLeases(method, method.requests(call, locks)));
   }
 
   /**

@@ -1,5 +1,6 @@
 package io.amqplocks.spring.internal.guard;
 
+import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.spring.GuardedMethodException;
 import io.amqplocks.spring.LockOperations;
@@ -34,12 +35,12 @@ final class SynchronousCall {
     Deque<HeldLock> leases = new ArrayDeque<>(requests.size());
     MissedLock missed;
     try {
-      missed = acquire(requests, leases);
+      missed = acquire(method, requests, leases);
       if (missed == null) {
         return method.watchesLoss() ? watched(leases) : work(leases);
       }
     } finally {
-      HeldLock.close(leases);
+      method.release(leases);
     }
     return method.instead(missed, call);
   }
@@ -50,10 +51,13 @@ final class SynchronousCall {
    *
    * @throws LockException.Lost if one was lost while another was waited for
    */
-  static @Nullable MissedLock acquire(List<LockRequest> requests, Deque<HeldLock> into) {
+  static @Nullable MissedLock acquire(
+      GuardedMethod method, List<LockRequest> requests, Deque<HeldLock> into) {
     for (LockRequest each : requests) {
       try {
-        into.push(new HeldLock(each, each.acquire()));
+        Lease lease = each.acquire();
+        into.push(new HeldLock(each, lease));
+        method.acquired(lease);
       } catch (LockException failure) {
         Optional<MissedLock> missed = each.without(failure);
         if (missed.isPresent()) {

@@ -1,0 +1,146 @@
+package io.amqplocks.spring.internal.guard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
+import io.amqplocks.spring.LockTemplate;
+import io.amqplocks.spring.LocksOnBroker;
+import io.amqplocks.spring.MutexGuarded;
+import io.amqplocks.spring.SemaphoreGuarded;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Isolated;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import reactor.core.publisher.Mono;
+
+/** What an operator reads of a lease that was lost, where nothing else is configured. */
+@BrokerTest
+@Isolated
+@ExtendWith(OutputCaptureExtension.class)
+@Tag("defect-B4")
+class LossLogTest {
+
+  private static final String WHY = "for the test";
+
+  @AutoClose private final LocksOnBroker onBroker;
+
+  LossLogTest(Broker broker) {
+    onBroker = new LocksOnBroker(broker);
+  }
+
+  static class Work {
+    private final CountDownLatch begun = new CountDownLatch(2);
+    private final CountDownLatch end = new CountDownLatch(1);
+
+    boolean haveBothBegun() {
+      return begun.getCount() == 0;
+    }
+
+    void end() {
+      end.countDown();
+    }
+
+    private String untilTheEnd() {
+      begun.countDown();
+      try {
+        assertThat(end.await(30, TimeUnit.SECONDS)).isTrue();
+        return "done";
+      } catch (InterruptedException e) {
+        throw new AssertionError(e);
+      }
+    }
+
+    @MutexGuarded(name = "${test.lock}", key = "#id")
+    String mutex(int id) {
+      return untilTheEnd();
+    }
+
+    @SemaphoreGuarded(name = "${test.lock}", slots = 2)
+    Mono<String> semaphore() {
+      return Mono.fromSupplier(this::untilTheEnd);
+    }
+  }
+
+  private void application(Consumer<AssertableApplicationContext> test) {
+    onBroker.application().withBean(Work.class).run(test::accept);
+  }
+
+  private List<String> losses(CapturedOutput output) {
+    return output.getOut().lines().filter(line -> line.contains("Lost the lease")).toList();
+  }
+
+  @Test
+  void ofAGuardedMethodWithTheMethod(CapturedOutput output) {
+    application(
+        context -> {
+          AmqpLocks locks = context.getBean(AmqpLocks.class);
+          Work work = context.getBean(Work.class);
+          CompletableFuture<String> mutex = CompletableFuture.supplyAsync(() -> work.mutex(7));
+          CompletableFuture<String> semaphore =
+              CompletableFuture.supplyAsync(() -> work.semaphore().block());
+          await().until(work::haveBothBegun);
+          locks.leases().forEach(lease -> locks.revoke(lease.lock(), WHY));
+          await().until(() -> losses(output).size() == 2);
+          work.end();
+          assertThat(mutex.join() + semaphore.join()).isEqualTo("donedone");
+        });
+    assertThat(losses(output))
+        .hasSize(2)
+        .allSatisfy(line -> assertThat(line).contains("WARN", "after PT", "REVOKED (" + WHY + ")"))
+        .anySatisfy(
+            line ->
+                assertThat(line)
+                    .contains(
+                        "slot 1 of the mutex '" + onBroker.name() + ":7'",
+                        "while " + Work.class.getName() + ".mutex() worked under it"))
+        .anySatisfy(
+            line ->
+                assertThat(line)
+                    .contains(
+                        "of the token semaphore '" + onBroker.name() + "'",
+                        "while " + Work.class.getName() + ".semaphore() worked under it"));
+  }
+
+  @Test
+  void ofATemplateWithoutOne(CapturedOutput output) {
+    application(
+        context -> {
+          AmqpLocks locks = context.getBean(AmqpLocks.class);
+          Lease lease = context.getBean(LockTemplate.class).mutex(onBroker.name()).acquire();
+          locks.revoke(lease.lock(), WHY);
+          await().until(() -> losses(output).size() == 1);
+          assertThat(lease.verify()).isEqualTo(LeaseState.LOST);
+          lease.close();
+        });
+    assertThat(losses(output))
+        .singleElement()
+        .asString()
+        .contains("WARN", "slot 1 of the mutex '" + onBroker.name() + "'", "REVOKED")
+        .doesNotContain("worked under it");
+  }
+
+  @Test
+  void nothingOfOneThatIsReleased(CapturedOutput output) {
+    application(
+        context -> {
+          Work work = context.getBean(Work.class);
+          work.end();
+          assertThat(work.mutex(1)).isEqualTo("done");
+        });
+    assertThat(losses(output)).isEmpty();
+  }
+}
