@@ -5,6 +5,7 @@ import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.internal.async.AsyncExecution;
+import io.amqplocks.spring.internal.async.MinimumHold;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -26,6 +27,7 @@ public final class LockHandle {
 
   private final AmqpLock lock;
   private final Duration wait;
+  private final Duration atLeast;
 
   /**
    * A handle of that lock.
@@ -33,8 +35,13 @@ public final class LockHandle {
    * @param wait how long calls wait for it, unless they say otherwise
    */
   public LockHandle(AmqpLock lock, Duration wait) {
+    this(lock, wait, Duration.ZERO);
+  }
+
+  private LockHandle(AmqpLock lock, Duration wait, Duration atLeast) {
     this.lock = lock;
     this.wait = wait;
+    this.atLeast = atLeast;
   }
 
   /** Which lock it is. */
@@ -44,12 +51,28 @@ public final class LockHandle {
 
   /** A handle of this lock whose calls wait for that long at most. */
   public LockHandle waiting(Duration atMost) {
-    return new LockHandle(lock, atMost);
+    return new LockHandle(lock, atMost, atLeast);
+  }
+
+  /**
+   * A handle of this lock whose leases are kept until that time since they were acquired is over, if
+   * they are closed earlier: see {@link MutexGuarded#holdAtLeast}. To close a lease does not wait for
+   * that.
+   *
+   * @throws io.amqplocks.lock.LockException.Invalid if the time is negative
+   */
+  public LockHandle holdAtLeast(Duration time) {
+    if (time.isNegative()) {
+      throw new LockException.Invalid(
+          "The time to hold %s at least is negative: %s; use zero or more"
+              .formatted(lock.id(), time));
+    }
+    return new LockHandle(lock, wait, time);
   }
 
   /** A handle of this lock whose leases have fencing tokens: see {@link AmqpLock#fenced()}. */
   public LockHandle fenced() {
-    return new LockHandle(lock.fenced(), wait);
+    return new LockHandle(lock.fenced(), wait, atLeast);
   }
 
   /**
@@ -60,7 +83,7 @@ public final class LockHandle {
    *     tokens have them
    */
   public LockHandle withPriority(int priority) {
-    return new LockHandle(lock.withPriority(priority), wait);
+    return new LockHandle(lock.withPriority(priority), wait, atLeast);
   }
 
   /**
@@ -68,7 +91,7 @@ public final class LockHandle {
    * second: see {@link AmqpLock#unfair()}.
    */
   public LockHandle unfair() {
-    return new LockHandle(lock.unfair(), wait);
+    return new LockHandle(lock.unfair(), wait, atLeast);
   }
 
   /**
@@ -76,7 +99,7 @@ public final class LockHandle {
    * see {@link AmqpLock#failFast()}.
    */
   public LockHandle failFast() {
-    return new LockHandle(lock.failFast(), wait);
+    return new LockHandle(lock.failFast(), wait, atLeast);
   }
 
   /**
@@ -87,7 +110,7 @@ public final class LockHandle {
    *     AmqpLock#MAX_PERMITS}, or above 1 and the lock is not a semaphore
    */
   public LockHandle withPermits(int permits) {
-    return new LockHandle(lock.withPermits(permits), wait);
+    return new LockHandle(lock.withPermits(permits), wait, atLeast);
   }
 
   /**
@@ -183,7 +206,7 @@ public final class LockHandle {
    */
   public Lease acquire() {
     try {
-      return lock.acquire(wait);
+      return MinimumHold.of(lock.acquire(wait), atLeast);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new LockException.Interrupted("Interrupted while waiting for " + lock.id());
@@ -197,7 +220,7 @@ public final class LockHandle {
    */
   public CompletableFuture<Lease> acquireAsync() {
     try {
-      return lock.acquireAsync(wait);
+      return MinimumHold.of(lock.acquireAsync(wait), atLeast);
     } catch (RuntimeException e) {
       return CompletableFuture.failedFuture(e);
     }
@@ -205,6 +228,6 @@ public final class LockHandle {
 
   /** Acquires the lock if it is free. The caller must close the lease. */
   public Optional<Lease> tryAcquire() {
-    return lock.tryAcquire();
+    return lock.tryAcquire().map(lease -> MinimumHold.of(lease, atLeast));
   }
 }

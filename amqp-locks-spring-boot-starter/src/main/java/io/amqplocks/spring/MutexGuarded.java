@@ -12,7 +12,8 @@ import java.lang.annotation.Target;
  * whole system. The mutex is released when the work ends, however it ends.
  *
  * <pre>{@code
- * @MutexGuarded(name = "nightly-report", onBusy = OnBusy.SKIP)    // the first one writes it
+ * @Scheduled(cron = "0 0 3 * * *")                                // in all processes: the first
+ * @MutexGuarded(name = "nightly-report", onBusy = OnBusy.SKIP, holdAtLeast = "1m") // writes it
  * void report()
  *
  * @MutexGuarded(name = "order", key = "#id", maxWait = "2s")      // one at a time for each order
@@ -62,6 +63,25 @@ public @interface MutexGuarded {
    * wait.
    */
   String maxWait() default "";
+
+  /**
+   * How long the mutex is held at least, for example {@code 30s}, counted from when it was acquired.
+   * If the method ends earlier, its caller does not wait; the mutex is released when the time is
+   * over, however the method ended. Placeholders are resolved. The default, an empty text, releases
+   * it at the end of the method.
+   *
+   * <p>It is for work that is to be done once, by whichever process comes first, and takes less time
+   * than the processes are apart, such as a {@code @Scheduled} method with {@link OnBusy#SKIP}. Make
+   * it longer than the difference of the processes' clocks and the delays of their schedulers, and
+   * shorter than the schedule's period.
+   *
+   * <p>Meanwhile the lease is verified and reported as held as any other is. A graceful shutdown
+   * waits until the time is over, but no longer than {@code amqp-locks.shutdown-timeout}, 5 s by
+   * default. A crash, or the loss of the lease, ends it early: the broker frees the mutex at once,
+   * and another process may do the work again. It does not apply to a call that did not begin its
+   * work, as because another lock of the method was busy.
+   */
+  String holdAtLeast() default "";
 
   /** What to do when the mutex is held by others. */
   OnBusy onBusy() default OnBusy.WAIT;

@@ -192,6 +192,13 @@ public @interface SemaphoreGuarded {
    */
   String maxWait() default "";
 
+  /**
+   * How long the slot is held at least, for example {@code 10s}, counted from when it was acquired:
+   * see {@link MutexGuarded#holdAtLeast}. It limits how often the method is called, too: with five
+   * slots of one second each, five times a second.
+   */
+  String holdAtLeast() default "";
+
   /** What to do when no slot is free. */
   OnBusy onBusy() default OnBusy.WAIT;
 

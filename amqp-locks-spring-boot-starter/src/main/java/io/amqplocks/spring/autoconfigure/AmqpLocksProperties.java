@@ -42,7 +42,8 @@ import org.springframework.boot.context.properties.bind.Name;
  * @param defaultWait How long to wait for a busy lock unless the lock's own setting or the caller
  *     says otherwise.
  * @param shutdownTimeout How long to wait at shutdown for leases that are still held when Spring
- *     has stopped all work that it manages. Then they are released.
+ *     has stopped all work that it manages, also those that holdAtLeast keeps. Then they are
+ *     released.
  * @param semaphoreAlgorithm How the broker keeps semaphores, unless a property of their own or an
  *     annotation says otherwise. By default tokens.
  * @param semaphoreQueueType Type of the queues for the tokens of semaphores without a queue type of

@@ -1,7 +1,9 @@
 package io.amqplocks.spring.internal.async;
 
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -31,6 +33,15 @@ public final class BackgroundExecutor {
       new ThreadPoolExecutor(
           0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), threads("result"));
 
+  /** Only starts tasks of the other pools, so one thread is enough. */
+  private static final ScheduledThreadPoolExecutor TIMER =
+      new ScheduledThreadPoolExecutor(1, threads("timer"));
+
+  static {
+    TIMER.setKeepAliveTime(10, TimeUnit.SECONDS);
+    TIMER.allowCoreThreadTimeOut(true);
+  }
+
   private BackgroundExecutor() {}
 
   private static ThreadPoolExecutor pool(String purpose) {
@@ -53,6 +64,11 @@ public final class BackgroundExecutor {
   /** Does the task soon: to release or verify leases. */
   public static void run(Runnable task) {
     RELEASES.execute(task);
+  }
+
+  /** Does the task after that time: to release a lease. */
+  public static void runAfter(Duration time, Runnable task) {
+    var unused = TIMER.schedule(() -> run(task), time.toNanos(), TimeUnit.NANOSECONDS);
   }
 
   /** Does the task soon. Its outcome is delivered elsewhere, as by {@link #deliver}. */

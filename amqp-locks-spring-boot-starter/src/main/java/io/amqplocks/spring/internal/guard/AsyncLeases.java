@@ -33,6 +33,7 @@ final class AsyncLeases {
   private final CompletableFuture<Optional<MissedLock>> acquired = new CompletableFuture<>();
   private @Nullable CompletableFuture<Lease> attempt;
   private boolean ended;
+  private volatile boolean worked;
 
   AsyncLeases(GuardedMethod method, List<LockRequest> requests) {
     this.method = method;
@@ -133,6 +134,11 @@ final class AsyncLeases {
     }
   }
 
+  /** The work begins under them. */
+  void workBegins() {
+    worked = true;
+  }
+
   /** Those that are held. */
   List<HeldLock> held() {
     lock.lock();
@@ -162,6 +168,6 @@ final class AsyncLeases {
     if (under != null) {
       under.cancel(true);
     }
-    method.release(all);
+    method.release(all, worked);
   }
 }

@@ -85,6 +85,7 @@ final class CompletionStageCall implements AsyncCall.Locks {
 
   @SuppressWarnings("unchecked") // what the method says that it returns
   private @Nullable CompletionStage<@Nullable Object> proceed() throws Throwable {
+    leases.workBegins();
     if (method.isInjected()) {
       call.setArguments(method.arguments(call, leases.held()));
     }

@@ -17,6 +17,7 @@ import java.util.function.UnaryOperator;
  * @param permits how many slots it holds at once, if there is no expression
  * @param permitsExpression the expression of that number, or blank
  * @param maxWait how long to wait, or blank
+ * @param holdAtLeast how long it is held at least, or blank
  * @param onBusy what to do when it is busy
  * @param onUnavailable what to do when the broker is unavailable
  * @param fallbackMethod what to call instead, or blank
@@ -30,6 +31,7 @@ record DeclaredLock(
     int permits,
     String permitsExpression,
     String maxWait,
+    String holdAtLeast,
     OnBusy onBusy,
     OnUnavailable onUnavailable,
     String fallbackMethod,
@@ -46,6 +48,7 @@ record DeclaredLock(
         1,
         "",
         resolve.apply(mutex.maxWait()),
+        resolve.apply(mutex.holdAtLeast()),
         mutex.onBusy(),
         mutex.onUnavailable(),
         mutex.fallbackMethod(),
@@ -64,6 +67,7 @@ record DeclaredLock(
         semaphore.permits(),
         resolve.apply(semaphore.permitsExpression()),
         resolve.apply(semaphore.maxWait()),
+        resolve.apply(semaphore.holdAtLeast()),
         semaphore.onBusy(),
         semaphore.onUnavailable(),
         semaphore.fallbackMethod(),
@@ -92,6 +96,7 @@ record DeclaredLock(
             || permits != other.permits
             || !permitsExpression.equals(other.permitsExpression)
             || !fallbackMethod.equals(other.fallbackMethod)
+            || !holdAtLeast.equals(other.holdAtLeast)
             || !maxWait.equals(other.maxWait));
   }
 }

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param key which of that name; null if there is only one
  * @param permits how many of its slots it wants at once
  * @param maxWait how long it waits for it; zero does not wait
+ * @param holdAtLeast how long it is held at least
  * @param priority of all who wait those with the highest are served first
  * @param fenced whether its lease has a token
  * @param fair whether those who wait in this process are served in the order of arrival
@@ -33,6 +34,7 @@ record Guard(
     @Nullable KeyExpression key,
     Permits permits,
     Duration maxWait,
+    Duration holdAtLeast,
     int priority,
     boolean fenced,
     boolean fair,
@@ -65,7 +67,7 @@ record Guard(
     } else {
       handle = keyed == null ? locks.semaphore(name) : locks.semaphore(name, keyed);
     }
-    handle = handle.waiting(maxWait);
+    handle = handle.waiting(maxWait).holdAtLeast(holdAtLeast);
     handle = wanted == 1 ? handle : handle.withPermits(wanted);
     handle = priority == 0 ? handle : handle.withPriority(priority);
     handle = fair ? handle : handle.unfair();

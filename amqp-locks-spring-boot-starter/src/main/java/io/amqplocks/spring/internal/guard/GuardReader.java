@@ -120,7 +120,7 @@ final class GuardReader {
         if (declared.get(i).contradicts(other)) {
           throw new IllegalArgumentException(
               ("it wants the %s by two keys, which may be equal and then are one lock, and says different"
-                      + " things of the two: give both the same onBusy, onUnavailable, fallbackMethod, onLost, permits and maxWait")
+                      + " things of the two: give both the same onBusy, onUnavailable, fallbackMethod, onLost, permits, holdAtLeast and maxWait")
                   .formatted(other.lock()));
         }
       }
@@ -191,6 +191,7 @@ final class GuardReader {
         key,
         permits,
         wait == null ? catalog.waitFor(id) : wait,
+        holdAtLeast(declared),
         declared.settings().priority(),
         declared.fenced() || needsToken,
         declared.fair(),
@@ -270,6 +271,18 @@ final class GuardReader {
       throw new IllegalArgumentException("maxWait must not be negative: " + declared.maxWait());
     }
     return wait;
+  }
+
+  private static Duration holdAtLeast(DeclaredLock declared) {
+    if (declared.holdAtLeast().isBlank()) {
+      return Duration.ZERO;
+    }
+    Duration time = DurationStyle.detectAndParse(declared.holdAtLeast());
+    if (time.isNegative()) {
+      throw new IllegalArgumentException(
+          "holdAtLeast must not be negative: " + declared.holdAtLeast());
+    }
+    return time;
   }
 
   private String resolve(String text) {

@@ -6,6 +6,7 @@ import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.spring.LockOperations;
 import io.amqplocks.spring.OnLost;
+import io.amqplocks.spring.internal.async.MinimumHold;
 import io.amqplocks.spring.internal.lifecycle.LossLog;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -118,15 +119,19 @@ final class GuardedMethod {
 
   /** A call has acquired that lease. */
   void acquired(Lease lease) {
-    losses.begins(lease, where);
+    losses.begins(MinimumHold.unwrapped(lease), where);
   }
 
-  /** Gives all locks of a call back. */
-  void release(Collection<HeldLock> all) {
+  /**
+   * Gives all locks of a call back.
+   *
+   * @param worked whether the method's work began
+   */
+  void release(Collection<HeldLock> all, boolean worked) {
     try {
-      HeldLock.close(all);
+      HeldLock.close(all, worked);
     } finally {
-      all.forEach(held -> losses.ends(held.lease()));
+      all.forEach(held -> losses.ends(MinimumHold.unwrapped(held.lease())));
     }
   }
 

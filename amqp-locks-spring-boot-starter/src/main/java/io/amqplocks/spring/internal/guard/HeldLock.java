@@ -5,6 +5,7 @@ import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LossReason;
 import io.amqplocks.spring.OnLost;
+import io.amqplocks.spring.internal.async.MinimumHold;
 import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
@@ -53,12 +54,20 @@ record HeldLock(LockRequest request, Lease lease) {
     return null;
   }
 
-  /** Gives all locks back, even if one of them fails. */
-  static void close(Iterable<HeldLock> all) {
+  /**
+   * Gives all locks back, even if one of them fails.
+   *
+   * @param worked whether work began under them; else none of them is kept for a minimum time
+   */
+  static void close(Iterable<HeldLock> all, boolean worked) {
     Throwable failure = null;
     for (HeldLock held : all) {
       try {
-        held.lease.close();
+        if (worked) {
+          held.lease.close();
+        } else {
+          MinimumHold.closeNow(held.lease);
+        }
       } catch (RuntimeException | Error e) {
         if (failure == null) {
           failure = e;

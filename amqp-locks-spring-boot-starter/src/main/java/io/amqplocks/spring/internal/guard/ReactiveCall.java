@@ -68,7 +68,11 @@ final class ReactiveCall {
   }
 
   private Publisher<Object> work(AsyncLeases leases) {
-    return proceeding(() -> call.invocableClone(method.arguments(call, leases.held())).proceed());
+    return proceeding(
+        () -> {
+          leases.workBegins();
+          return call.invocableClone(method.arguments(call, leases.held())).proceed();
+        });
   }
 
   private Publisher<Object> instead(Missed it) {

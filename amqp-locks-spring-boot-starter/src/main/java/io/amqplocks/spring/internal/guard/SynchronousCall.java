@@ -34,13 +34,15 @@ final class SynchronousCall {
     List<LockRequest> requests = method.requests(call, locks);
     Deque<HeldLock> leases = new ArrayDeque<>(requests.size());
     MissedLock missed;
+    boolean works = false;
     try {
       missed = acquire(method, requests, leases);
       if (missed == null) {
+        works = true;
         return method.watchesLoss() ? watched(leases) : work(leases);
       }
     } finally {
-      method.release(leases);
+      method.release(leases, works);
     }
     return method.instead(missed, call);
   }

@@ -17,8 +17,8 @@ import org.springframework.context.event.ContextClosedEvent;
  * last of all, in {@link Integer#MIN_VALUE}.
  *
  * <p>Work that Spring does not stop, such as a thread of the application's own, may still hold
- * leases then. New ones are refused, and those in hand have a while to be given back before they
- * are released.
+ * leases then, and leases may be kept for a minimum time ({@code holdAtLeast}). New ones are
+ * refused, and those in hand have a while to be given back before they are released.
  *
  * <p>A context that is only stopped or paused may be started again, which closed locks cannot; so
  * they are closed only when the context is.

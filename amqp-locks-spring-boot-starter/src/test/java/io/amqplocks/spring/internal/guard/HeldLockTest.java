@@ -33,6 +33,7 @@ class HeldLockTest {
             null,
             Permits.ONE,
             Duration.ZERO,
+            Duration.ZERO,
             0,
             false,
             true,
@@ -99,7 +100,7 @@ class HeldLockTest {
   void oneThatCannotBeClosedDoesNotKeepTheOthers() {
     HeldLock one = held(OnLost.NOTIFY, LeaseState.HELD, LeaseState.HELD);
     assertThatExceptionOfType(IllegalStateException.class)
-        .isThrownBy(() -> HeldLock.close(List.of(one, one, one)))
+        .isThrownBy(() -> HeldLock.close(List.of(one, one, one), true))
         .satisfies(e -> assertThat(e.getSuppressed()).hasSize(2));
     assertThat(asked).containsExactly("close", "close", "close");
   }

@@ -31,6 +31,9 @@ class WrongMethods {
   @MutexGuarded(name = "m", maxWait = "-1s")
   void negativeWait() {}
 
+  @MutexGuarded(name = "m", holdAtLeast = "-1s")
+  void negativeHold() {}
+
   @SuppressWarnings("UnusedMethod") // by reflection
   @MutexGuarded(name = "m")
   private void hidden() {}

@@ -1,0 +1,147 @@
+package io.amqplocks.spring.internal.async;
+
+import io.amqplocks.lock.FencingToken;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LossReason;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A lease that is kept for a minimum time. To close it earlier has it released when that time is
+ * over, and does not wait for that. Until then it is held and verified as any lease is.
+ *
+ * <p>Concurrency: whoever closes it first decides when it is released.
+ */
+public final class MinimumHold implements Lease {
+
+  private final Lease lease;
+  private final Duration atLeast;
+  private final AtomicBoolean closed = new AtomicBoolean();
+
+  private MinimumHold(Lease lease, Duration atLeast) {
+    this.lease = lease;
+    this.atLeast = atLeast;
+  }
+
+  /** That lease, kept for that time. */
+  public static Lease of(Lease lease, Duration atLeast) {
+    return atLeast.isZero() ? lease : new MinimumHold(lease, atLeast);
+  }
+
+  /** What that future brings, kept for that time. To cancel the result cancels the future. */
+  public static CompletableFuture<Lease> of(CompletableFuture<Lease> acquired, Duration atLeast) {
+    if (atLeast.isZero()) {
+      return acquired;
+    }
+    CompletableFuture<Lease> result = new CompletableFuture<>();
+    var unused = acquired.whenComplete((lease, failure) -> pass(lease, failure, atLeast, result));
+    var unusedToo = result.whenComplete((lease, failure) -> acquired.cancel(true));
+    return result;
+  }
+
+  private static void pass(
+      @Nullable Lease lease,
+      @Nullable Throwable failure,
+      Duration atLeast,
+      CompletableFuture<Lease> result) {
+    if (lease == null) {
+      result.completeExceptionally(
+          failure == null ? new IllegalStateException("No lease") : AsyncCall.unwrapped(failure));
+    } else if (!result.complete(of(lease, atLeast))) {
+      BackgroundExecutor.run(lease::close);
+    }
+  }
+
+  /** The lease as the core knows it. */
+  public static Lease unwrapped(Lease lease) {
+    return lease instanceof MinimumHold kept ? kept.lease : lease;
+  }
+
+  /** Releases that lease now, since no work was begun under it. */
+  public static void closeNow(Lease lease) {
+    if (!(lease instanceof MinimumHold kept)) {
+      lease.close();
+    } else if (kept.closed.compareAndSet(false, true)) {
+      kept.lease.close();
+    }
+  }
+
+  @Override
+  public void close() {
+    if (closed.compareAndSet(false, true)) {
+      Duration left = atLeast.minus(lease.age());
+      if (left.isNegative() || left.isZero()) {
+        lease.close();
+      } else {
+        BackgroundExecutor.runAfter(left, lease::close);
+      }
+    }
+  }
+
+  @Override
+  public LockId lock() {
+    return lease.lock();
+  }
+
+  @Override
+  public int slot() {
+    return lease.slot();
+  }
+
+  @Override
+  public int permits() {
+    return lease.permits();
+  }
+
+  @Override
+  public FencingToken fencingToken() {
+    return lease.fencingToken();
+  }
+
+  @Override
+  public Optional<FencingToken> fencingTokenIfAny() {
+    return lease.fencingTokenIfAny();
+  }
+
+  @Override
+  public List<FencingToken> fencingTokens() {
+    return lease.fencingTokens();
+  }
+
+  @Override
+  public LeaseState state() {
+    return lease.state();
+  }
+
+  @Override
+  public LeaseState verify() {
+    return lease.verify();
+  }
+
+  @Override
+  public Optional<LossReason> lossReason() {
+    return lease.lossReason();
+  }
+
+  @Override
+  public CompletionStage<LossReason> whenLost() {
+    return lease.whenLost();
+  }
+
+  @Override
+  public Duration age() {
+    return lease.age();
+  }
+
+  @Override
+  public String toString() {
+    return lease + ", kept for " + atLeast;
+  }
+}
