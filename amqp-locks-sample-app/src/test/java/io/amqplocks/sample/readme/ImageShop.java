@@ -84,6 +84,8 @@ public final class ImageShop {
   public static final class Table {
 
     private final List<Long> written = new CopyOnWriteArrayList<>();
+    private final AtomicInteger migrations = new AtomicInteger();
+    private final AtomicInteger removals = new AtomicInteger();
 
     public void write(long token) {
       written.add(token);
@@ -91,6 +93,22 @@ public final class ImageShop {
 
     List<Long> written() {
       return written;
+    }
+
+    public void migrate() {
+      migrations.incrementAndGet();
+    }
+
+    public void removeOld() {
+      removals.incrementAndGet();
+    }
+
+    int migrations() {
+      return migrations.get();
+    }
+
+    int removals() {
+      return removals.get();
     }
   }
 
@@ -103,6 +121,19 @@ public final class ImageShop {
     Mono<Invoice> invoice(Order order);
 
     void report(@Nullable FencingToken token);
+  }
+
+  /** Has the methods of the page about Spring. */
+  public interface Shop {
+    Receipt process(Image image);
+
+    void uploadAll(List<Image> images);
+
+    void migrate();
+
+    void cleanUp();
+
+    boolean useTemplate(Image image);
   }
 
   /** Runs a snippet of statements. */

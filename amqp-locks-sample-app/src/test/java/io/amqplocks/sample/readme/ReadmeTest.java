@@ -14,6 +14,7 @@ import io.amqplocks.sample.readme.ImageShop.Invoice;
 import io.amqplocks.sample.readme.ImageShop.Order;
 import io.amqplocks.sample.readme.ImageShop.Receipt;
 import io.amqplocks.sample.readme.ImageShop.Server;
+import io.amqplocks.sample.readme.ImageShop.Shop;
 import io.amqplocks.sample.readme.ImageShop.Statements;
 import io.amqplocks.sample.readme.ImageShop.Table;
 import io.amqplocks.spring.autoconfigure.AmqpLocksProperties;
@@ -61,6 +62,7 @@ import org.w3c.dom.Element;
 class ReadmeTest {
 
   private static final String README = "README.md";
+  private static final String SPRING = "docs/SPRING.md";
   private static final String SAMPLE = "amqp-locks-sample-app/README.md";
 
   private static final Duration LONG = Duration.ofSeconds(30);
@@ -105,6 +107,11 @@ class ReadmeTest {
             "more-guarded-methods",
             "plain-java");
     assertThat(sample.names()).containsExactly("testcontainers-test");
+    Snippets spring = new Snippets(SPRING);
+    assertThat(spring.names())
+        .containsExactlyInAnyOrder(
+            "fallback", "self-invocation", "migration", "scheduled", "template");
+    assertThat(spring.nameless()).isEmpty();
     assertThat(readme.nameless()).isEmpty();
     assertThat(sample.nameless()).isEmpty();
   }
@@ -236,6 +243,72 @@ class ReadmeTest {
     }
   }
 
+  @Test
+  void whatThePageAboutSpringShows() throws Exception {
+    Snippets page = new Snippets(SPRING);
+    String source =
+        """
+        package application;
+
+        import io.amqplocks.lock.LockException;
+        import io.amqplocks.sample.readme.ImageShop.*;
+        import io.amqplocks.spring.*;
+        import java.time.Duration;
+        import java.util.List;
+        import org.slf4j.Logger;
+        import org.slf4j.LoggerFactory;
+        import org.springframework.boot.context.event.ApplicationReadyEvent;
+        import org.springframework.context.event.EventListener;
+        import org.springframework.scheduling.annotation.Scheduled;
+
+        public class Snippet implements Shop {
+
+          private static final Logger log = LoggerFactory.getLogger(Snippet.class);
+
+          private final Server server;
+          private final Backlog backlog;
+          private final Table table;
+          private final LockTemplate locks;
+
+          public Snippet(Server server, Backlog backlog, Table table, LockTemplate locks) {
+            this.server = server;
+            this.backlog = backlog;
+            this.table = table;
+            this.locks = locks;
+          }
+
+        %s
+        %s
+        %s
+        %s
+
+          public boolean useTemplate(Image image) {
+        %s
+            return ran && receipt.from().equals("server");
+          }
+        }
+        """
+            .formatted(
+                page.text("fallback"),
+                page.text("self-invocation"),
+                page.text("migration"),
+                page.text("scheduled"),
+                page.text("template"));
+    try (var application = application(compiled(source))) {
+      Shop shop = application.getBean(Shop.class);
+      assertThat(table.migrations()).as("at startup").isEqualTo(1);
+      assertThat(shop.process(IMAGE)).isEqualTo(new Receipt("server"));
+      shop.uploadAll(List.of(IMAGE, IMAGE));
+      assertThat(server.stored()).hasSize(3);
+      assertThat(shop.useTemplate(IMAGE)).isTrue();
+      assertThat(table.removals()).isEqualTo(1);
+      // Two instances, one after the other, within the minimum hold.
+      shop.cleanUp();
+      shop.cleanUp();
+      assertThat(table.removals()).isEqualTo(2);
+    }
+  }
+
   /** Only compiled: it needs Docker. {@code NightlyReportTest} runs the same on a broker from here. */
   @Test
   void theTestToCopyCompiles() throws Exception {
@@ -313,7 +386,10 @@ class ReadmeTest {
         }
         """
             .formatted(readme.text("guarded-method"), readme.text("more-guarded-methods"));
-    Class<?> guarded = compiled(source);
+    return application(compiled(source));
+  }
+
+  private ConfigurableApplicationContext application(Class<?> guarded) throws Exception {
     return new SpringApplicationBuilder(Application.class)
         .web(WebApplicationType.NONE)
         .initializers(
