@@ -56,6 +56,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.io.FileSystemResource;
 import org.w3c.dom.Element;
+import org.w3c.dom.NodeList;
 
 /** What the READMEs tell users to write compiles, and does what they say. */
 @BrokerTest
@@ -127,6 +128,21 @@ class ReadmeTest {
                 "groupId", children(parent).get("groupId"),
                 "artifactId", children(pom).get("artifactId"),
                 "version", children(parent).get("version")));
+  }
+
+  @Test
+  void theBomHasTheModulesThatUsersDependOn() throws Exception {
+    Element bom = xml(Files.readString(Snippets.file("amqp-locks-bom/pom.xml")));
+    Element parent = xml(Files.readString(Snippets.file("pom.xml")));
+    assertThat(children(bom).get("version")).isEqualTo(children(parent).get("version"));
+    List<String> managed = new ArrayList<>();
+    NodeList dependencies = bom.getElementsByTagName("dependency");
+    for (int i = 0; i < dependencies.getLength(); i++) {
+      managed.add(children((Element) dependencies.item(i)).get("artifactId"));
+    }
+    assertThat(managed)
+        .containsExactlyInAnyOrder(
+            "amqp-locks-core", "amqp-locks-spring-boot-starter", "amqp-locks-test");
   }
 
   @Test
