@@ -54,7 +54,7 @@ public record Call(@Nullable LockId of, Duration bound, long end, Ticker ticker)
 
   /** The error for a step that found all channels of the connection in use. */
   LockException.Unanswered noChannel(String step) {
-    return new LockException.Unanswered(
+    return LockException.Unanswered.contended(
         "All channels of the connection are in use; cannot %s for %s now"
             .formatted(step, purpose()));
   }

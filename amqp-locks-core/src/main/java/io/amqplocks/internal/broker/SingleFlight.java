@@ -134,12 +134,17 @@ public final class SingleFlight<T> {
    * follows a failed one, or the pause before it lasts, this throws that failure at once.
    */
   public T getUnlessFailing(Call call, Callable<T> opening) {
+    requireNotFailing(call);
+    return get(call, opening);
+  }
+
+  /** Throws the failure of the last attempt, as long as no other one may begin or has ended. */
+  public void requireNotFailing(Call call) {
     Flight<T> present = current.get();
     Exception failure = present == null ? null : knownFailure(present);
     if (failure != null) {
       throw translation.apply(call, failure);
     }
-    return get(call, opening);
   }
 
   private @Nullable Exception knownFailure(Flight<T> present) {

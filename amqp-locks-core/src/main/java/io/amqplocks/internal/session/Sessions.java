@@ -82,6 +82,12 @@ public final class Sessions {
     }
   }
 
+  /** Throws the failure of the last attempt to connect, if that failed and no other has yet. */
+  public void requireNotFailing(Call call) {
+    requireNotClosed(call);
+    current.requireNotFailing(call);
+  }
+
   private Session open() throws IOException, TimeoutException {
     Connection connection = connector.open(role);
     Session session = new Session(connection, connector, background, threads, callTimeout, ticker);

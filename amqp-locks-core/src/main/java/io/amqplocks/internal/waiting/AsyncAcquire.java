@@ -42,6 +42,7 @@ final class AsyncAcquire {
   private volatile @Nullable LockException overdue;
   private @Nullable Future<?> timer;
   private boolean over;
+  private volatile boolean begun;
 
   AsyncAcquire(QueuedLock lock, AcquireDeadline deadline) {
     this.lock = lock;
@@ -85,11 +86,13 @@ final class AsyncAcquire {
 
   /** Called when the time for the wait and one call to the broker is over. */
   private void endWithoutWorker() {
+    String text =
+        "Nothing was heard of %s within the wait and one call timeout: RabbitMQ does not answer, or as many"
+                .formatted(lock.id())
+            + " calls as this client can make at once wait for its answers";
+    // A call that was not begun says nothing about the broker.
     LockException failure =
-        new LockException.Unanswered(
-            "Nothing was heard of %s within the wait and one call timeout: RabbitMQ does not answer, or as many"
-                    .formatted(lock.id())
-                + " calls as this client can make at once wait for its answers");
+        begun ? new LockException.Unanswered(text) : LockException.Unanswered.contended(text);
     failure.initLock(lock.id());
     overdue = failure;
     context.results().execute(() -> result.completeExceptionally(failure));
@@ -117,6 +120,7 @@ final class AsyncAcquire {
   }
 
   private void work() {
+    begun = true;
     int seen;
     do {
       seen = signals.get();
@@ -146,6 +150,12 @@ final class AsyncAcquire {
         leave(mine);
         succeed(lease.get());
       } else if (deadline.remaining() <= 0) {
+        Optional<HeldLease> last = lock.last(mine, deadline);
+        if (last.isPresent()) {
+          leave(mine);
+          succeed(last.get());
+          return;
+        }
         LockException end = deadline.end(mine.place().outage());
         boolean busy = end instanceof LockException.AcquireTimeout;
         fail(mine, busy ? Outcome.TIMEOUT : Outcome.ERROR, end);

@@ -177,6 +177,9 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
     AcquireAttempt attempted = begin();
     try {
       AcquireDeadline deadline = deadline(wait);
+      if (Thread.interrupted()) {
+        throw new InterruptedException("interrupted before an attempt for " + id);
+      }
       HeldLease lease =
           deadline.isImmediate()
               ? attempt().orElseThrow(() -> deadline.end(null))
@@ -196,6 +199,7 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
   }
 
   private HeldLease standInLine(AcquireDeadline deadline) throws InterruptedException {
+    requireNoOutage();
     WaitQueues.Ticket ticket =
         context.waitQueues.join(line(), variant, () -> new FrontWaiter(this), null);
     try {
@@ -217,8 +221,28 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
         return lease.get();
       }
       if (deadline.remaining() <= 0) {
-        throw deadline.end(ticket.place().outage());
+        return last(ticket, deadline).orElseThrow(() -> deadline.end(ticket.place().outage()));
       }
+    }
+  }
+
+  /**
+   * The last attempt of a waiter whose time is over before anybody had an answer. Only the broker
+   * can say whether the lock is busy.
+   */
+  Optional<HeldLease> last(WaitQueues.Ticket ticket, AcquireDeadline deadline) {
+    if (!ticket.place().isUnheard()) {
+      return Optional.empty();
+    }
+    Optional<HeldLease> lease = attempt();
+    deadline.busy();
+    return lease;
+  }
+
+  /** Throws the failure of the last attempt to connect, if the call is not to wait for the next. */
+  void requireNoOutage() {
+    if (variant.failFast) {
+      context.sessions.requireNotFailing(call());
     }
   }
 

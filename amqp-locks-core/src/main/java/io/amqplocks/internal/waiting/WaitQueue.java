@@ -47,6 +47,10 @@ final class WaitQueue {
   private final Alarm alarm;
   private long joined;
   private boolean asking;
+
+  /** How many attempts have ended with an answer of the broker. */
+  private long answers;
+
   private boolean due = true;
   private boolean closed;
   private long askAgainAt;
@@ -79,6 +83,7 @@ final class WaitQueue {
     private final boolean fair;
     private final boolean failFast;
     private final long since;
+    private final long answersAtJoin = answers;
     private final Condition condition = guard.newCondition();
     private final Runnable signal;
     private @Nullable BrokerGrant handed;
@@ -138,17 +143,15 @@ final class WaitQueue {
         unclaimed = null;
         return Step.takeOver(found);
       }
-      LockException broken = outage;
-      if (broken != null && failFast) {
-        return Step.fail(broken);
-      }
+      LockException broken = failFast ? outage : null;
       if (asking || !isFirst()) {
-        return Step.sleep(Long.MAX_VALUE);
+        return broken == null ? Step.sleep(Long.MAX_VALUE) : Step.fail(broken);
       }
       long left = askAgainAt - nanos.getAsLong();
       if (!due && left > 0) {
-        return Step.sleep(left);
+        return broken == null ? Step.sleep(left) : Step.fail(broken);
       }
+      // Also during an outage: otherwise nobody would find out that it is over.
       asking = true;
       due = false;
       return Step.TRY;
@@ -177,6 +180,7 @@ final class WaitQueue {
       try {
         asking = false;
         outage = met;
+        answers += met == null ? 1 : 0;
         if (met != null) {
           places.values().stream()
               .filter(place -> place.failFast)
@@ -185,6 +189,19 @@ final class WaitQueue {
         due |= again;
         askAgainAt = nanos.getAsLong() + pause;
         signalFirst();
+      } finally {
+        guard.unlock();
+      }
+    }
+
+    /**
+     * Whether another waiter has been asking the broker since before this one came, and nobody has
+     * had an answer meanwhile. Then this waiter cannot know that the lock is busy.
+     */
+    boolean isUnheard() {
+      guard.lock();
+      try {
+        return asking && answers == answersAtJoin;
       } finally {
         guard.unlock();
       }

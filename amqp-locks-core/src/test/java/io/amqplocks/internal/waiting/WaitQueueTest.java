@@ -487,4 +487,38 @@ class WaitQueueTest {
     patient.tried(false, LONG, null);
     assertThat(next(impatient)).as("it is over").isEqualTo(Action.SLEEP);
   }
+
+  @Test
+  void thoseWhoDoNotWaitFindOutThatAnOutageIsOver() {
+    LockException outage = new LockException.Unreachable("gone", null);
+    Variant impatient = new Variant(false, 0, true, 1, true);
+    Place first = waitQueue.join(impatient, signals::incrementAndGet);
+    Place second = waitQueue.join(impatient, signals::incrementAndGet);
+    assertThat(next(first)).isEqualTo(Action.TRY);
+    first.tried(false, 50, outage);
+    assertThat(next(first)).as("within the pause").isEqualTo(Action.FAIL);
+    assertThat(next(second)).isEqualTo(Action.FAIL);
+    now.addAndGet(50);
+    assertThat(next(second)).as("not the first").isEqualTo(Action.FAIL);
+    assertThat(next(first)).isEqualTo(Action.TRY);
+    first.tried(false, LONG, null);
+    assertThat(next(second)).isEqualTo(Action.SLEEP);
+  }
+
+  @Test
+  void nobodyHasHeardAnythingWhileTheFirstOneIsStillAsking() {
+    Place first = join(0);
+    assertThat(next(first)).isEqualTo(Action.TRY);
+    Place second = join(0);
+    assertThat(second.isUnheard()).isTrue();
+    first.tried(false, 50, new LockException.Unreachable("gone", null));
+    assertThat(second.isUnheard()).as("nobody asks").isFalse();
+    now.addAndGet(50);
+    assertThat(next(first)).isEqualTo(Action.TRY);
+    assertThat(second.isUnheard()).as("an outage was no answer").isTrue();
+    first.tried(false, 50, null);
+    now.addAndGet(50);
+    assertThat(next(first)).isEqualTo(Action.TRY);
+    assertThat(second.isUnheard()).as("the lock was busy").isFalse();
+  }
 }

@@ -129,8 +129,8 @@ public final class AmqpLocksAutoConfiguration {
 
   @Bean
   @ConditionalOnMissingBean
-  Reconnection amqpLocksReconnection(AmqpLocks locks) {
-    return new Reconnection(locks, Duration.ofSeconds(5));
+  Reconnection amqpLocksReconnection(AmqpLocks locks, SemaphoreSetup setup) {
+    return new Reconnection(locks, setup, Duration.ofSeconds(5));
   }
 
   @Bean

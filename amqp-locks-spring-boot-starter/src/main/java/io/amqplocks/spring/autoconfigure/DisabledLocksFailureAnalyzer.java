@@ -26,7 +26,7 @@ final class DisabledLocksFailureAnalyzer
   @Override
   protected @Nullable FailureAnalysis analyze(
       Throwable rootFailure, NoSuchBeanDefinitionException cause) {
-    boolean disabled = "false".equals(environment.getProperty("amqp-locks.enabled"));
+    boolean disabled = "false".equalsIgnoreCase(environment.getProperty("amqp-locks.enabled"));
     if (!disabled || !AmqpLocks.class.equals(cause.getBeanType())) {
       return null;
     }

@@ -2,6 +2,7 @@ package io.amqplocks.spring.internal.async;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.SynchronousQueue;
@@ -40,6 +41,7 @@ public final class BackgroundExecutor {
   static {
     TIMER.setKeepAliveTime(10, TimeUnit.SECONDS);
     TIMER.allowCoreThreadTimeOut(true);
+    TIMER.setRemoveOnCancelPolicy(true);
   }
 
   private BackgroundExecutor() {}
@@ -67,8 +69,8 @@ public final class BackgroundExecutor {
   }
 
   /** Does the task after that time: to release a lease. */
-  public static void runAfter(Duration time, Runnable task) {
-    var unused = TIMER.schedule(() -> run(task), time.toNanos(), TimeUnit.NANOSECONDS);
+  public static Future<?> runAfter(Duration time, Runnable task) {
+    return TIMER.schedule(() -> run(task), time.toNanos(), TimeUnit.NANOSECONDS);
   }
 
   /** Does the task soon. Its outcome is delivered elsewhere, as by {@link #deliver}. */

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -80,7 +81,9 @@ public final class MinimumHold implements Lease {
       if (left.isNegative() || left.isZero()) {
         lease.close();
       } else {
-        BackgroundExecutor.runAfter(left, lease::close);
+        Future<?> release = BackgroundExecutor.runAfter(left, lease::close);
+        // A lease that is gone, by an outage or with its application, must not be kept in memory.
+        var unused = lease.whenLost().thenRun(() -> release.cancel(false));
       }
     }
   }

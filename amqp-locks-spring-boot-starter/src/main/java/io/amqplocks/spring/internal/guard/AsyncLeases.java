@@ -4,6 +4,7 @@ import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.spring.internal.async.AsyncCall;
 import io.amqplocks.spring.internal.async.BackgroundExecutor;
+import io.amqplocks.spring.internal.async.MinimumHold;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -102,7 +103,7 @@ final class AsyncLeases {
       lock.unlock();
     }
     if (late) {
-      BackgroundExecutor.run(lease::close);
+      BackgroundExecutor.run(() -> MinimumHold.closeNow(lease));
       acquired.completeExceptionally(new CancellationException("The call was cancelled"));
     } else {
       method.acquired(lease);
@@ -123,7 +124,8 @@ final class AsyncLeases {
     Optional<MissedLock> missed;
     try {
       missed = each.without(known);
-    } catch (LockException e) {
+    } catch (RuntimeException | Error e) {
+      // Whatever it is: the call must end, and give back what it holds.
       acquired.completeExceptionally(e);
       return;
     }

@@ -77,10 +77,12 @@ public final class LifecycleMethodCheck
     }
     boolean closed = isClosed(definition, type);
     for (Method method : ReflectionUtils.getAllDeclaredMethods(type)) {
-      if (injected.contains(method) || isOneOf(creating, method)) {
+      // Who annotates a class does not mean its setters.
+      boolean isInjected = injected.contains(method) && !GuardAnnotations.isByClass(method);
+      if (isInjected || isOneOf(creating, method)) {
         refuseIfGuarded(method, type, Moment.CREATION);
       } else if (isOneOf(destroying, method)
-          || (closed && isCloser(method) && !GuardAnnotations.isByClass(method))) {
+          || (closed && isCloser(method, type) && !GuardAnnotations.isByClass(method))) {
         refuseIfGuarded(method, type, Moment.DESTRUCTION);
       }
     }
@@ -104,8 +106,10 @@ public final class LifecycleMethodCheck
         : name.equals(AbstractBeanDefinition.INFER_METHOD);
   }
 
-  private static boolean isCloser(Method method) {
-    return isOneOf(Set.of("close", "shutdown"), method);
+  private static boolean isCloser(Method method, Class<?> type) {
+    return ClassUtils.hasMethod(type, "close")
+        ? isOneOf(Set.of("close"), method)
+        : isOneOf(Set.of("shutdown"), method);
   }
 
   private static boolean isOneOf(Set<String> names, Method method) {

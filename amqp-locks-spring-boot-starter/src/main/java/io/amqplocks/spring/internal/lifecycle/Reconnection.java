@@ -3,6 +3,7 @@ package io.amqplocks.spring.internal.lifecycle;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LocksStatus.Session;
+import io.amqplocks.spring.internal.setup.SemaphoreSetup;
 import java.time.Duration;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -14,26 +15,34 @@ import org.springframework.context.SmartLifecycle;
 
 /**
  * Connects an idle application again after an outage. The next acquire would do so, but until then
- * its metric and its endpoint would say that there is no session, long after the broker is back.
+ * its metric and its endpoint would say that there is no session, long after the broker is back. So
+ * it does where the broker was away when the application started, and creates the semaphores that
+ * could not be created then.
  */
 public final class Reconnection implements SmartLifecycle {
 
   private static final Logger log = LoggerFactory.getLogger(Reconnection.class);
 
   private final AmqpLocks locks;
+  private final SemaphoreSetup setup;
   private final Duration period;
   private @Nullable ScheduledExecutorService thread;
 
   /** Looks after those locks, so often. */
-  public Reconnection(AmqpLocks locks, Duration period) {
+  public Reconnection(AmqpLocks locks, SemaphoreSetup setup, Duration period) {
     this.locks = locks;
+    this.setup = setup;
     this.period = period;
   }
 
   private void look() {
     try {
-      if (locks.status().session() == Session.ENDED) {
+      Session session = locks.status().session();
+      if (session == Session.ENDED || (session == Session.NOT_OPENED && setup.isUnfinished())) {
         locks.connect();
+      }
+      if (setup.isUnfinished() && locks.status().session() == Session.OPEN) {
+        setup.ensureAll();
       }
     } catch (LockException e) {
       log.debug("Not connected again yet: {}", e.getMessage());

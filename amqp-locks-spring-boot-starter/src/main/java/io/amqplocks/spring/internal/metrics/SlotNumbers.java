@@ -62,14 +62,22 @@ final class SlotNumbers {
     return known == null ? atSetup : OptionalInt.of(known);
   }
 
-  private void ask() {
+  private void ask(LockId id) {
     try {
-      for (LockId id : List.copyOf(numbers.keySet())) {
-        int now = locks.admin().semaphore(id).count();
+      int now = locks.status().session() == Session.OPEN ? locks.admin().semaphore(id).count() : -1;
+      if (now >= 0) {
         numbers.put(id, now);
       }
+    } catch (LockException.NotFound e) {
+      numbers.put(id, 0);
     } catch (LockException e) {
-      log.debug("The numbers of slots are not known anew: {}", e.getMessage());
+      log.debug("How many slots the {} has is not known anew: {}", id, e.getMessage());
+    }
+  }
+
+  private void ask() {
+    try {
+      List.copyOf(numbers.keySet()).forEach(this::ask);
     } finally {
       askedAt = System.nanoTime();
       asking.set(false);

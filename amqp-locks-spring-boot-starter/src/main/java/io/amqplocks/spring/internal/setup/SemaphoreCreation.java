@@ -34,11 +34,13 @@ final class SemaphoreCreation {
   /**
    * Creates or adopts the semaphore.
    *
+   * @param settled whether this process has looked at its number of slots before, which is now
+   *     another's to change
    * @return how many slots it has now
    * @throws LockConfigurationException if another number of slots is a failure
    * @throws LockException.Unanswered if it waited for another administrator for too long
    */
-  int create(SemaphoreSettings wanted) {
+  int create(SemaphoreSettings wanted, boolean settled) {
     SemaphoreAdmin semaphore = admin.semaphore(wanted.lock());
     int actual =
         unlessAdministered(
@@ -49,6 +51,9 @@ final class SemaphoreCreation {
                     : semaphore.createIfAbsent(wanted.slots()));
     if (wanted.isOfKey()) {
       keys.created(wanted.lock(), wanted.named());
+    }
+    if (settled) {
+      return actual;
     }
     if (actual != wanted.slots()) {
       return settle(wanted, semaphore, actual);

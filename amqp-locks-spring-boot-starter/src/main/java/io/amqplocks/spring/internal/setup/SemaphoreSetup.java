@@ -30,6 +30,8 @@ public final class SemaphoreSetup {
 
   private final LockCatalog catalog;
   private final int mostRemembered;
+  private volatile boolean forgot;
+  private volatile boolean unfinished;
   private final SemaphoreCreation creation;
   private final Map<LockId, SharedAttempt> attempts = new ConcurrentHashMap<>();
 
@@ -50,10 +52,12 @@ public final class SemaphoreSetup {
    * it is first used. What will not go away by itself, such as a missing permission, is thrown.
    */
   public void ensureAll() {
+    unfinished = false;
     for (LockId id : catalog.locks().stream().filter(catalog::isUsed).toList()) {
       try {
         ensure(id);
       } catch (LockException.Unreachable | LockException.Unanswered e) {
+        unfinished = true;
         if (SemaphoreCreation.isAdministered(e)) {
           log.warn(
               "The {} is created at first use, since it cannot be done now: {}", id, e.toString());
@@ -64,6 +68,11 @@ public final class SemaphoreSetup {
         }
       }
     }
+  }
+
+  /** Whether {@link #ensureAll} could not create all of them, since the broker was away. */
+  public boolean isUnfinished() {
+    return unfinished;
   }
 
   /**
@@ -87,7 +96,10 @@ public final class SemaphoreSetup {
         }
         attempt =
             attempts.computeIfAbsent(
-                id, same -> new SharedAttempt(same, () -> creation.create(wanted.get())));
+                id,
+                same ->
+                    new SharedAttempt(
+                        same, () -> creation.create(wanted.get(), isForgottenKey(id))));
       }
       try {
         done = attempt.join();
@@ -114,9 +126,15 @@ public final class SemaphoreSetup {
     return true;
   }
 
-  /** The next use of each key asks the broker once more. */
+  /** The next use of each key asks the broker once more, only for whether it is still there. */
   private void forgetKeys() {
+    forgot = true;
     attempts.entrySet().removeIf(each -> each.getValue().isDone() && createsAgain(each.getKey()));
+  }
+
+  /** It may also be a new key, whose number of slots somebody else chose; that is not settled then. */
+  private boolean isForgottenKey(LockId id) {
+    return forgot && createsAgain(id);
   }
 
   /** How many semaphores are remembered as created. */

@@ -56,6 +56,27 @@ class ReconnectionTest {
   }
 
   @Test
+  void anApplicationThatStartedWithoutItsBrokerIsConnectedWhenItComes() {
+    String images = onBroker.name();
+    broker.faults().kill();
+    onBroker
+        .application()
+        .withPropertyValues(
+            "amqp-locks.semaphores." + images + ".slots=3", "amqp-locks.call-timeout=1s")
+        .run(
+            context -> {
+              assertThat(context).hasNotFailed();
+              MeterRegistry registry = context.getBean(MeterRegistry.class);
+              assertThat(registry.get("amqp.locks.session").gauge().value()).isZero();
+              broker.faults().start();
+              await()
+                  .atMost(LONG)
+                  .until(() -> registry.get("amqp.locks.session").gauge().value() == 1);
+              await().atMost(LONG).until(() -> onBroker.tokens() == 3);
+            });
+  }
+
+  @Test
   void nothingIsOpenedThatNobodyNeeded() {
     onBroker
         .application()

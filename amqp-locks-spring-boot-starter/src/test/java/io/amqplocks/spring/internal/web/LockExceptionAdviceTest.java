@@ -35,6 +35,7 @@ import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 import org.springframework.web.context.WebApplicationContext;
 import org.springframework.web.reactive.config.EnableWebFlux;
+import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.servlet.config.annotation.EnableWebMvc;
 import reactor.core.publisher.Mono;
 
@@ -64,6 +65,12 @@ class LockExceptionAdviceTest {
     @MutexGuarded(name = "${test.lock}", maxWait = "0s")
     Mono<String> later() {
       return Mono.just("made");
+    }
+
+    @GetMapping("/translated")
+    String translated() {
+      throw new ResponseStatusException(
+          HttpStatus.CONFLICT, "being edited", new LockException.AcquireTimeout("busy"));
     }
 
     @GetMapping("/of/{album}")
@@ -194,6 +201,35 @@ class LockExceptionAdviceTest {
                     .hasBodyTextEqualTo(ofAlbum.lock() + " a:b");
               }
             });
+  }
+
+  @Test
+  void whatTheApplicationHasTranslatedStaysWithSpringMvc() {
+    mvc()
+        .run(
+            context ->
+                assertThat(get(context, "/translated"))
+                    .hasStatus(HttpStatus.CONFLICT)
+                    .doesNotContainHeader("Retry-After"));
+  }
+
+  @Test
+  void whatTheApplicationHasTranslatedStaysWithWebFlux() {
+    new ReactiveWebApplicationContextRunner()
+        .withConfiguration(configurations())
+        .withUserConfiguration(Flux.class, Reports.class)
+        .withPropertyValues(onBroker.properties())
+        .run(
+            context ->
+                WebTestClient.bindToApplicationContext((ApplicationContext) context)
+                    .build()
+                    .get()
+                    .uri("/translated")
+                    .exchange()
+                    .expectStatus()
+                    .isEqualTo(HttpStatus.CONFLICT)
+                    .expectHeader()
+                    .doesNotExist("Retry-After"));
   }
 
   @Test
