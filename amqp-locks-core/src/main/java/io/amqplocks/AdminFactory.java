@@ -23,7 +23,7 @@ import io.amqplocks.internal.tokens.admin.KeySweeping;
 import io.amqplocks.internal.tokens.admin.TokenAdministration;
 import io.amqplocks.internal.waiting.Claim;
 import io.amqplocks.internal.waiting.QueuedLock;
-import io.amqplocks.internal.waiting.QueuedLock.Variant;
+import io.amqplocks.internal.waiting.Variant;
 import io.amqplocks.internal.wakeup.WakeQueues;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;

@@ -18,7 +18,7 @@ import io.amqplocks.internal.waiting.Claim;
 import io.amqplocks.internal.waiting.NotifiedClaim;
 import io.amqplocks.internal.waiting.QueuedLock;
 import io.amqplocks.internal.waiting.QueuedLock.Kind;
-import io.amqplocks.internal.waiting.QueuedLock.Variant;
+import io.amqplocks.internal.waiting.Variant;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.LeaseSnapshot;
 import io.amqplocks.lock.LeaseState;
@@ -29,6 +29,7 @@ import io.amqplocks.lock.LossReason;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -228,6 +229,16 @@ public final class AmqpLocks implements AutoCloseable {
    */
   public void connect() {
     components.connect();
+  }
+
+  /**
+   * Why the last attempt to connect failed, while {@linkplain AmqpLock#failFast() calls that fail
+   * fast} would throw that without an attempt of their own. Empty otherwise: while connected, before
+   * the first attempt, and as soon as another attempt is due. Sends nothing to the broker and never
+   * blocks. An open connection whose broker is silent is not known to be an outage.
+   */
+  public Optional<LockException> outage() {
+    return components.outage();
   }
 
   /** The state of this {@code AmqpLocks}. Sends nothing to the broker and never blocks. */

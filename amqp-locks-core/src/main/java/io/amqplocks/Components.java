@@ -28,22 +28,31 @@ import io.amqplocks.internal.tokens.admin.TokenWithdrawals;
 import io.amqplocks.internal.waiting.QueuedLock.Context;
 import io.amqplocks.internal.waiting.ReleaseNotifier;
 import io.amqplocks.internal.waiting.WaitQueues;
+import io.amqplocks.lock.LeaseSnapshot;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockListener;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The parts of one {@link AmqpLocks}: creates and connects them, and closes them in the right
  * order.
  */
 final class Components {
+
+  private static final Logger log = LoggerFactory.getLogger(AmqpLocks.class);
+
+  /** How many locks a warning names. */
+  private static final int MOST_NAMED = 10;
 
   /** The time between two looks at the leases that are still held while closing. */
   private static final Duration LOOK_AGAIN = Duration.ofMillis(10);
@@ -206,6 +215,10 @@ final class Components {
     }
   }
 
+  Optional<LockException> outage() {
+    return sessions.failure(Call.onAll(callTimeout, Ticker.SYSTEM));
+  }
+
   Slots slots(LockId id) {
     return new Slots(id.name(), names, probe, slotCounts);
   }
@@ -238,6 +251,13 @@ final class Components {
         && System.nanoTime() - begin < patience.toNanos()
         && !Thread.currentThread().isInterrupted()) {
       LockSupport.parkNanos(LOOK_AGAIN.toNanos());
+    }
+    List<LeaseSnapshot> held = leases.views();
+    if (!held.isEmpty() && !patience.isZero()) {
+      log.warn(
+          "The shutdown waited {} for holders, and releases the leases that are left now: of {}",
+          patience,
+          held.stream().map(LeaseSnapshot::lock).distinct().limit(MOST_NAMED).toList());
     }
   }
 }

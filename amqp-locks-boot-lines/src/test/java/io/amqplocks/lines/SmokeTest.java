@@ -3,6 +3,7 @@ package io.amqplocks.lines;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.Lease;
 import io.amqplocks.spring.LockHandle;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.test.Broker;
@@ -35,12 +36,16 @@ class SmokeTest {
       assertThat(locks.admin().tokenSemaphore("images").count()).isEqualTo(2);
       assertThat(uploads.report()).isOne();
 
-      assertThat(
-              uploads.uploadFor(
-                  "a", () -> uploads.uploadFor("a", () -> uploads.uploadFor("a", () -> "now"))))
-          .isEqualTo("later");
-
       LockTemplate template = application.bean(LockTemplate.class);
+      LockHandle ofCustomer = template.semaphore("images", "a");
+      try (Lease one = ofCustomer.acquire();
+          Lease other = ofCustomer.acquire()) {
+        assertThat(uploads.uploadFor("a", () -> "now")).isEqualTo("later");
+        assertThat(one.slot()).isNotEqualTo(other.slot());
+      }
+      assertThat(uploads.uploadFor("a", () -> uploads.uploadFor("a", () -> "nested")))
+          .isEqualTo("nested");
+
       LockHandle report =
           BeanFactoryAnnotationUtils.qualifiedBeanOfType(
               application.context().getBeanFactory(), LockHandle.class, "report");

@@ -70,6 +70,24 @@ public interface AmqpLock {
   AmqpLock failFast();
 
   /**
+   * Returns a view of this lock whose leases are revoked when they have been held for that time,
+   * counted from when each was acquired. It is for callers that would rather have others go on than
+   * wait for a holder that hangs. By default a lease lasts until it is closed or lost.
+   *
+   * <p>This client revokes the lease by its own monotonic clock, whether or not the broker can be
+   * reached. The lease is then {@link LeaseState#LOST} by {@link LossReason.Cause#HOLD_LIMIT}, and
+   * the holder is notified as of any loss. After that its slots are released. <strong>Nothing stops
+   * the holder's code</strong>: the next holder may begin while it still runs. Where that would do
+   * harm, let the resource check the token of a {@link #fenced()} lease.
+   *
+   * <p>After a pause of the process that lasts beyond the limit, the first call of {@link
+   * Lease#state()} says LOST. In a machine that is suspended as a whole, the clock may stand still.
+   *
+   * @throws LockException.Invalid if the time is not above zero
+   */
+  AmqpLock holdAtMost(Duration time);
+
+  /**
    * Returns a view of this lock for calls that acquire that many slots at once, as one lease: all
    * of them or none. The default is 1.
    *

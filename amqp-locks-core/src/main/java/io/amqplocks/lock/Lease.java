@@ -12,7 +12,8 @@ import java.util.concurrent.CompletionStage;
  * released at once, as all are by {@link #close()}.
  *
  * <p>A lease belongs to no thread: any thread may call any method, and may close it. It has no time
- * to live. It lasts as long as the connection on which it was acquired.
+ * to live, unless {@link AmqpLock#holdAtMost} set one. It lasts as long as the connection on which it
+ * was acquired.
  *
  * <p>The broker decides who holds, and a holder can learn of a loss only after it happened. Check
  * {@link #state()} before a step that matters, listen by {@link #whenLost()}, and let a resource
@@ -64,8 +65,8 @@ public interface Lease extends AutoCloseable {
 
   /**
    * How sure the holder may be of the lease. This call costs nothing, sends nothing to the broker
-   * and never blocks. If the broker has not replied to anything for three heartbeats, this call
-   * makes the lease LOST.
+   * and never blocks. If the broker has not replied to anything for three heartbeats, or the time
+   * of {@link AmqpLock#holdAtMost} is over, this call makes the lease LOST.
    */
   LeaseState state();
 

@@ -32,7 +32,12 @@ public record LossReason(Cause cause, String detail) {
      * unacknowledged ({@code consumer_timeout}, 30 minutes by default), and the broker took it
      * back. RabbitMQ 4.3 does not give this reason; there the cause is {@link #REVOKED}.
      */
-    HELD_TOO_LONG
+    HELD_TOO_LONG,
+    /**
+     * The lease was held for as long as {@link AmqpLock#holdAtMost} allows. This client revoked it,
+     * by its own clock. The broker was in no doubt.
+     */
+    HOLD_LIMIT
   }
 
   @Override

@@ -103,6 +103,22 @@ class OutageLogTest {
   }
 
   @Test
+  void leasesThatAreCutShortByAShutdownAreNamed() throws Exception {
+    AmqpLocks locks = fixture.open(fixture.builder(through()).connectionName(fixture.prefix()));
+    Lease released = locks.mutex("released").acquire(Fixture.AT_ONCE);
+    Lease kept = locks.mutex("kept").acquire(Fixture.AT_ONCE);
+    released.close();
+    Thread closing =
+        new Thread(() -> locks.close(Duration.ofMillis(20)), "amqp-locks " + fixture.prefix());
+    closing.start();
+    closing.join(Fixture.AT_ONCE.plusSeconds(30).toMillis());
+    assertThat(kept.state()).isNotEqualTo(LeaseState.HELD);
+    assertThat(warnings.texts)
+        .containsExactly(
+            "The shutdown waited PT0.02S for holders, and releases the leases that are left now: of [mutex 'kept']");
+  }
+
+  @Test
   void connectingFailsWithWordsThatNameNoLock() {
     AmqpLocks locks = fixture.open(fixture.builder(through()));
     proxy.close();

@@ -113,6 +113,16 @@ class SilentBrokerTest {
         .matches(LockException::isOutage, "an outage");
     Future<Lease> connecting = threads.submit(() -> mutex.acquire(LONG));
 
+    await().until(() -> locks.status().waiting() == 1);
+    CompletableFuture<Lease> asynchronous = mutex.failFast().acquireAsync(LONG);
+    assertThat(locks.status().waiting()).as("in line").isEqualTo(1);
+    assertThat(asynchronous)
+        .failsWithin(CALL_TIMEOUT.dividedBy(2))
+        .withThrowableThat()
+        .havingCause()
+        .isInstanceOf(LockException.class)
+        .matches(failure -> ((LockException) failure).isOutage(), "an outage");
+
     List<Future<Duration>> calls = new ArrayList<>();
     for (int i = 0; i < 20; i++) {
       calls.add(threads.submit(() -> untilFailure(mutex.failFast())));

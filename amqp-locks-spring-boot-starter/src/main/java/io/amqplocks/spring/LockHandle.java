@@ -5,7 +5,13 @@ import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.internal.async.AsyncExecution;
+import io.amqplocks.spring.internal.async.CallerContext;
 import io.amqplocks.spring.internal.async.MinimumHold;
+import io.amqplocks.spring.internal.nesting.LeaseScope;
+import io.amqplocks.spring.internal.nesting.LockOwner;
+import io.amqplocks.spring.internal.nesting.NestedWork;
+import io.amqplocks.spring.internal.nesting.OuterLease;
+import io.amqplocks.spring.internal.nesting.Wanted;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -22,26 +28,64 @@ import org.jspecify.annotations.Nullable;
  * as {@link AmqpLock} says; then the work did not run. A lease that is lost meanwhile does not stop
  * the work: it is logged at WARN. Listen for {@link LeaseLostEvent}, or acquire a {@link Lease} and
  * ask it.
+ *
+ * <p>{@code execute} and {@code tryExecute} join the lease of a call on the same thread that they
+ * are part of, by an annotation or by these methods: see {@link SemaphoreGuarded}. They throw {@link
+ * io.amqplocks.lock.LockException.Invalid} if that has fewer permits, no fencing token, or a limit
+ * that ends before their minimum, and {@link io.amqplocks.lock.LockException.Lost} if it was lost.
+ * Leases that {@link #acquire}, {@link
+ * #tryAcquire} and {@link #acquireAsync} return belong to no thread. They neither join nor are
+ * joined, and neither are those of {@link #executeAsync}.
  */
 public final class LockHandle {
 
   private final AmqpLock lock;
   private final Duration wait;
   private final Duration atLeast;
+  private final @Nullable Duration atMost;
+  private final Nesting nesting;
 
   /**
-   * A handle of that lock.
+   * What decides whether nested calls can share a lease.
+   *
+   * @param owner where the lock comes from
+   * @param permits how many slots a lease has
+   * @param isFenced whether a lease has a fencing token
+   */
+  private record Nesting(Object owner, int permits, boolean isFenced) {
+    Nesting fenced() {
+      return new Nesting(owner, permits, true);
+    }
+
+    Nesting withPermits(int number) {
+      return new Nesting(owner, number, isFenced);
+    }
+  }
+
+  private record Identity(Object owner, LockId id) {}
+
+  /**
+   * A handle of that lock. Nested calls share a lease if they use this handle, or handles that were
+   * derived from it.
    *
    * @param wait how long calls wait for it, unless they say otherwise
    */
   public LockHandle(AmqpLock lock, Duration wait) {
-    this(lock, wait, Duration.ZERO);
+    this(lock, wait, LockOwner.of(lock));
   }
 
-  private LockHandle(AmqpLock lock, Duration wait, Duration atLeast) {
+  /** A handle of that lock of that owner. */
+  LockHandle(AmqpLock lock, Duration wait, Object owner) {
+    this(lock, wait, Duration.ZERO, null, new Nesting(owner, 1, false));
+  }
+
+  private LockHandle(
+      AmqpLock lock, Duration wait, Duration atLeast, @Nullable Duration atMost, Nesting nesting) {
     this.lock = lock;
     this.wait = wait;
     this.atLeast = atLeast;
+    this.atMost = atMost;
+    this.nesting = nesting;
   }
 
   /** Which lock it is. */
@@ -49,9 +93,18 @@ public final class LockHandle {
     return lock.id();
   }
 
+  /**
+   * What tells this lock from others in this process: equal for two handles of one lock of one
+   * {@code AmqpLocks}, however long they wait, and different otherwise. For code that, as the
+   * annotations do, has to know whether it holds a lock already.
+   */
+  public Object identity() {
+    return new Identity(nesting.owner(), lock.id());
+  }
+
   /** A handle of this lock whose calls wait for that long at most. */
-  public LockHandle waiting(Duration atMost) {
-    return new LockHandle(lock, atMost, atLeast);
+  public LockHandle waiting(Duration longest) {
+    return new LockHandle(lock, longest, atLeast, atMost, nesting);
   }
 
   /**
@@ -59,7 +112,8 @@ public final class LockHandle {
    * they are closed earlier: see {@link MutexGuarded#holdAtLeast}. To close a lease does not wait for
    * that.
    *
-   * @throws io.amqplocks.lock.LockException.Invalid if the time is negative
+   * @throws io.amqplocks.lock.LockException.Invalid if the time is negative, or not below that of
+   *     {@link #holdAtMost}
    */
   public LockHandle holdAtLeast(Duration time) {
     if (time.isNegative()) {
@@ -67,12 +121,38 @@ public final class LockHandle {
           "The time to hold %s at least is negative: %s; use zero or more"
               .formatted(lock.id(), time));
     }
-    return new LockHandle(lock, wait, time);
+    return requireLonger(new LockHandle(lock, wait, time, atMost, nesting));
+  }
+
+  /**
+   * A handle of this lock whose leases are revoked when they have been held for that time: see {@link
+   * AmqpLock#holdAtMost}. The revoked work goes on, while others may begin theirs.
+   *
+   * @throws io.amqplocks.lock.LockException.Invalid if the time is not above zero, or not above that
+   *     of {@link #holdAtLeast}
+   */
+  public LockHandle holdAtMost(Duration time) {
+    if (time.isNegative() || time.isZero()) {
+      // An injected lock is looked up later, and would say so only then.
+      throw new LockException.Invalid(
+          "The longest time to hold %s is %s; use more than zero".formatted(lock.id(), time));
+    }
+    return requireLonger(new LockHandle(lock.holdAtMost(time), wait, atLeast, time, nesting));
+  }
+
+  private static LockHandle requireLonger(LockHandle handle) {
+    Duration longest = handle.atMost;
+    if (longest != null && longest.compareTo(handle.atLeast) <= 0) {
+      throw new LockException.Invalid(
+          "The longest time to hold %s, %s, is not above the shortest, %s; make it longer"
+              .formatted(handle.lock.id(), longest, handle.atLeast));
+    }
+    return handle;
   }
 
   /** A handle of this lock whose leases have fencing tokens: see {@link AmqpLock#fenced()}. */
   public LockHandle fenced() {
-    return new LockHandle(lock.fenced(), wait, atLeast);
+    return new LockHandle(lock.fenced(), wait, atLeast, atMost, nesting.fenced());
   }
 
   /**
@@ -83,7 +163,7 @@ public final class LockHandle {
    *     tokens have them
    */
   public LockHandle withPriority(int priority) {
-    return new LockHandle(lock.withPriority(priority), wait, atLeast);
+    return new LockHandle(lock.withPriority(priority), wait, atLeast, atMost, nesting);
   }
 
   /**
@@ -91,7 +171,7 @@ public final class LockHandle {
    * second: see {@link AmqpLock#unfair()}.
    */
   public LockHandle unfair() {
-    return new LockHandle(lock.unfair(), wait, atLeast);
+    return new LockHandle(lock.unfair(), wait, atLeast, atMost, nesting);
   }
 
   /**
@@ -99,7 +179,7 @@ public final class LockHandle {
    * see {@link AmqpLock#failFast()}.
    */
   public LockHandle failFast() {
-    return new LockHandle(lock.failFast(), wait, atLeast);
+    return new LockHandle(lock.failFast(), wait, atLeast, atMost, nesting);
   }
 
   /**
@@ -110,7 +190,8 @@ public final class LockHandle {
    *     AmqpLock#MAX_PERMITS}, or above 1 and the lock is not a semaphore
    */
   public LockHandle withPermits(int permits) {
-    return new LockHandle(lock.withPermits(permits), wait, atLeast);
+    return new LockHandle(
+        lock.withPermits(permits), wait, atLeast, atMost, nesting.withPermits(permits));
   }
 
   /**
@@ -121,11 +202,11 @@ public final class LockHandle {
    */
   public <T extends @Nullable Object, E extends Throwable> T execute(GuardedCall<T, E> work)
       throws E {
-    Lease lease = acquire();
+    NestedWork nested = NestedWork.begin(joinOrAcquire());
     try {
       return work.call();
     } finally {
-      lease.close();
+      nested.end();
     }
   }
 
@@ -136,25 +217,26 @@ public final class LockHandle {
    * @throws io.amqplocks.lock.LockException.Interrupted if the thread was interrupted while waiting
    */
   public <E extends Throwable> void execute(GuardedRun<E> work) throws E {
-    Lease lease = acquire();
+    NestedWork nested = NestedWork.begin(joinOrAcquire());
     try {
       work.run();
     } finally {
-      lease.close();
+      nested.end();
     }
   }
 
   /** Does the work if the lock is free. Does not wait for a holder. */
   public <T extends @Nullable Object, E extends Throwable> Attempt<T> tryExecute(
       GuardedCall<T, E> work) throws E {
-    Optional<Lease> lease = tryAcquire();
-    if (lease.isEmpty()) {
+    OuterLease lease = joinOrTry();
+    if (lease == null) {
       return Attempt.busy();
     }
+    NestedWork nested = NestedWork.begin(lease);
     try {
       return Attempt.executed(work.call());
     } finally {
-      lease.get().close();
+      nested.end();
     }
   }
 
@@ -164,16 +246,41 @@ public final class LockHandle {
    * @return whether the work ran; false if the lock was busy
    */
   public <E extends Throwable> boolean tryExecute(GuardedRun<E> work) throws E {
-    Optional<Lease> lease = tryAcquire();
-    if (lease.isEmpty()) {
+    OuterLease lease = joinOrTry();
+    if (lease == null) {
       return false;
     }
+    NestedWork nested = NestedWork.begin(lease);
     try {
       work.run();
       return true;
     } finally {
-      lease.get().close();
+      nested.end();
     }
+  }
+
+  private OuterLease joinOrAcquire() {
+    Wanted wanted = wanted();
+    Lease joined = LeaseScope.join(wanted, wait);
+    return OuterLease.ofThread(wanted, joined == null ? acquire() : joined);
+  }
+
+  private @Nullable OuterLease joinOrTry() {
+    Wanted wanted = wanted();
+    Lease lease;
+    try {
+      lease = LeaseScope.join(wanted, Duration.ZERO);
+    } catch (LockException.AcquireTimeout busy) {
+      return null;
+    }
+    if (lease == null) {
+      lease = tryAcquire().orElse(null);
+    }
+    return lease == null ? null : OuterLease.ofThread(wanted, lease);
+  }
+
+  private Wanted wanted() {
+    return new Wanted(identity(), nesting.permits(), nesting.isFenced(), atLeast, atMost);
   }
 
   /**
@@ -183,8 +290,11 @@ public final class LockHandle {
    * The future fails with the exception of {@link #acquire()} if the lock was not acquired, and
    * with that of the supplier if it throws.
    *
-   * <p>The supplier runs with the caller's context class loader. Other thread-locals of the caller,
-   * such as a security context, a transaction or the MDC, are not there.
+   * <p>The supplier runs with the caller's context class loader. If Micrometer's {@code
+   * context-propagation} is on the class path, it also runs with the caller's thread-locals that
+   * have an accessor there, such as the current observation. The thread is then left as it was.
+   * Other thread-locals, such as a transaction, are not there. Nor is anything of this in what is
+   * chained to the returned future.
    *
    * <p>A caller that completes the returned future itself, for example by cancelling it or by
    * {@code orTimeout}, ends the waiting. Work that has begun keeps the lock until its stage has
@@ -195,7 +305,14 @@ public final class LockHandle {
    */
   public <T extends @Nullable Object> CompletableFuture<T> executeAsync(
       Supplier<? extends CompletionStage<T>> work) {
-    return AsyncExecution.under(acquireAsync(), work);
+    CallerContext context;
+    try {
+      // Before the lock is acquired, which would otherwise be held for nobody.
+      context = CallerContext.here();
+    } catch (RuntimeException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+    return AsyncExecution.under(context, acquireAsync(), work);
   }
 
   /**

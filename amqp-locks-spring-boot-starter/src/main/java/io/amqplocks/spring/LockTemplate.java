@@ -4,6 +4,7 @@ import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockKind.Family;
 import io.amqplocks.lock.LockName;
 import io.amqplocks.spring.internal.naming.KeyedName;
+import io.amqplocks.spring.internal.nesting.LockOwner;
 
 /**
  * Work under a lock without an annotation, for names that are known only at run time or for a part
@@ -62,7 +63,8 @@ public final class LockTemplate implements LockOperations {
 
   @Override
   public LockHandle lock(LockId id) {
-    return new LockHandle(resolver.lock(id), resolver.maxWait(id.kind().family(), id.name()));
+    return new LockHandle(
+        resolver.lock(id), resolver.maxWait(id.kind().family(), id.name()), LockOwner.of(resolver));
   }
 
   private LockHandle handle(Family family, String name) {

@@ -27,8 +27,8 @@ import java.lang.annotation.Target;
  * void book(Entry entry, FencingToken token)
  * }</pre>
  *
- * <p>See {@link SemaphoreGuarded} for placement, proxies, return types, other annotations and
- * exceptions, which are the same here. A method with both annotations acquires mutexes first.
+ * <p>See {@link SemaphoreGuarded} for placement, proxies, nested calls, return types, other
+ * annotations and exceptions, which are the same here. A method with both annotations acquires mutexes first.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
@@ -83,6 +83,20 @@ public @interface MutexGuarded {
    */
   String holdAtLeast() default "";
 
+  /**
+   * How long the mutex is held at most, for example {@code 10m}, counted from when it was acquired.
+   * When the time is over, this process revokes the lease by its own clock, even if the broker is
+   * away. That is told like any loss: by a WARN, a {@link LeaseLostEvent} and what {@link #onLost}
+   * says. Then others may acquire the lock. Placeholders are resolved. The default, an empty text,
+   * sets no limit.
+   *
+   * <p>It is for methods that may hang. <strong>It does not stop the method</strong>: others may
+   * begin while it still runs. {@link OnLost#INTERRUPT} interrupts its thread. If two at once would
+   * do harm, let the resource check the token of a {@link #fenced} lease. Make the time far longer
+   * than the work ever takes, and longer than {@link #holdAtLeast}.
+   */
+  String holdAtMost() default "";
+
   /** What to do when the mutex is held by others. */
   OnBusy onBusy() default OnBusy.WAIT;
 
@@ -98,6 +112,12 @@ public @interface MutexGuarded {
 
   /** What to do when the lease is lost while the method runs. */
   OnLost onLost() default OnLost.NOTIFY;
+
+  /**
+   * When the lease is released: at the end of the method, or of the transaction in which it was
+   * called. See {@link ReleaseAfter#TRANSACTION}.
+   */
+  ReleaseAfter releaseAfter() default ReleaseAfter.METHOD;
 
   /**
    * Whether each lease has a {@link io.amqplocks.lock.FencingToken}, with which a resource can

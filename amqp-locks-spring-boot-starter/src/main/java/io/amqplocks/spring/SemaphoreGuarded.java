@@ -37,20 +37,58 @@ import java.lang.annotation.Target;
  * of HTTP interfaces ({@code @HttpExchange}) and of Feign, repositories of Spring Data, mappers of
  * MyBatis, other JDK proxies, and lambdas. On such an interface itself, the annotation applies to
  * the methods that it inherits too, as to those of {@code CrudRepository}. A fallback is a default
- * method of it; Spring's HTTP interfaces must be public for that.
+ * method of it.
  *
  * <p>A method with several locks acquires them in a fixed order on which all processes agree:
  * mutexes before semaphores, then by name and key. So two methods that name the same locks in
  * different orders do not deadlock. Two equal keys in one call are one lock. Therefore the
- * annotations of one name on a method must agree on what to do when the lock is busy or lost, and
- * on how long to wait.
+ * annotations of one name on a method must agree on permits and times, and on what to do when the
+ * lock is busy, unavailable or lost.
  *
  * <p>The annotation works on calls through the Spring proxy, so not on calls from within the same
- * object. A private, static or final method is an error at startup. Locks are not reentrant: a
- * guarded method that calls another one of the same lock takes a second slot.
+ * object: a warning at startup names those that the bytecode shows. A private, static or final method
+ * is an error at startup. With {@code amqp-locks.annotations.mode=aspectj} the lock is woven into the
+ * method itself, and all of these are guarded: see {@link io.amqplocks.spring.aspectj.LockAspect}.
  *
- * <p>When Spring creates or destroys a bean, it calls methods of the object itself. They cannot be
- * guarded, and an annotation on one is an error before it is called: {@code @PostConstruct}, {@code
+ * <h2>Nested calls</h2>
+ *
+ * A guarded call that is part of another one of the same lock joins its lease: it acquires nothing,
+ * and only the outer call releases. Which calls are part of it depends on what the outer method
+ * returns:
+ *
+ * <ul>
+ *   <li>A plain method: plain calls on its thread, until it returns. A call that returns a stage, a
+ *       {@code Mono} or a {@code Flux} does not join. It waits until the outer call has ended, so do
+ *       not wait for its result before that.
+ *   <li>A method that returns a stage: calls on the thread of its body, until the body returns. Calls
+ *       that return stages join too, and may go on after it. What is chained to its stage does not
+ *       join.
+ *   <li>A method that returns a {@code Mono} or a {@code Flux}: a {@code Mono} or {@code Flux} that is
+ *       part of it, and plain calls in the method's body. Plain calls in its operators do not join.
+ *   <li>With {@link #releaseAfter} = {@link ReleaseAfter#TRANSACTION}: plain calls on the same thread,
+ *       until the transaction completes.
+ * </ul>
+ *
+ * <p>Other threads do not join, even if the outer method started them. Several stages or publishers
+ * that join one lease share its permits: under a mutex, they work one at a time. The lease is
+ * released when the outer call and all that joined it have ended. An {@code @Async} method that
+ * returns a stage, but runs on the very thread of a plain method that holds the lock, throws {@link
+ * io.amqplocks.lock.LockException.Invalid}: it would wait for itself.
+ *
+ * <p>A call for more {@link #permits} than the outer call has, or for a fencing token that the outer
+ * call does not have, throws {@link io.amqplocks.lock.LockException.Invalid}. If the outer lease is
+ * lost, the call throws {@link io.amqplocks.lock.LockException.Lost}. While it runs, its {@link
+ * #onLost} applies to the outer lease.
+ *
+ * <p>Of two {@link #holdAtLeast}, the one that ends later counts. If that of a nested call could not
+ * end before {@link #holdAtMost} of the outer call is over, the nested call throws {@link
+ * io.amqplocks.lock.LockException.Invalid}. A {@link #holdAtMost} of a nested call does not count; the
+ * outer call's does.
+ *
+ * <h2>Beans that Spring creates and destroys</h2>
+ *
+ * When Spring creates or destroys a bean, it calls methods of the object itself. A proxy does not
+ * guard them, and an annotation on one is an error before it is called: {@code @PostConstruct}, {@code
  * afterPropertiesSet}, an init method, {@code @Autowired} methods, {@code @PreDestroy}, {@code
  * destroy} and a destroy method. So a migration is the work of an {@code ApplicationRunner}, or of
  * an event listener:
@@ -91,13 +129,18 @@ import java.lang.annotation.Target;
  * </ul>
  *
  * <p>A method that returns a {@code CompletableFuture}, {@code Mono} or {@code Flux} runs with the
- * caller's context class loader, but mostly on another thread. Other thread-locals of the caller,
- * such as a security context, a transaction or the MDC, are not there. Pass such things as
- * arguments or in Reactor's context.
+ * caller's context class loader, but mostly on another thread. If Micrometer's {@code
+ * context-propagation} is on the class path, a method that returns a {@code CompletableFuture} also
+ * runs with the caller's thread-locals that have an accessor there, such as the current observation.
+ * A {@code Mono} or {@code Flux} has the subscriber's Reactor context; Reactor makes thread-locals of
+ * it where {@code Hooks.enableAutomaticContextPropagation()} says so. Other thread-locals, such as a
+ * transaction, are not there. Pass such things as arguments.
  *
  * <h2>Other annotations</h2>
  *
- * The lock is outside {@code @Transactional}, so it is released after the commit. It is inside
+ * The lock is outside {@code @Transactional}, so it is released after the commit. In a transaction
+ * of the caller it is released before that commits, unless {@link #releaseAfter} says otherwise. It
+ * is outside {@code @Cacheable} too: a call takes the lock even if its result is in the cache. It is inside
  * {@code @Async}: the executor's thread waits for the lock, and holds it during the work. It is
  * inside {@code @Retryable}: each attempt acquires the lock anew, it is not held during the pauses,
  * and an attempt that found it busy has failed like any other. {@code @Scheduled} calls the proxy,
@@ -110,9 +153,11 @@ import java.lang.annotation.Target;
  * io.amqplocks.lock.LockException.AcquireTimeout} if the lock was busy for too long, unless {@link
  * #onBusy} says otherwise; {@link io.amqplocks.lock.LockException.Interrupted} if the thread was
  * interrupted while it waited; another {@link io.amqplocks.lock.LockException} if the broker is
- * broken, as {@link #onUnavailable} says. {@link io.amqplocks.lock.LockException.Lost} is thrown as {@link #onLost} says. It is
- * also thrown, whatever {@link #onLost} says, if one of several locks was lost during the wait for
- * another one; then the method did not run either. Futures and publishers fail with the same
+ * broken, as {@link #onUnavailable} says. With another {@link #onLost} than {@code NOTIFY}, the
+ * method may have run, and its result is withheld: {@link io.amqplocks.lock.LockException.Lost} if
+ * the lease was lost, {@link io.amqplocks.lock.LockException.Unanswered} if the broker did not
+ * confirm it. {@code Lost} is also thrown, whatever {@link #onLost} says, if one of several locks
+ * was lost during the wait for another one; then the method did not run. Futures and publishers fail with the same
  * exceptions, and the call that returns them throws nothing.
  */
 @Documented
@@ -199,6 +244,12 @@ public @interface SemaphoreGuarded {
    */
   String holdAtLeast() default "";
 
+  /**
+   * How long a call holds its slots at most, for example {@code 10m}, counted from when they were
+   * acquired: see {@link MutexGuarded#holdAtMost}. It does not stop the method.
+   */
+  String holdAtMost() default "";
+
   /** What to do when no slot is free. */
   OnBusy onBusy() default OnBusy.WAIT;
 
@@ -222,6 +273,12 @@ public @interface SemaphoreGuarded {
 
   /** What to do when the lease is lost while the method runs. */
   OnLost onLost() default OnLost.NOTIFY;
+
+  /**
+   * When the lease is released: at the end of the method, or of the transaction in which it was
+   * called. See {@link ReleaseAfter#TRANSACTION}.
+   */
+  ReleaseAfter releaseAfter() default ReleaseAfter.METHOD;
 
   /**
    * Whether each lease has a {@link io.amqplocks.lock.FencingToken}. A parameter of that type

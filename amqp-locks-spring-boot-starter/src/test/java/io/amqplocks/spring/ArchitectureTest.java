@@ -47,7 +47,10 @@ class ArchitectureTest {
                 .and(
                     not(
                         resideInAnyPackage(
-                            INTERNAL + "async", INTERNAL + "disabled", INTERNAL + "naming"))))
+                            INTERNAL + "async",
+                            INTERNAL + "disabled",
+                            INTERNAL + "naming",
+                            INTERNAL + "nesting"))))
         .check(starter);
     noClasses()
         .that()

@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /** Sends signals to processes that were started here; Java itself knows only two of them. */
-final class Signals {
+public final class Signals {
 
   private Signals() {}
 
@@ -17,7 +17,7 @@ final class Signals {
    *
    * @param name without {@code SIG}
    */
-  static void send(long pid, String name) {
+  public static void send(long pid, String name) {
     try {
       Process kill = new ProcessBuilder("kill", "-" + name, Long.toString(pid)).start();
       if (kill.waitFor() != 0) {

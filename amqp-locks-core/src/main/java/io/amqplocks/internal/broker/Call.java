@@ -13,17 +13,19 @@ import org.jspecify.annotations.Nullable;
  * @param bound the bound of all steps together
  * @param end when the bound ends, in the ticker's time
  * @param ticker the time
+ * @param failsFast whether the call waits for no attempt to connect that follows a failed one
  */
-public record Call(@Nullable LockId of, Duration bound, long end, Ticker ticker) {
+public record Call(
+    @Nullable LockId of, Duration bound, long end, Ticker ticker, boolean failsFast) {
 
   /** A call that begins now and has the given bound. */
   public static Call on(LockId lock, Duration bound, Ticker ticker) {
-    return new Call(lock, bound, ticker.nanos() + bound.toNanos(), ticker);
+    return new Call(lock, bound, ticker.nanos() + bound.toNanos(), ticker, false);
   }
 
   /** A call that begins now, and opens what all locks of the process need. */
   public static Call onAll(Duration bound, Ticker ticker) {
-    return new Call(null, bound, ticker.nanos() + bound.toNanos(), ticker);
+    return new Call(null, bound, ticker.nanos() + bound.toNanos(), ticker, false);
   }
 
   /** The lock. A call for all locks has none, and must not be asked. */
@@ -41,15 +43,20 @@ public record Call(@Nullable LockId of, Duration bound, long end, Ticker ticker)
     return Math.max(0, end - ticker.nanos());
   }
 
+  /** This call, as one that waits for no attempt to connect but the first. */
+  public Call failingFast() {
+    return new Call(of, bound, end, ticker, true);
+  }
+
   /** This call with half of its remaining time, for a step that must leave time for another. */
   public Call half() {
-    return new Call(of, bound, end - remainingNanos() / 2, ticker);
+    return new Call(of, bound, end - remainingNanos() / 2, ticker, failsFast);
   }
 
   /** This call with no more than that time, for a step that is given up before the others. */
   public Call atMost(Duration time) {
     long first = ticker.nanos() + Math.min(time.toNanos(), remainingNanos());
-    return new Call(of, bound, first, ticker);
+    return new Call(of, bound, first, ticker, failsFast);
   }
 
   /** The error for a step that found all channels of the connection in use. */

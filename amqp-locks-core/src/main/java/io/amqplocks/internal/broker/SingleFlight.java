@@ -138,13 +138,19 @@ public final class SingleFlight<T> {
     return get(call, opening);
   }
 
-  /** Throws the failure of the last attempt, as long as no other one may begin or has ended. */
+  /** Throws the {@link #failure}, if there is one. */
   public void requireNotFailing(Call call) {
+    Optional<LockException> failure = failure(call);
+    if (failure.isPresent()) {
+      throw failure.get();
+    }
+  }
+
+  /** The failure of the last attempt, as long as no other one may begin or has ended. */
+  public Optional<LockException> failure(Call call) {
     Flight<T> present = current.get();
     Exception failure = present == null ? null : knownFailure(present);
-    if (failure != null) {
-      throw translation.apply(call, failure);
-    }
+    return failure == null ? Optional.empty() : Optional.of(translation.apply(call, failure));
   }
 
   private @Nullable Exception knownFailure(Flight<T> present) {

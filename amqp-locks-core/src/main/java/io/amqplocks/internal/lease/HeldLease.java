@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -44,6 +45,7 @@ public final class HeldLease implements Lease, Session.Member {
   private final AtomicReference<LeaseStatus> status;
   private final LeaseEvents notices;
   private volatile @Nullable Runnable lossCallback;
+  private volatile @Nullable HoldLimit limit;
 
   /**
    * Creates a lease that is being acquired.
@@ -108,6 +110,9 @@ public final class HeldLease implements Lease, Session.Member {
   }
 
   private LeaseState stateByClock(LeaseStatus now) {
+    if (loseAtLimit()) {
+      return finalState();
+    }
     LeaseState state = clock.state(now);
     if (state != LeaseState.LOST) {
       return hold.isInDoubt() ? LeaseState.UNCERTAIN : state;
@@ -115,6 +120,10 @@ public final class HeldLease implements Lease, Session.Member {
     // The broker may or may not have dropped the connection. Ending the session makes it do so, and
     // the slots are free.
     session.end(clock.expiry());
+    return finalState();
+  }
+
+  private LeaseState finalState() {
     return status.get().phase() == Phase.RELEASED ? LeaseState.RELEASED : LeaseState.LOST;
   }
 
@@ -182,6 +191,36 @@ public final class HeldLease implements Lease, Session.Member {
   }
 
   /**
+   * Limits how long the lease may be held. It is then lost. To be called before the user's code has
+   * the lease.
+   *
+   * @param timer ends it on time; its threads are not held up
+   */
+  public void holdAtMost(Duration time, ScheduledExecutorService timer) {
+    HoldLimit set = new HoldLimit(time, clock);
+    limit = set;
+    set.set(timer, () -> lose(set.loss()));
+    if (status.get().phase().isFinal()) {
+      set.cancel();
+    }
+  }
+
+  private boolean isAtLimit() {
+    HoldLimit set = limit;
+    return set != null && set.isReached();
+  }
+
+  /** Ends the lease if it is at its limit. Returns whether it was. */
+  private boolean loseAtLimit() {
+    HoldLimit set = limit;
+    if (set == null || !set.isReached()) {
+      return false;
+    }
+    lose(set.loss());
+    return true;
+  }
+
+  /**
    * Announces the lease to the user's code. From then on the user's code is also notified of its
    * end.
    */
@@ -242,6 +281,9 @@ public final class HeldLease implements Lease, Session.Member {
 
   @Override
   public void close() {
+    if (loseAtLimit()) {
+      return;
+    }
     LeaseStatus last = end(LeaseStatus::released);
     if (last.phase().isFinal()) {
       return;
@@ -293,6 +335,10 @@ public final class HeldLease implements Lease, Session.Member {
       clock.end();
       session.leave(this);
       registry.remove(this);
+      HoldLimit set = limit;
+      if (set != null) {
+        set.cancel();
+      }
     }
     return last;
   }
@@ -305,7 +351,7 @@ public final class HeldLease implements Lease, Session.Member {
         slot(),
         permits(),
         // The phase is not used: the lease may have been released since it was found.
-        clock.state(now) == LeaseState.HELD && !hold.isInDoubt()
+        clock.state(now) == LeaseState.HELD && !hold.isInDoubt() && !isAtLimit()
             ? LeaseState.HELD
             : LeaseState.UNCERTAIN,
         age(),

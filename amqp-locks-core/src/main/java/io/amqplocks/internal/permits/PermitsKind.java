@@ -3,7 +3,7 @@ package io.amqplocks.internal.permits;
 import io.amqplocks.internal.lease.LeaseFactory;
 import io.amqplocks.internal.waiting.Claim;
 import io.amqplocks.internal.waiting.QueuedLock.Kind;
-import io.amqplocks.internal.waiting.QueuedLock.Variant;
+import io.amqplocks.internal.waiting.Variant;
 
 /**
  * A semaphore of which one lease may have several slots.

@@ -59,22 +59,16 @@ public final class Sessions {
 
   /**
    * The open session. If there is none, one is opened. All callers that find none wait for the same
-   * attempt, each within the bound of its call.
+   * attempt, each within the bound of its call. A call that {@linkplain Call#failsFast fails fast}
+   * does not wait for an attempt that follows a failed one, nor for the pause before it: it gets
+   * the last failure at once.
    */
   public Session current(Call call) {
-    return current(call, false);
-  }
-
-  /**
-   * The open session. If there is none, one is opened.
-   *
-   * @param failFast whether to throw the last failure at once while another caller's attempt to
-   *     open one is under way, or the pause before it
-   */
-  public Session current(Call call, boolean failFast) {
     requireNotClosed(call);
     try {
-      return failFast ? current.getUnlessFailing(call, this::open) : current.get(call, this::open);
+      return call.failsFast()
+          ? current.getUnlessFailing(call, this::open)
+          : current.get(call, this::open);
     } finally {
       // A close explains any failure of the attempt, so it is reported instead. If a session was
       // opened, the close disposes of it.
@@ -82,10 +76,20 @@ public final class Sessions {
     }
   }
 
-  /** Throws the failure of the last attempt to connect, if that failed and no other has yet. */
+  /**
+   * Throws the failure of the last attempt to connect, as long as no other one may begin or has
+   * ended.
+   */
   public void requireNotFailing(Call call) {
     requireNotClosed(call);
     current.requireNotFailing(call);
+  }
+
+  /**
+   * The failure of the last attempt to connect, as long as no other one may begin or has ended.
+   */
+  public Optional<LockException> failure(Call call) {
+    return current.failure(call);
   }
 
   private Session open() throws IOException, TimeoutException {

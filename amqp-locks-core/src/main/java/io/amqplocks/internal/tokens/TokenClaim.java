@@ -7,8 +7,8 @@ import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.session.Sessions;
 import io.amqplocks.internal.waiting.Claim;
 import io.amqplocks.internal.waiting.QueuedLock.Kind;
-import io.amqplocks.internal.waiting.QueuedLock.Variant;
 import io.amqplocks.internal.waiting.Subscription;
+import io.amqplocks.internal.waiting.Variant;
 import java.util.Optional;
 
 /**

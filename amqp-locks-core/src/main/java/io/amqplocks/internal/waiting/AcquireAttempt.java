@@ -16,10 +16,15 @@ import org.jspecify.annotations.Nullable;
  * @param context what all locks have in common
  * @param attempt follows the call
  * @param start when the call began
+ * @param holdAtMost how long its lease may be held; null for as long as it lasts
  */
-record AcquireAttempt(LockId lock, Context context, Attempt attempt, long start) {
+record AcquireAttempt(
+    LockId lock, Context context, Attempt attempt, long start, @Nullable Duration holdAtMost) {
 
   void acquired(HeldLease lease) {
+    if (holdAtMost != null) {
+      lease.holdAtMost(holdAtMost, context.timer());
+    }
     lease.announce(waited(), attempt);
   }
 

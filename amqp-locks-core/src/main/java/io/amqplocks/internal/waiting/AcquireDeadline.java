@@ -1,7 +1,6 @@
 package io.amqplocks.internal.waiting;
 
 import io.amqplocks.internal.broker.Ticker;
-import io.amqplocks.internal.waiting.QueuedLock.Variant;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import java.time.Duration;

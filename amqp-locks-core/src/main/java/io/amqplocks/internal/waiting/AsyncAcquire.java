@@ -52,6 +52,15 @@ final class AsyncAcquire {
   }
 
   CompletableFuture<Lease> begin() {
+    if (!deadline.isImmediate()) {
+      try {
+        // As blocking calls do: it would stand in line behind one that connects.
+        lock.requireNoOutage();
+      } catch (LockException e) {
+        fail(null, Outcome.ERROR, e);
+        return result;
+      }
+    }
     Future<?> end = endLater();
     // Also runs when the user cancels the future, or completes it in some other way.
     var unused =

@@ -4,7 +4,6 @@ import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.Futures;
 import io.amqplocks.internal.lease.HeldLease;
 import io.amqplocks.internal.session.Session;
-import io.amqplocks.internal.waiting.QueuedLock.Variant;
 import io.amqplocks.lock.LockException;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -39,8 +38,8 @@ final class FrontWaiter {
     try {
       if (!wanted.asksTheSameAs(variant)) {
         close();
-        variant = wanted;
       }
+      variant = wanted;
       Subscription kept = subscription;
       Optional<HeldLease> lease = kept == null ? first(deadline, wake) : again(kept);
       if (lease.isEmpty()) {
@@ -69,8 +68,8 @@ final class FrontWaiter {
   }
 
   private Optional<HeldLease> first(AcquireDeadline deadline, Runnable wake) {
-    Call call = lock.call();
-    Session session = lock.context().sessions().current(call, variant.failFast());
+    Call call = lock.call(variant);
+    Session session = lock.context().sessions().current(call);
     Claim claim = lock.kind().claim(variant);
     long courtesy = claim.courtesyNanos(session);
     if (courtesy > 0 && courtesy < deadline.remaining()) {
@@ -91,7 +90,7 @@ final class FrontWaiter {
   }
 
   private Optional<HeldLease> again(Subscription kept) {
-    Call call = lock.call();
+    Call call = lock.call(variant);
     lock.context().sessions().requireNotClosed(call);
     Optional<HeldLease> lease = kept.attempt(call);
     if (kept.isOver()) {

@@ -33,25 +33,6 @@ import java.util.concurrent.ScheduledExecutorService;
 public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey, Context context)
     implements AmqpLock {
 
-  /**
-   * What the user wants of a slot.
-   *
-   * @param fenced whether the lease has a fencing token
-   * @param priority waiters with the highest priority are served first
-   * @param fair whether waiters of this process are served in the order of arrival
-   * @param permits how many slots one lease has
-   * @param failFast whether an outage is thrown at once, instead of waited out
-   */
-  public record Variant(boolean fenced, int priority, boolean fair, int permits, boolean failFast) {
-    /** One slot, no fencing token and no priority, in the order of arrival. */
-    public static final Variant PLAIN = new Variant(false, 0, true, 1, false);
-
-    /** Whether a request to the broker for one serves the other. */
-    boolean asksTheSameAs(Variant other) {
-      return fenced == other.fenced && priority == other.priority && permits == other.permits;
-    }
-  }
-
   /** A kind of lock. */
   public interface Kind {
     /** How a slot of that variant is acquired. */
@@ -92,8 +73,7 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
 
   @Override
   public AmqpLock fenced() {
-    return with(
-        new Variant(true, variant.priority, variant.fair, variant.permits, variant.failFast));
+    return with(variant.withToken());
   }
 
   @Override
@@ -102,14 +82,12 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
       throw new LockException.Invalid(
           "The %s serves without priorities; a token semaphore has them".formatted(id));
     }
-    return with(
-        new Variant(variant.fenced, priority, variant.fair, variant.permits, variant.failFast));
+    return with(variant.withPriority(priority));
   }
 
   @Override
   public AmqpLock unfair() {
-    return with(
-        new Variant(variant.fenced, variant.priority, false, variant.permits, variant.failFast));
+    return with(variant.withoutOrder());
   }
 
   @Override
@@ -128,13 +106,21 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
           "A lease of %d permits of %s is not possible: it has one; a semaphore can have more"
               .formatted(permits, id));
     }
-    return with(
-        new Variant(variant.fenced, variant.priority, variant.fair, permits, variant.failFast));
+    return with(variant.withPermits(permits));
   }
 
   @Override
   public AmqpLock failFast() {
-    return with(new Variant(variant.fenced, variant.priority, variant.fair, variant.permits, true));
+    return with(variant.withoutPatience());
+  }
+
+  @Override
+  public AmqpLock holdAtMost(Duration time) {
+    if (time.isNegative() || time.isZero()) {
+      throw new LockException.Invalid(
+          "The longest time to hold %s is %s; use more than zero".formatted(id, time));
+    }
+    return with(variant.withLimit(time));
   }
 
   private QueuedLock with(Variant other) {
@@ -241,7 +227,7 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
 
   /** Throws the failure of the last attempt to connect, if the call is not to wait for the next. */
   void requireNoOutage() {
-    if (variant.failFast) {
+    if (variant.failFast()) {
       context.sessions.requireNotFailing(call());
     }
   }
@@ -279,22 +265,29 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
    * handed over is no use to them.
    */
   Object line() {
-    return variant.permits == 1 ? queueKey : new WaitQueues.SeveralPermits(queueKey);
+    return variant.permits() == 1 ? queueKey : new WaitQueues.SeveralPermits(queueKey);
   }
 
   /** Asks the broker, whoever waits in this process. */
   Optional<HeldLease> attempt() {
     Call call = call();
-    return kind.claim(variant).attempt(call, context.sessions.current(call, variant.failFast));
+    return kind.claim(variant).attempt(call, context.sessions.current(call));
   }
 
-  Call call() {
-    return Call.on(id, context.callTimeout, context.ticker);
+  private Call call() {
+    return call(variant);
+  }
+
+  /** A call for that variant, which is another one's if the front asks for the waiters. */
+  Call call(Variant wanted) {
+    Call call = Call.on(id, context.callTimeout, context.ticker);
+    return wanted.failFast() ? call.failingFast() : call;
   }
 
   /** Begins a call, on the caller's thread. */
   AcquireAttempt begin() {
-    return new AcquireAttempt(id, context, context.notices.begin(id), context.ticker.nanos());
+    return new AcquireAttempt(
+        id, context, context.notices.begin(id), context.ticker.nanos(), variant.holdAtMost());
   }
 
   @Override

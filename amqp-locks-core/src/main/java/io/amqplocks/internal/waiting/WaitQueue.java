@@ -1,7 +1,6 @@
 package io.amqplocks.internal.waiting;
 
 import io.amqplocks.internal.lease.BrokerGrant;
-import io.amqplocks.internal.waiting.QueuedLock.Variant;
 import io.amqplocks.lock.LockException;
 import java.util.List;
 import java.util.Map;

@@ -1,7 +1,6 @@
 package io.amqplocks.internal.waiting;
 
 import io.amqplocks.internal.lease.BrokerGrant;
-import io.amqplocks.internal.waiting.QueuedLock.Variant;
 import io.amqplocks.lock.LockId;
 import java.util.HashMap;
 import java.util.List;

@@ -12,7 +12,6 @@ import io.amqplocks.internal.lease.HeldLease;
 import io.amqplocks.internal.mutex.MutexClaim;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.waiting.QueuedLock.Context;
-import io.amqplocks.internal.waiting.QueuedLock.Variant;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.amqplocks.internal.waiting.QueuedLock.Kind;
-import io.amqplocks.internal.waiting.QueuedLock.Variant;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 @SuppressWarnings("NullAway") // Views need no context.
@@ -48,12 +48,27 @@ class QueuedLockTest {
 
   @Test
   void viewsAddUpInAnyOrder() {
-    Variant all = new Variant(true, 7, false, 3, true);
-    assertThat(variant(tokens.failFast().fenced().withPriority(7).unfair().withPermits(3)))
+    Duration limit = Duration.ofMinutes(9);
+    Variant all = new Variant(true, 7, false, 3, true, limit);
+    assertThat(
+            variant(
+                tokens
+                    .holdAtMost(limit)
+                    .failFast()
+                    .fenced()
+                    .withPriority(7)
+                    .unfair()
+                    .withPermits(3)))
         .isEqualTo(all);
-    assertThat(variant(tokens.withPermits(3).unfair().withPriority(7).fenced().failFast()))
-        .isEqualTo(all);
-    assertThat(variant(tokens.withPriority(7).failFast().withPermits(3).unfair().fenced()))
+    assertThat(
+            variant(
+                tokens
+                    .withPermits(3)
+                    .unfair()
+                    .withPriority(7)
+                    .fenced()
+                    .failFast()
+                    .holdAtMost(limit)))
         .isEqualTo(all);
     assertThat(variant(tokens)).as("a view changes nothing").isEqualTo(Variant.PLAIN);
     assertThat(tokens.unfair().id()).isEqualTo(tokens.id());
@@ -62,9 +77,9 @@ class QueuedLockTest {
   /** Else waiters of the other fairness would give up the place of this process at the broker. */
   @Test
   void fairnessIsNoMatterOfTheBroker() {
-    assertThat(Variant.PLAIN.asksTheSameAs(new Variant(false, 0, false, 1, false))).isTrue();
-    assertThat(Variant.PLAIN.asksTheSameAs(new Variant(true, 0, true, 1, false))).isFalse();
-    assertThat(Variant.PLAIN.asksTheSameAs(new Variant(false, 1, true, 1, false))).isFalse();
+    assertThat(Variant.PLAIN.asksTheSameAs(new Variant(false, 0, false, 1, false, null))).isTrue();
+    assertThat(Variant.PLAIN.asksTheSameAs(new Variant(true, 0, true, 1, false, null))).isFalse();
+    assertThat(Variant.PLAIN.asksTheSameAs(new Variant(false, 1, true, 1, false, null))).isFalse();
   }
 
   @Test

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.amqplocks.internal.lease.BrokerGrant;
 import io.amqplocks.internal.lease.BrokerGrants;
-import io.amqplocks.internal.waiting.QueuedLock.Variant;
 import io.amqplocks.internal.waiting.Step.Action;
 import io.amqplocks.internal.waiting.WaitQueue.Place;
 import io.amqplocks.lock.LockException;
@@ -48,7 +47,8 @@ class WaitQueueTest {
   }
 
   private Place join(int priority) {
-    return waitQueue.join(new Variant(false, priority, true, 1, false), signals::incrementAndGet);
+    return waitQueue.join(
+        new Variant(false, priority, true, 1, false, null), signals::incrementAndGet);
   }
 
   private static Action next(Place place) {
@@ -231,7 +231,8 @@ class WaitQueueTest {
               () -> {
                 for (int round = 0; round < 2000; round++) {
                   Place place =
-                      busy.join(new Variant(false, round % 3, round % 2 == 0, 1, false), null);
+                      busy.join(
+                          new Variant(false, round % 3, round % 2 == 0, 1, false, null), null);
                   // Every seventh gives up unless it is its turn at once.
                   if (place.await(round % 7 == 0 ? 0 : LONG).action() == Action.TRY) {
                     assertThat(asking.incrementAndGet()).isEqualTo(1);
@@ -255,7 +256,7 @@ class WaitQueueTest {
   }
 
   private Place joinUnfairly() {
-    return waitQueue.join(new Variant(false, 0, false, 1, false), signals::incrementAndGet);
+    return waitQueue.join(new Variant(false, 0, false, 1, false, null), signals::incrementAndGet);
   }
 
   /** One that has asked the broker in vain. */
@@ -359,7 +360,8 @@ class WaitQueueTest {
   @Test
   void nobodyOvertakesAHigherPriority() {
     Place high =
-        asked(waitQueue.join(new Variant(false, 9, false, 1, false), signals::incrementAndGet));
+        asked(
+            waitQueue.join(new Variant(false, 9, false, 1, false, null), signals::incrementAndGet));
     waitQueue.offer(slot);
     assertThat(next(joinUnfairly())).isEqualTo(Action.SLEEP);
     assertThat(high.next().slot()).isEqualTo(slot);
@@ -370,7 +372,8 @@ class WaitQueueTest {
     Place first = joinUnfairly();
     assertThat(next(first)).isEqualTo(Action.TRY);
     AtomicInteger told = new AtomicInteger();
-    Place second = waitQueue.join(new Variant(false, 0, false, 1, false), told::incrementAndGet);
+    Place second =
+        waitQueue.join(new Variant(false, 0, false, 1, false, null), told::incrementAndGet);
     waitQueue.offer(slot);
     assertThat(told).hasValue(1);
     assertThat(second.next().slot()).isEqualTo(slot);
@@ -381,7 +384,7 @@ class WaitQueueTest {
   @Test
   void aSlotThatIsLeftForAnybodyGoesWithTheLastThatCanUseIt() {
     Place first = asked(joinUnfairly());
-    waitQueue.join(new Variant(true, 0, false, 1, false), signals::incrementAndGet);
+    waitQueue.join(new Variant(true, 0, false, 1, false, null), signals::incrementAndGet);
     waitQueue.offer(slot);
     assertThat(first.leave()).containsExactly(slot);
   }
@@ -412,7 +415,8 @@ class WaitQueueTest {
                 for (int round = 0; round < 3000; round++) {
                   boolean fair = round % 3 >= unfairUpTo;
                   Place place =
-                      busy.join(new Variant(false, round % 5 == 0 ? 1 : 0, fair, 1, false), null);
+                      busy.join(
+                          new Variant(false, round % 5 == 0 ? 1 : 0, fair, 1, false, null), null);
                   BrokerGrant mine = null;
                   // Every seventh gives up unless it is its turn at once.
                   long end = System.nanoTime() + (round % 7 == 0 ? 0 : LONG);
@@ -473,7 +477,7 @@ class WaitQueueTest {
     LockException outage = new LockException.Unreachable("gone", null);
     Place patient = join(0);
     Place impatient =
-        waitQueue.join(new Variant(false, 0, true, 1, true), signals::incrementAndGet);
+        waitQueue.join(new Variant(false, 0, true, 1, true, null), signals::incrementAndGet);
     assertThat(next(patient)).isEqualTo(Action.TRY);
     assertThat(next(impatient)).isEqualTo(Action.SLEEP);
     int before = signals.get();
@@ -491,7 +495,7 @@ class WaitQueueTest {
   @Test
   void thoseWhoDoNotWaitFindOutThatAnOutageIsOver() {
     LockException outage = new LockException.Unreachable("gone", null);
-    Variant impatient = new Variant(false, 0, true, 1, true);
+    Variant impatient = new Variant(false, 0, true, 1, true, null);
     Place first = waitQueue.join(impatient, signals::incrementAndGet);
     Place second = waitQueue.join(impatient, signals::incrementAndGet);
     assertThat(next(first)).isEqualTo(Action.TRY);

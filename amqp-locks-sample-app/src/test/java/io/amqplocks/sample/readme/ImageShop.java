@@ -86,6 +86,7 @@ public final class ImageShop {
     private final List<Long> written = new CopyOnWriteArrayList<>();
     private final AtomicInteger migrations = new AtomicInteger();
     private final AtomicInteger removals = new AtomicInteger();
+    private final AtomicInteger taken = new AtomicInteger();
 
     public void write(long token) {
       written.add(token);
@@ -97,6 +98,14 @@ public final class ImageShop {
 
     public void migrate() {
       migrations.incrementAndGet();
+    }
+
+    public void take(String item, int number) {
+      taken.addAndGet(number);
+    }
+
+    int taken() {
+      return taken.get();
     }
 
     public void removeOld() {
@@ -132,6 +141,8 @@ public final class ImageShop {
     void migrate();
 
     void cleanUp();
+
+    void take(String item, int number);
 
     boolean useTemplate(Image image);
   }

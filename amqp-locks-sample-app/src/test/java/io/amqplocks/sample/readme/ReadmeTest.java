@@ -17,10 +17,12 @@ import io.amqplocks.sample.readme.ImageShop.Server;
 import io.amqplocks.sample.readme.ImageShop.Shop;
 import io.amqplocks.sample.readme.ImageShop.Statements;
 import io.amqplocks.sample.readme.ImageShop.Table;
+import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.autoconfigure.AmqpLocksProperties;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerQueue;
 import io.amqplocks.test.BrokerTest;
+import io.micrometer.context.ContextRegistry;
 import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -42,6 +44,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.MDC;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -51,10 +54,14 @@ import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 import org.springframework.boot.env.YamlPropertySourceLoader;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.AdviceMode;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.io.FileSystemResource;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
 import org.w3c.dom.Element;
 import org.w3c.dom.NodeList;
 
@@ -111,7 +118,16 @@ class ReadmeTest {
     Snippets spring = new Snippets(SPRING);
     assertThat(spring.names())
         .containsExactlyInAnyOrder(
-            "fallback", "self-invocation", "migration", "scheduled", "template");
+            "fallback",
+            "self-invocation",
+            "migration",
+            "load-time-weaving",
+            "aop-xml",
+            "compile-time-weaving",
+            "scheduled",
+            "release-after",
+            "mdc",
+            "template");
     assertThat(spring.nameless()).isEmpty();
     assertThat(readme.nameless()).isEmpty();
     assertThat(sample.nameless()).isEmpty();
@@ -128,6 +144,26 @@ class ReadmeTest {
                 "groupId", children(parent).get("groupId"),
                 "artifactId", children(pom).get("artifactId"),
                 "version", children(parent).get("version")));
+  }
+
+  /** Weaving itself is tested with the starter. */
+  @Test
+  void whatIsWovenIsTheStartersAspect() throws Exception {
+    Snippets page = new Snippets(SPRING);
+    Map<String, String> starter = children(xml(readme.text("dependency")));
+    Element plugin = xml(page.text("compile-time-weaving"));
+    assertThat(children((Element) plugin.getElementsByTagName("aspectLibrary").item(0)))
+        .isEqualTo(
+            Map.of("groupId", starter.get("groupId"), "artifactId", starter.get("artifactId")));
+    assertThat(xml(page.text("aop-xml")).getElementsByTagName("include").getLength()).isOne();
+    String command = page.text("load-time-weaving");
+    assertThat(command).contains("-javaagent:aspectjweaver.jar");
+    String mode = command.replaceFirst("(?s).*--amqp-locks.annotations.mode=(\\w+).*", "$1");
+    assertThat(
+            new Binder(new MapConfigurationPropertySource(Map.of("mode", mode)))
+                .bind("mode", AdviceMode.class)
+                .get())
+        .isEqualTo(AdviceMode.ASPECTJ);
   }
 
   @Test
@@ -269,10 +305,12 @@ class ReadmeTest {
         import io.amqplocks.lock.LockException;
         import io.amqplocks.sample.readme.ImageShop.*;
         import io.amqplocks.spring.*;
+        import io.micrometer.context.ContextRegistry;
         import java.time.Duration;
         import java.util.List;
         import org.slf4j.Logger;
         import org.slf4j.LoggerFactory;
+        import org.slf4j.MDC;
         import org.springframework.boot.context.event.ApplicationReadyEvent;
         import org.springframework.context.event.EventListener;
         import org.springframework.scheduling.annotation.Scheduled;
@@ -297,6 +335,11 @@ class ReadmeTest {
         %s
         %s
         %s
+        %s
+
+          static {
+        %s
+          }
 
           public boolean useTemplate(Image image) {
         %s
@@ -309,6 +352,8 @@ class ReadmeTest {
                 page.text("self-invocation"),
                 page.text("migration"),
                 page.text("scheduled"),
+                page.text("release-after"),
+                page.text("mdc"),
                 page.text("template"));
     try (var application = application(compiled(source))) {
       Shop shop = application.getBean(Shop.class);
@@ -322,6 +367,34 @@ class ReadmeTest {
       shop.cleanUp();
       shop.cleanUp();
       assertThat(table.removals()).isEqualTo(2);
+      AmqpLocks locks = application.getBean(AmqpLocks.class);
+      new TransactionTemplate(application.getBean(PlatformTransactionManager.class))
+          .executeWithoutResult(
+              status -> {
+                shop.take("card", 2);
+                assertThat(locks.leases())
+                    .extracting(lease -> lease.lock())
+                    .contains(LockId.mutex("stock:card"));
+              });
+      assertThat(table.taken()).isEqualTo(2);
+      assertThat(locks.leases())
+          .extracting(lease -> lease.lock())
+          .doesNotContain(LockId.mutex("stock:card"));
+      assertThat(requestSeenElsewhere(application.getBean(LockTemplate.class))).isEqualTo("r1");
+    }
+  }
+
+  /** What work on another thread sees of the caller's MDC. */
+  private static String requestSeenElsewhere(LockTemplate locks) {
+    MDC.put("request", "r1");
+    try {
+      return locks
+          .mutex("any")
+          .executeAsync(() -> CompletableFuture.completedFuture(MDC.get("request")))
+          .join();
+    } finally {
+      MDC.remove("request");
+      ContextRegistry.getInstance().removeThreadLocalAccessor("request");
     }
   }
 

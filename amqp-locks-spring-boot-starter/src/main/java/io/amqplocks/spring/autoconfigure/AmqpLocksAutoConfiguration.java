@@ -106,7 +106,7 @@ public final class AmqpLocksAutoConfiguration {
   @Bean
   @ConditionalOnMissingBean
   SemaphoreSetup amqpLocksSemaphoreSetup(AmqpLocks locks, LockCatalog catalog) {
-    return new SemaphoreSetup(locks.admin(), catalog);
+    return new SemaphoreSetup(locks, catalog);
   }
 
   @Bean

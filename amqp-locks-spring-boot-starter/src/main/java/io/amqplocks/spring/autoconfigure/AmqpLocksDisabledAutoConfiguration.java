@@ -25,7 +25,7 @@ import org.springframework.context.annotation.Import;
  */
 @AutoConfiguration(after = AmqpLocksAutoConfiguration.class)
 @ConditionalOnBooleanProperty(name = "amqp-locks.enabled", havingValue = false)
-@Import({RequiredBootVersion.class, NamedLocksRegistrar.class})
+@Import({RequiredBootVersion.class, NamedLocksRegistrar.class, WovenCallsPass.class})
 public final class AmqpLocksDisabledAutoConfiguration {
 
   private static final Logger log =

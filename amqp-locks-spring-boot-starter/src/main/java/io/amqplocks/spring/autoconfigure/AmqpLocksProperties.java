@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.context.properties.bind.Name;
+import org.springframework.context.annotation.AdviceMode;
 
 /**
  * The properties of the locks.
@@ -110,14 +111,17 @@ public record AmqpLocksProperties(
   /**
    * Annotated methods.
    *
-   * @param order Place of the locks among the advice of a method. The default is outside
-   *     transactions.
+   * @param order Place of the locks among the advice of a method, if proxies guard it. The default is
+   *     outside transactions.
    * @param onUnavailable What calls do when the broker is unavailable, unless an annotation says
    *     otherwise.
+   * @param mode What guards the methods: proxies of beans, or code that AspectJ weaves into the
+   *     methods.
    */
   public record Annotations(
       @DefaultValue("" + DEFAULT_ORDER) int order,
-      @DefaultValue("wait") OnUnavailable onUnavailable) {}
+      @DefaultValue("wait") OnUnavailable onUnavailable,
+      @DefaultValue("proxy") AdviceMode mode) {}
 
   /** Checks every value, with messages that name the property. */
   public AmqpLocksProperties {

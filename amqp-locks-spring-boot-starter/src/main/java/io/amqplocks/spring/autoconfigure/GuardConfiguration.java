@@ -1,12 +1,10 @@
 package io.amqplocks.spring.autoconfigure;
 
 import io.amqplocks.AmqpLocks;
-import io.amqplocks.spring.LockOperations;
 import io.amqplocks.spring.internal.catalog.LockCatalog;
-import io.amqplocks.spring.internal.guard.GuardAdvisor;
 import io.amqplocks.spring.internal.guard.GuardScanner;
+import io.amqplocks.spring.internal.guard.GuardedBeanCheck;
 import io.amqplocks.spring.internal.guard.GuardedMethods;
-import io.amqplocks.spring.internal.guard.LifecycleMethodCheck;
 import io.amqplocks.spring.internal.guard.MissingSemaphores;
 import io.amqplocks.spring.internal.guard.MisspelledNames;
 import io.amqplocks.spring.internal.guard.TooManyPermits;
@@ -14,21 +12,16 @@ import io.amqplocks.spring.internal.guard.UnguardedRunListener;
 import io.amqplocks.spring.internal.lifecycle.LossLog;
 import io.amqplocks.spring.internal.setup.SemaphoreSetup;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
-import org.springframework.context.annotation.Role;
 import org.springframework.context.expression.BeanFactoryResolver;
-import org.springframework.core.env.Environment;
-import org.springframework.util.function.SingletonSupplier;
 
-/** Guards annotated methods. Static, because advisors are created before other beans. */
+/** Guards annotated methods, in one mode or the other. */
 @Configuration(proxyBeanMethods = false)
-@Import(ProxyCreator.class)
+@Import({ProxyGuardConfiguration.class, AspectjGuardConfiguration.class})
 class GuardConfiguration {
 
   @Bean
@@ -45,31 +38,8 @@ class GuardConfiguration {
         new BeanFactoryResolver(beans),
         properties.annotations().onUnavailable(),
         lock -> unguarded.orderedStream().forEach(each -> each.ranWithout(lock)),
-        losses);
-  }
-
-  @Bean
-  @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-  @ConditionalOnMissingBean
-  static GuardAdvisor amqpLocksGuardAdvisor(
-      ObjectProvider<GuardedMethods> methods,
-      ObjectProvider<LockOperations> locks,
-      Environment environment) {
-    // Not by the bean of all properties: it would be created too early to be processed by all
-    // others.
-    int order =
-        Binder.get(environment)
-            .bind("amqp-locks.annotations.order", Integer.class)
-            .orElse(AmqpLocksProperties.DEFAULT_ORDER);
-    return new GuardAdvisor(
-        SingletonSupplier.of(methods::getObject), SingletonSupplier.of(locks::getObject), order);
-  }
-
-  @Bean
-  @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-  @ConditionalOnMissingBean
-  static LifecycleMethodCheck amqpLocksLifecycleMethodCheck() {
-    return new LifecycleMethodCheck();
+        losses,
+        properties.annotations().mode());
   }
 
   @Bean
@@ -95,7 +65,7 @@ class GuardConfiguration {
   @Bean
   @ConditionalOnMissingBean
   static GuardScanner amqpLocksGuardScanner(
-      ConfigurableListableBeanFactory beans, GuardedMethods methods) {
-    return new GuardScanner(beans, methods);
+      ConfigurableListableBeanFactory beans, GuardedMethods methods, GuardedBeanCheck check) {
+    return new GuardScanner(beans, methods, check);
   }
 }

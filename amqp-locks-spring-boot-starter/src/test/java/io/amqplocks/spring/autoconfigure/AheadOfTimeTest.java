@@ -3,6 +3,7 @@ package io.amqplocks.spring.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.amqplocks.lock.LockException;
+import io.amqplocks.spring.HeldByAnother;
 import io.amqplocks.spring.LockHandle;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.LocksOnBroker;
@@ -219,10 +220,9 @@ class AheadOfTimeTest {
                 context.refresh();
                 Work work = context.getBean(Work.class);
                 assertThat(work.upload()).isEqualTo("uploaded, and free: false");
-                context
-                    .getBean(LockTemplate.class)
-                    .semaphore("images")
-                    .execute(() -> assertThat(work.upload()).isEqualTo("later"));
+                HeldByAnother.during(
+                    context.getBean(LockTemplate.class).semaphore("images"),
+                    () -> assertThat(work.upload()).isEqualTo("later"));
                 assertThat(work.place(new Order(new Customer("42")))).isEqualTo("placed");
                 assertThat(context.getBean(Counting.class).count()).isEqualTo(7);
                 assertThat(

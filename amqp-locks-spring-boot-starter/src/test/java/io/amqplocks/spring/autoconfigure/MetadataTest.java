@@ -62,6 +62,7 @@ class MetadataTest {
         .containsAll(components)
         .contains(
             "amqp-locks.annotations.order",
+            "amqp-locks.annotations.mode",
             "amqp-locks.annotations.on-unavailable",
             "management.health.amqplocks.enabled");
     assertThat(properties)
@@ -89,6 +90,8 @@ class MetadataTest {
   void hintsAreForPropertiesThatThereAreAndNameAllTheirValues() {
     assertThat(properties.keySet()).containsAll(hints.keySet());
     assertThat(hints.keySet()).contains("amqp-locks.connection-factory");
+    assertThat(String.valueOf(hints.get("amqp-locks.annotations.mode")))
+        .contains("\"proxy\"", "\"aspectj\"");
     assertThat(String.valueOf(hints.get("amqp-locks.semaphore-algorithm")))
         .contains("\"tokens\"", "\"slots\"");
     assertThat(String.valueOf(hints.get("amqp-locks.semaphore-queue-type")))

@@ -48,14 +48,19 @@ public final class AsyncCall<T extends @Nullable Object> {
   private final Locks locks;
   private final CompletableFuture<T> result = new CompletableFuture<>();
   private final Thread caller = Thread.currentThread();
-  private final CallerClassLoader loader = CallerClassLoader.here();
+  private final CallerContext context;
   private final AtomicBoolean decided = new AtomicBoolean();
   private volatile @Nullable Future<?> cancellable;
   private volatile boolean over;
 
-  /** Creates a call under these locks, which are being acquired. */
-  public AsyncCall(Locks locks) {
+  /**
+   * Creates a call under these locks, which are being acquired.
+   *
+   * @param context what the work is done in
+   */
+  public AsyncCall(Locks locks, CallerContext context) {
     this.locks = locks;
+    this.context = context;
     var unused = result.whenComplete((value, failure) -> left());
   }
 
@@ -120,7 +125,7 @@ public final class AsyncCall<T extends @Nullable Object> {
     CompletionStage<T> stage = null;
     try {
       if (!result.isDone()) {
-        stage = loader.call(work);
+        stage = context.call(work);
       }
     } catch (Throwable e) {
       end.accept(null, e);

@@ -14,10 +14,12 @@ import org.jspecify.annotations.Nullable;
  */
 public record AsyncExecution(CompletableFuture<Lease> lease) implements AsyncCall.Locks {
 
-  /** Does the work when that lease is there. */
+  /** Does the work in that context when that lease is there. */
   public static <T extends @Nullable Object> CompletableFuture<T> under(
-      CompletableFuture<Lease> lease, Supplier<? extends CompletionStage<T>> work) {
-    AsyncCall<T> call = new AsyncCall<>(new AsyncExecution(lease));
+      CallerContext context,
+      CompletableFuture<Lease> lease,
+      Supplier<? extends CompletionStage<T>> work) {
+    AsyncCall<T> call = new AsyncCall<>(new AsyncExecution(lease), context);
     var unused =
         lease.whenComplete(
             (held, failure) ->

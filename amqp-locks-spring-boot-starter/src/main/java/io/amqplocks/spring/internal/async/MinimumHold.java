@@ -65,6 +65,11 @@ public final class MinimumHold implements Lease {
     return lease instanceof MinimumHold kept ? kept.lease : lease;
   }
 
+  /** Whether that lease is only kept for its minimum time: who had it has closed it. */
+  public static boolean isClosed(Lease lease) {
+    return lease instanceof MinimumHold kept && kept.closed.get();
+  }
+
   /** Releases that lease now, since no work was begun under it. */
   public static void closeNow(Lease lease) {
     if (!(lease instanceof MinimumHold kept)) {

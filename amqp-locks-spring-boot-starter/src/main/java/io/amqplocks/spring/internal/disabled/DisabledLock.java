@@ -43,6 +43,15 @@ public record DisabledLock(LockId id, int permits) implements AmqpLock {
   }
 
   @Override
+  public AmqpLock holdAtMost(Duration time) {
+    if (time.isNegative() || time.isZero()) {
+      throw new LockException.Invalid(
+          "The longest time to hold %s is %s; use more than zero".formatted(id, time));
+    }
+    return this;
+  }
+
+  @Override
   public AmqpLock withPermits(int wanted) {
     // Otherwise a number that no lock has would be found in production only.
     if (wanted < 1 || wanted > MAX_PERMITS) {

@@ -4,7 +4,7 @@ import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.spring.internal.async.AsyncCall;
 import io.amqplocks.spring.internal.async.BackgroundExecutor;
-import io.amqplocks.spring.internal.async.MinimumHold;
+import io.amqplocks.spring.internal.nesting.LeaseScope;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -29,6 +29,7 @@ final class AsyncLeases {
 
   private final GuardedMethod method;
   private final List<LockRequest> requests;
+  private final @Nullable LeaseScope around;
   private final ReentrantLock lock = new ReentrantLock();
   private final Deque<HeldLock> leases = new ArrayDeque<>();
   private final CompletableFuture<Optional<MissedLock>> acquired = new CompletableFuture<>();
@@ -36,9 +37,15 @@ final class AsyncLeases {
   private boolean ended;
   private volatile boolean worked;
 
-  AsyncLeases(GuardedMethod method, List<LockRequest> requests) {
+  /**
+   * The locks of one call.
+   *
+   * @param around the leases of the calls that it is part of
+   */
+  AsyncLeases(GuardedMethod method, List<LockRequest> requests, @Nullable LeaseScope around) {
     this.method = method;
     this.requests = requests;
+    this.around = around;
   }
 
   /**
@@ -51,9 +58,19 @@ final class AsyncLeases {
     return acquired;
   }
 
-  /** Acquires them on this thread, which waits. */
+  /**
+   * Acquires them on this thread, which waits. It is an executor's, which has nothing of the
+   * caller's, but for an executor that runs tasks on the thread of its caller.
+   */
   @Nullable MissedLock acquireHere() {
-    return SynchronousCall.acquire(method, requests, leases);
+    return SynchronousCall.acquire(
+        method,
+        requests,
+        leases,
+        request -> {
+          method.requireNotHeldByItsThread(request);
+          return request.joinOrAcquireForStage(around);
+        });
   }
 
   private void next(int index) {
@@ -68,7 +85,7 @@ final class AsyncLeases {
     }
     CompletableFuture<Lease> begun;
     try {
-      begun = requests.get(index).acquireAsync();
+      begun = begin(requests.get(index));
     } catch (RuntimeException | Error e) {
       acquired.completeExceptionally(e);
       return;
@@ -87,23 +104,33 @@ final class AsyncLeases {
     }
   }
 
+  private CompletableFuture<Lease> begin(LockRequest request) {
+    CompletableFuture<Lease> joined = request.joinAsync(around);
+    if (joined != null) {
+      return joined;
+    }
+    method.acquiresBesideItsThread(request);
+    return request.acquireAsync();
+  }
+
   private void arrived(int index, @Nullable Lease lease, @Nullable Throwable failure) {
     if (lease == null) {
       failed(index, failure);
       return;
     }
+    HeldLock held = requests.get(index).heldForStage(lease);
     boolean late;
     lock.lock();
     try {
       late = ended;
       if (!late) {
-        leases.push(new HeldLock(requests.get(index), lease));
+        leases.push(held);
       }
     } finally {
       lock.unlock();
     }
     if (late) {
-      BackgroundExecutor.run(() -> MinimumHold.closeNow(lease));
+      BackgroundExecutor.run(() -> held.outer().close(false));
       acquired.completeExceptionally(new CancellationException("The call was cancelled"));
     } else {
       method.acquired(lease);
@@ -139,6 +166,15 @@ final class AsyncLeases {
   /** The work begins under them. */
   void workBegins() {
     worked = true;
+  }
+
+  /** Those that are held, within those of the calls that this one is part of. */
+  @Nullable LeaseScope scope() {
+    LeaseScope scope = around;
+    for (HeldLock held : held()) {
+      scope = LeaseScope.with(held.outer(), scope);
+    }
+    return scope;
   }
 
   /** Those that are held. */

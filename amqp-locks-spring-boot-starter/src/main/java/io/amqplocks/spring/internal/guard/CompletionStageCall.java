@@ -3,6 +3,8 @@ package io.amqplocks.spring.internal.guard;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.spring.LockOperations;
 import io.amqplocks.spring.internal.async.AsyncCall;
+import io.amqplocks.spring.internal.async.CallerContext;
+import io.amqplocks.spring.internal.nesting.LeaseScope;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.aopalliance.intercept.MethodInvocation;
@@ -27,8 +29,10 @@ final class CompletionStageCall implements AsyncCall.Locks {
     this.method = method;
     // Goes on after this thread has left the chain of interceptors.
     this.call = (ProxyMethodInvocation) ((ProxyMethodInvocation) call).invocableClone();
-    leases = new AsyncLeases(method, method.requests(call, locks));
-    asyncCall = new AsyncCall<>(this);
+    leases =
+        new AsyncLeases(
+            method, method.requests(call, locks), LeaseScope.ofStages(LeaseScope.current()));
+    asyncCall = new AsyncCall<>(this, CallerContext.here());
   }
 
   /** Begins, and returns at once. */
@@ -89,7 +93,7 @@ final class CompletionStageCall implements AsyncCall.Locks {
     if (method.isInjected()) {
       call.setArguments(method.arguments(call, leases.held()));
     }
-    return (CompletionStage<@Nullable Object>) call.proceed();
+    return (CompletionStage<@Nullable Object>) LeaseScope.call(leases.scope(), call::proceed);
   }
 
   @SuppressWarnings("unchecked") // a fallback returns what the method does

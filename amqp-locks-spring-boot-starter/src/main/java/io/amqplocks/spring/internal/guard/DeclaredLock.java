@@ -4,10 +4,14 @@ import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.OnBusy;
 import io.amqplocks.spring.OnLost;
 import io.amqplocks.spring.OnUnavailable;
+import io.amqplocks.spring.ReleaseAfter;
 import io.amqplocks.spring.SemaphoreGuarded;
 import io.amqplocks.spring.internal.catalog.LockSettings;
 import io.amqplocks.spring.internal.naming.FamilyId;
+import java.time.Duration;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.convert.DurationStyle;
 
 /**
  * One annotation, of either type, with its placeholders resolved.
@@ -18,10 +22,12 @@ import java.util.function.UnaryOperator;
  * @param permitsExpression the expression of that number, or blank
  * @param maxWait how long to wait, or blank
  * @param holdAtLeast how long it is held at least, or blank
+ * @param holdAtMost how long it is held at most, or blank
  * @param onBusy what to do when it is busy
  * @param onUnavailable what to do when the broker is unavailable
  * @param fallbackMethod what to call instead, or blank
  * @param onLost what to do when it is lost
+ * @param releaseAfter when it is released
  * @param fenced whether its leases have tokens
  * @param fair whether those who wait in this process are served in the order of arrival
  */
@@ -32,10 +38,12 @@ record DeclaredLock(
     String permitsExpression,
     String maxWait,
     String holdAtLeast,
+    String holdAtMost,
     OnBusy onBusy,
     OnUnavailable onUnavailable,
     String fallbackMethod,
     OnLost onLost,
+    ReleaseAfter releaseAfter,
     boolean fenced,
     boolean fair) {
 
@@ -49,10 +57,12 @@ record DeclaredLock(
         "",
         resolve.apply(mutex.maxWait()),
         resolve.apply(mutex.holdAtLeast()),
+        resolve.apply(mutex.holdAtMost()),
         mutex.onBusy(),
         mutex.onUnavailable(),
         mutex.fallbackMethod(),
         mutex.onLost(),
+        mutex.releaseAfter(),
         mutex.fenced(),
         mutex.fair());
   }
@@ -68,12 +78,45 @@ record DeclaredLock(
         resolve.apply(semaphore.permitsExpression()),
         resolve.apply(semaphore.maxWait()),
         resolve.apply(semaphore.holdAtLeast()),
+        resolve.apply(semaphore.holdAtMost()),
         semaphore.onBusy(),
         semaphore.onUnavailable(),
         semaphore.fallbackMethod(),
         semaphore.onLost(),
+        semaphore.releaseAfter(),
         semaphore.fenced(),
         semaphore.fair());
+  }
+
+  /** How long it is held at least; zero if it does not say. */
+  Duration shortestHold() {
+    if (holdAtLeast.isBlank()) {
+      return Duration.ZERO;
+    }
+    Duration time = DurationStyle.detectAndParse(holdAtLeast);
+    if (time.isNegative()) {
+      throw new IllegalArgumentException("holdAtLeast must not be negative: " + holdAtLeast);
+    }
+    return time;
+  }
+
+  /** How long it is held at most; null if it does not say. */
+  @Nullable Duration longestHold() {
+    if (holdAtMost.isBlank()) {
+      return null;
+    }
+    Duration time = DurationStyle.detectAndParse(holdAtMost);
+    if (time.isNegative() || time.isZero()) {
+      throw new IllegalArgumentException(
+          "holdAtMost of %s must be above zero, and not %s: leave it out for no limit"
+              .formatted(lock(), holdAtMost));
+    }
+    if (time.compareTo(shortestHold()) <= 0) {
+      throw new IllegalArgumentException(
+          "holdAtMost = %s of %s must be above holdAtLeast = %s: make it longer, or leave one out"
+              .formatted(holdAtMost, lock(), holdAtLeast));
+    }
+    return time;
   }
 
   /** The semaphore or the mutex of that name, whatever its algorithm. */
@@ -93,10 +136,12 @@ record DeclaredLock(
         && (onBusy != other.onBusy
             || onUnavailable != other.onUnavailable
             || onLost != other.onLost
+            || releaseAfter != other.releaseAfter
             || permits != other.permits
             || !permitsExpression.equals(other.permitsExpression)
             || !fallbackMethod.equals(other.fallbackMethod)
             || !holdAtLeast.equals(other.holdAtLeast)
+            || !holdAtMost.equals(other.holdAtMost)
             || !maxWait.equals(other.maxWait));
   }
 }

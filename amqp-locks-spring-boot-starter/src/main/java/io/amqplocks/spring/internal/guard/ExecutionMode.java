@@ -37,7 +37,8 @@ enum ExecutionMode {
     };
   }
 
-  private static boolean isAsync(Method method, Class<?> targetClass) {
+  /** Whether it runs on the thread of an executor. */
+  static boolean isAsync(Method method, Class<?> targetClass) {
     return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).isPresent(Async.class)
         || MergedAnnotations.from(targetClass, SearchStrategy.TYPE_HIERARCHY)
             .isPresent(Async.class);

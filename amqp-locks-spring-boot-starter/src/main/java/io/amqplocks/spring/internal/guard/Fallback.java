@@ -1,13 +1,17 @@
 package io.amqplocks.spring.internal.guard;
 
 import io.amqplocks.lock.LockException;
+import java.lang.invoke.MethodHandles;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.target.EmptyTargetSource;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -51,9 +55,10 @@ record Fallback(Method method, boolean takesFailure) {
       }
     }
     throw new IllegalArgumentException(
-        "no fallback method fits. Looked for, in %s and above: %s %s(%s), or with a further parameter of type"
+        "no fallback method fits. Looked for, in %s and above: %s%s %s(%s), or with a further parameter of type"
                 .formatted(
                     targetClass.getSimpleName(),
+                    Modifier.isStatic(guarded.getModifiers()) ? "static " : "",
                     guarded.getGenericReturnType().getTypeName(),
                     name,
                     parameters(guarded))
@@ -80,6 +85,7 @@ record Fallback(Method method, boolean takesFailure) {
     Class<?>[] wanted = guarded.getParameterTypes();
     Class<?>[] parameters = method.getParameterTypes();
     return !method.equals(guarded)
+        && (!Modifier.isStatic(guarded.getModifiers()) || Modifier.isStatic(method.getModifiers()))
         && parameters.length == wanted.length + (takesFailure ? 1 : 0)
         && Arrays.equals(wanted, 0, wanted.length, parameters, 0, wanted.length)
         && (!takesFailure || takes(failures, parameters[wanted.length]))
@@ -111,10 +117,29 @@ record Fallback(Method method, boolean takesFailure) {
       all[arguments.length] = failure;
     }
     try {
-      Object result = method.invoke(target, all);
+      @Nullable Object[] given = all;
+      Object result = RunningFallback.run(method, target, () -> invoke(target, given));
       return method.getReturnType() == void.class ? null : result;
     } catch (InvocationTargetException e) {
       throw e.getTargetException();
     }
+  }
+
+  /**
+   * Calls the default method of a client of an HTTP interface by itself: Spring's proxy, which has no
+   * object behind it, refuses to if the interface is not public.
+   */
+  private @Nullable Object invoke(@Nullable Object target, @Nullable Object[] arguments)
+      throws Throwable {
+    if (method.isDefault()
+        && target instanceof Advised proxy
+        && proxy.getTargetSource() instanceof EmptyTargetSource) {
+      Class<?> type = method.getDeclaringClass();
+      return MethodHandles.privateLookupIn(type, MethodHandles.lookup())
+          .unreflectSpecial(method, type)
+          .bindTo(target)
+          .invokeWithArguments(arguments);
+    }
+    return method.invoke(target, arguments);
   }
 }

@@ -7,6 +7,7 @@ import io.amqplocks.spring.LockOperations;
 import io.amqplocks.spring.OnBusy;
 import io.amqplocks.spring.OnLost;
 import io.amqplocks.spring.OnUnavailable;
+import io.amqplocks.spring.ReleaseAfter;
 import io.amqplocks.spring.internal.naming.FamilyId;
 import java.time.Duration;
 import org.aopalliance.intercept.MethodInvocation;
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param permits how many of its slots it wants at once
  * @param maxWait how long it waits for it; zero does not wait
  * @param holdAtLeast how long it is held at least
+ * @param holdAtMost how long it is held at most; null without a limit
  * @param priority of all who wait those with the highest are served first
  * @param fenced whether its lease has a token
  * @param fair whether those who wait in this process are served in the order of arrival
@@ -27,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  * @param onUnavailable what to do when the broker is unavailable, not the default
  * @param fallback what to call instead; null unless one of the two says so
  * @param onLost what to do when its lease is lost
+ * @param releaseAfter when its lease is released
  * @param unguarded is told of calls that run without it; null unless {@code onUnavailable} says so
  */
 record Guard(
@@ -35,6 +38,7 @@ record Guard(
     Permits permits,
     Duration maxWait,
     Duration holdAtLeast,
+    @Nullable Duration holdAtMost,
     int priority,
     boolean fenced,
     boolean fair,
@@ -42,6 +46,7 @@ record Guard(
     OnUnavailable onUnavailable,
     @Nullable Fallback fallback,
     OnLost onLost,
+    ReleaseAfter releaseAfter,
     @Nullable UnguardedRuns unguarded) {
 
   /** What that call wants. */
@@ -68,11 +73,13 @@ record Guard(
       handle = keyed == null ? locks.semaphore(name) : locks.semaphore(name, keyed);
     }
     handle = handle.waiting(maxWait).holdAtLeast(holdAtLeast);
+    handle = holdAtMost == null ? handle : handle.holdAtMost(holdAtMost);
     handle = wanted == 1 ? handle : handle.withPermits(wanted);
     handle = priority == 0 ? handle : handle.withPriority(priority);
     handle = fair ? handle : handle.unfair();
     handle = onUnavailable == OnUnavailable.WAIT ? handle : handle.failFast();
-    return new LockRequest(this, keyed == null ? "" : keyed, fenced ? handle.fenced() : handle);
+    return new LockRequest(
+        this, keyed == null ? "" : keyed, fenced ? handle.fenced() : handle, wanted);
   }
 
   /** Whether the method is skipped when the lock could not be had for that reason. */

@@ -6,7 +6,9 @@ import java.lang.annotation.Annotation;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
@@ -18,6 +20,9 @@ import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
  */
 final class GuardAnnotations {
 
+  private static final Set<String> OURS =
+      Set.of(MutexGuarded.class.getName(), SemaphoreGuarded.class.getName());
+
   private GuardAnnotations() {}
 
   /** Whether the method of that class, not one of its ancestors', has an annotation. */
@@ -28,6 +33,26 @@ final class GuardAnnotations {
   /** Whether it is only the class that has an annotation of the method. */
   static boolean isByClass(Method method) {
     return !has(method);
+  }
+
+  /**
+   * Whether LockAspect finds the annotation of the method: on itself, or on its class or above, if
+   * it is public; there also on an annotation.
+   */
+  static boolean isVisibleToAspectJ(Method method) {
+    return hasItself(method) || (isCoveredByClass(method) && isByType(method.getDeclaringClass()));
+  }
+
+  private static boolean isByType(Class<?> type) {
+    Class<?> above = type.getSuperclass();
+    return hasItself(type)
+        || (above != null && isByType(above))
+        || Arrays.stream(type.getInterfaces()).anyMatch(GuardAnnotations::isByType);
+  }
+
+  private static boolean hasItself(AnnotatedElement element) {
+    return MergedAnnotations.from(element, SearchStrategy.DIRECT).stream()
+        .anyMatch(found -> found.getDistance() <= 1 && OURS.contains(found.getType().getName()));
   }
 
   /** All of that type that count for the method. */

@@ -57,6 +57,7 @@ final class GuardHints implements BeanRegistrationAotProcessor {
 
   private static void register(ReflectionHints hints, Method method, Class<?> type) {
     hints.registerMethod(method, ExecutableMode.INVOKE);
+    hints.registerType(method.getDeclaringClass()); // shows whether the method is woven
     fallbacks(method, type)
         .flatMap(
             name ->

@@ -1,6 +1,7 @@
 package io.amqplocks.spring.internal.guard;
 
 import io.amqplocks.spring.LockOperations;
+import java.lang.reflect.Method;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -23,12 +24,26 @@ final class GuardInterceptor implements MethodInterceptor {
     if (target != null && GuardingProxy.is(target)) {
       return call.proceed(); // it acquires the locks, and a mutex would wait for itself
     }
-    GuardedMethod method =
-        methods
-            .get()
-            .of(
-                call.getMethod(),
-                target == null ? call.getMethod().getDeclaringClass() : target.getClass());
+    return run(call, target == null ? call.getMethod().getDeclaringClass() : target.getClass());
+  }
+
+  /**
+   * Runs a call of a woven method. If the object's class overrides it, then by what the method says
+   * itself: the other one does not run it, or is not guarded. A fallback runs without its own locks.
+   */
+  @Nullable Object guard(MethodInvocation call) throws Throwable {
+    Object target = call.getThis();
+    Method method = call.getMethod();
+    if (RunningFallback.is(method, target)) {
+      return call.proceed();
+    }
+    Class<?> type = target == null ? method.getDeclaringClass() : target.getClass();
+    boolean isOverridden = !DeclaredMethod.of(method, type).method().equals(method);
+    return run(call, isOverridden ? method.getDeclaringClass() : type);
+  }
+
+  private @Nullable Object run(MethodInvocation call, Class<?> targetClass) throws Throwable {
+    GuardedMethod method = methods.get().of(call.getMethod(), targetClass);
     return switch (method.mode()) {
       case SYNCHRONOUS -> new SynchronousCall(method, call).run(locks.get());
       case STAGE -> CompletionStageCall.begin(method, call, locks.get());

@@ -8,6 +8,7 @@ import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.OnBusy;
 import io.amqplocks.spring.OnLost;
 import io.amqplocks.spring.OnUnavailable;
+import io.amqplocks.spring.ReleaseAfter;
 import io.amqplocks.spring.SemaphoreGuarded;
 import io.amqplocks.spring.internal.catalog.LockCatalog;
 import io.amqplocks.spring.internal.lifecycle.LossLog;
@@ -22,6 +23,7 @@ import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.convert.DurationStyle;
+import org.springframework.context.annotation.AdviceMode;
 import org.springframework.core.ResolvableType;
 import org.springframework.expression.BeanResolver;
 import org.springframework.util.ClassUtils;
@@ -30,12 +32,18 @@ import org.springframework.util.StringValueResolver;
 /** Reads what a method's annotations say, checks it, and enters it in the catalog. */
 final class GuardReader {
 
+  private static final boolean HAS_TRANSACTIONS =
+      ClassUtils.isPresent(
+          "org.springframework.transaction.support.TransactionSynchronization",
+          GuardReader.class.getClassLoader());
+
   private final LockCatalog catalog;
   private final StringValueResolver placeholders;
   private final @Nullable BeanResolver beans;
   private final OnUnavailable onUnavailable;
   private final Consumer<LockId> unguarded;
   private final LossLog losses;
+  private final AdviceMode mode;
 
   /**
    * A reader of annotations.
@@ -43,6 +51,7 @@ final class GuardReader {
    * @param onUnavailable what counts where an annotation does not say
    * @param unguarded is told of each call that runs without a lock
    * @param losses logs leases that are lost while a method works
+   * @param mode what guards the methods
    */
   GuardReader(
       LockCatalog catalog,
@@ -50,7 +59,8 @@ final class GuardReader {
       @Nullable BeanResolver beans,
       OnUnavailable onUnavailable,
       Consumer<LockId> unguarded,
-      LossLog losses) {
+      LossLog losses,
+      AdviceMode mode) {
     this.catalog = catalog;
     this.placeholders = placeholders;
     this.beans = beans;
@@ -58,6 +68,7 @@ final class GuardReader {
         onUnavailable == OnUnavailable.DEFAULT ? OnUnavailable.WAIT : onUnavailable;
     this.unguarded = unguarded;
     this.losses = losses;
+    this.mode = mode;
   }
 
   /**
@@ -68,7 +79,7 @@ final class GuardReader {
    */
   GuardedMethod read(Method method, Class<?> targetClass) {
     String where = targetClass.getName() + "." + method.getName() + "()";
-    UnguardableMethod.reasonFor(method, targetClass)
+    UnguardableMethod.reasonFor(method, targetClass, mode)
         .ifPresent(
             reason -> {
               throw new GuardedMethodException(where + " cannot be guarded by a lock: " + reason);
@@ -120,7 +131,7 @@ final class GuardReader {
         if (declared.get(i).contradicts(other)) {
           throw new IllegalArgumentException(
               ("it wants the %s by two keys, which may be equal and then are one lock, and says different"
-                      + " things of the two: give both the same onBusy, onUnavailable, fallbackMethod, onLost, permits, holdAtLeast and maxWait")
+                      + " things of the two: give both the same onBusy, onUnavailable, fallbackMethod, onLost, permits, holdAtLeast, holdAtMost, releaseAfter and maxWait")
                   .formatted(other.lock()));
         }
       }
@@ -167,6 +178,7 @@ final class GuardReader {
           "onLost = INTERRUPT has no thread to interrupt where %s is returned: use FAIL"
               .formatted(place.method.getReturnType().getSimpleName()));
     }
+    requireTransaction(declared, place);
     KeyExpression key =
         keyed ? KeyExpression.parse(declared.key(), place.method, place.where, beans) : null;
     Permits permits = permits(declared, place);
@@ -191,7 +203,8 @@ final class GuardReader {
         key,
         permits,
         wait == null ? catalog.waitFor(id) : wait,
-        holdAtLeast(declared),
+        declared.shortestHold(),
+        declared.longestHold(),
         declared.settings().priority(),
         declared.fenced() || needsToken,
         declared.fair(),
@@ -199,7 +212,27 @@ final class GuardReader {
         outage.what,
         fallback,
         declared.onLost(),
+        declared.releaseAfter(),
         outage.what == OnUnavailable.RUN ? new UnguardedRuns(place.where, unguarded) : null);
+  }
+
+  private static void requireTransaction(DeclaredLock declared, Place place) {
+    if (declared.releaseAfter() == ReleaseAfter.METHOD) {
+      return;
+    }
+    if (place.mode != ExecutionMode.SYNCHRONOUS) {
+      throw new IllegalArgumentException(
+          "releaseAfter = TRANSACTION has no transaction to wait for where %s is returned, since the work goes on without the calling thread: begin the transaction within the method"
+              .formatted(place.method.getReturnType().getSimpleName()));
+    }
+    if (ExecutionMode.isAsync(place.method, place.targetClass)) {
+      throw new IllegalArgumentException(
+          "releaseAfter = TRANSACTION has no transaction to wait for on the thread of an @Async method: begin the transaction within the method");
+    }
+    if (!HAS_TRANSACTIONS) {
+      throw new IllegalArgumentException(
+          "releaseAfter = TRANSACTION needs Spring's transactions, which are not there: add spring-tx, or leave it out");
+    }
   }
 
   /** What to do when the broker is unavailable, and for messages where that is said. */
@@ -271,18 +304,6 @@ final class GuardReader {
       throw new IllegalArgumentException("maxWait must not be negative: " + declared.maxWait());
     }
     return wait;
-  }
-
-  private static Duration holdAtLeast(DeclaredLock declared) {
-    if (declared.holdAtLeast().isBlank()) {
-      return Duration.ZERO;
-    }
-    Duration time = DurationStyle.detectAndParse(declared.holdAtLeast());
-    if (time.isNegative()) {
-      throw new IllegalArgumentException(
-          "holdAtLeast must not be negative: " + declared.holdAtLeast());
-    }
-    return time;
   }
 
   private String resolve(String text) {

@@ -1,6 +1,5 @@
 package io.amqplocks.spring.internal.guard;
 
-import io.amqplocks.spring.GuardedMethodException;
 import java.lang.reflect.Method;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -8,6 +7,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.scope.ScopedProxyUtils;
+import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -19,8 +19,9 @@ import org.springframework.util.ClassUtils;
 
 /**
  * Reads the annotations of all beans at startup, so that a wrong one is found then, and semaphores
- * are created before work begins. Looks at classes only: a lazy bean stays uncreated. A bean whose
- * class shows only when it is created is read at its first guarded call.
+ * are created before work begins. Looks at classes: a lazy bean stays uncreated. A bean whose class
+ * shows only when it is created is read at its first guarded call. A bean that was created before
+ * there were proxies stops the start, be it made by a factory or not.
  */
 public final class GuardScanner implements SmartInitializingSingleton {
 
@@ -28,11 +29,18 @@ public final class GuardScanner implements SmartInitializingSingleton {
 
   private final ConfigurableListableBeanFactory beans;
   private final GuardedMethods methods;
+  private final GuardedBeanCheck check;
 
-  /** Scans those beans. */
-  public GuardScanner(ConfigurableListableBeanFactory beans, GuardedMethods methods) {
+  /**
+   * Scans those beans.
+   *
+   * @param check whether the calls of what it finds are guarded
+   */
+  public GuardScanner(
+      ConfigurableListableBeanFactory beans, GuardedMethods methods, GuardedBeanCheck check) {
     this.beans = beans;
     this.methods = methods;
+    this.check = check;
   }
 
   @Override
@@ -43,24 +51,42 @@ public final class GuardScanner implements SmartInitializingSingleton {
         scan(name, type);
       }
     }
+    check.complete();
     methods.complete();
   }
 
   private void scan(String name, Class<?> type) {
     Set<Method> guarded = guardedMethods(name, type);
     guarded.forEach(method -> methods.of(method, type));
-    Object bean = guarded.isEmpty() ? null : beans.getSingleton(name);
-    if (bean != null
-        && !(bean instanceof FactoryBean)
-        && !GuardingProxy.mayBe(bean)
-        && !MockedBean.is(bean)) {
-      throw new GuardedMethodException(
-          "The bean '%s' of %s has guarded methods but no proxy that guards them, so they would run without their locks."
-                  .formatted(name, type.getName())
-              + " Something that processes beans (a BeanPostProcessor, a BeanFactoryPostProcessor or an"
-              + " Advisor) depends on it, so that it was created too early: let that ask for it later, as by"
-              + " an ObjectProvider or @Lazy, or declare it by a static @Bean method without the dependency");
+    if (!guarded.isEmpty()) {
+      check.check(name, type, guarded, created(name));
     }
+  }
+
+  /**
+   * The bean, if it was created; null otherwise. A factory's product counts as created if it was
+   * injected into another bean. Others are not asked for, since that could create them.
+   */
+  @SuppressWarnings("EqualsNull") // what Spring has in the place of null says so
+  private @Nullable Object created(String name) {
+    Object bean = beans.getSingleton(name);
+    if (!(bean instanceof FactoryBean<?> factory)) {
+      return bean;
+    }
+    if (!factory.isSingleton() || isLazy(name) || beans.getDependentBeans(name).length == 0) {
+      return null;
+    }
+    try {
+      Object product = beans.getBean(name);
+      return product.equals(null) ? null : product;
+    } catch (BeansException e) {
+      log.debug("The bean '{}' cannot be created now", name, e);
+      return null; // whoever needs it is told
+    }
+  }
+
+  private boolean isLazy(String name) {
+    return beans.containsBeanDefinition(name) && beans.getMergedBeanDefinition(name).isLazyInit();
   }
 
   static Set<Method> guardedMethods(String name, Class<?> type) {

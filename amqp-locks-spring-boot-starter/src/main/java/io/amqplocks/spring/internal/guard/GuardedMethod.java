@@ -6,14 +6,19 @@ import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.spring.LockOperations;
 import io.amqplocks.spring.OnLost;
+import io.amqplocks.spring.ReleaseAfter;
 import io.amqplocks.spring.internal.async.MinimumHold;
 import io.amqplocks.spring.internal.lifecycle.LossLog;
+import io.amqplocks.spring.internal.nesting.LeaseScope;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The settings of a guarded method, read and checked once.
@@ -22,6 +27,8 @@ import org.jspecify.annotations.Nullable;
  * on the call. Two threads may both create them at first. The two results are equal.
  */
 final class GuardedMethod {
+
+  private static final Logger log = LoggerFactory.getLogger(GuardedMethod.class);
 
   /**
    * If two requests are for the same lock, the fenced one is kept. Its lease has everything that
@@ -39,7 +46,9 @@ final class GuardedMethod {
   private final LossLog losses;
   private final boolean dependsOnCall;
   private final boolean watchesLoss;
+  private final boolean outlivesMethod;
   private volatile @Nullable List<LockRequest> always;
+  private final AtomicBoolean warned = new AtomicBoolean();
 
   /**
    * Creates the settings of a method.
@@ -68,6 +77,7 @@ final class GuardedMethod {
     this.emptyResult = emptyResult;
     this.losses = losses;
     dependsOnCall = guards.stream().anyMatch(Guard::dependsOnCall);
+    outlivesMethod = guards.stream().anyMatch(guard -> guard.releaseAfter() != ReleaseAfter.METHOD);
     watchesLoss = guards.stream().anyMatch(guard -> guard.onLost() != OnLost.NOTIFY);
   }
 
@@ -86,6 +96,11 @@ final class GuardedMethod {
   /** Whether the loss of a lease has consequences for the method's calls. */
   boolean watchesLoss() {
     return watchesLoss;
+  }
+
+  /** Whether a lease may be held for longer than the method runs, by the transaction of its caller. */
+  boolean outlivesMethod() {
+    return outlivesMethod;
   }
 
   /**
@@ -115,6 +130,39 @@ final class GuardedMethod {
         .filter(request -> result.isEmpty() || !result.get(result.size() - 1).isSameLock(request))
         .forEachOrdered(result::add);
     return List.copyOf(result);
+  }
+
+  /**
+   * A call, whose work goes on after it has returned, acquires the lock. Says so once if its thread
+   * has the lock for as long as another method runs: to wait for the result there times out.
+   */
+  void acquiresBesideItsThread(LockRequest request) {
+    if (LeaseScope.isHeldByThread(request.wanted()) && warned.compareAndSet(false, true)) {
+      log.warn(
+          "{} is called by a method that holds the {}, and cannot join it: its work may go on after that method has"
+              + " returned. It waits for the lock until then. Do not wait there for its result",
+          where,
+          request.name());
+    }
+  }
+
+  /**
+   * A call, whose work goes on after it has returned, waits on this thread for the lock.
+   *
+   * @throws LockException.Invalid if the thread has it for as long as another method runs, which
+   *     waits for this call
+   */
+  void requireNotHeldByItsThread(LockRequest request) {
+    if (LeaseScope.isHeldByThread(request.wanted())) {
+      LockException invalid =
+          new LockException.Invalid(
+              ("%s is called on a thread that holds the %s, and would wait for itself: its work may go on after that"
+                      + " method has returned, so it cannot join. Let the executor run @Async methods on threads of its"
+                      + " own, or call it after the lock is released")
+                  .formatted(where, request.name()));
+      invalid.initLock(request.handle().id());
+      throw invalid;
+    }
   }
 
   /** A call has acquired that lease. */

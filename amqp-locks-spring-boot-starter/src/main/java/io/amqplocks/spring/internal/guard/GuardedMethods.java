@@ -13,6 +13,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.context.annotation.AdviceMode;
 import org.springframework.core.MethodClassKey;
 import org.springframework.expression.BeanResolver;
 import org.springframework.util.StringValueResolver;
@@ -32,7 +33,14 @@ public final class GuardedMethods {
   /** Resolves placeholders by that resolver, and beans in keys by the other one. */
   public GuardedMethods(
       LockCatalog catalog, StringValueResolver placeholders, @Nullable BeanResolver beans) {
-    this(catalog, placeholders, beans, OnUnavailable.WAIT, lock -> {}, new LossLog());
+    this(
+        catalog,
+        placeholders,
+        beans,
+        OnUnavailable.WAIT,
+        lock -> {},
+        new LossLog(),
+        AdviceMode.PROXY);
   }
 
   /**
@@ -41,6 +49,7 @@ public final class GuardedMethods {
    * @param onUnavailable what counts where an annotation does not say
    * @param unguarded is told of each call that runs without a lock
    * @param losses logs leases that are lost while a method works
+   * @param mode what guards the methods
    */
   public GuardedMethods(
       LockCatalog catalog,
@@ -48,9 +57,10 @@ public final class GuardedMethods {
       @Nullable BeanResolver beans,
       OnUnavailable onUnavailable,
       Consumer<LockId> unguarded,
-      LossLog losses) {
+      LossLog losses,
+      AdviceMode mode) {
     this.catalog = catalog;
-    reader = new GuardReader(catalog, placeholders, beans, onUnavailable, unguarded, losses);
+    reader = new GuardReader(catalog, placeholders, beans, onUnavailable, unguarded, losses, mode);
   }
 
   /**

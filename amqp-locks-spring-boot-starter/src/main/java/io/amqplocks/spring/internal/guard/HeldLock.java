@@ -5,7 +5,7 @@ import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LossReason;
 import io.amqplocks.spring.OnLost;
-import io.amqplocks.spring.internal.async.MinimumHold;
+import io.amqplocks.spring.internal.nesting.OuterLease;
 import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
@@ -13,9 +13,10 @@ import org.jspecify.annotations.Nullable;
  * A lock that a call holds.
  *
  * @param request what the call requested
- * @param lease the lease that it acquired
+ * @param lease the lease that it acquired or joined
+ * @param outer the same, for calls nested in its work
  */
-record HeldLock(LockRequest request, Lease lease) {
+record HeldLock(LockRequest request, Lease lease, OuterLease outer) {
 
   /**
    * The failure to report instead of a result, because a lease was lost; null if none was lost. If
@@ -63,11 +64,7 @@ record HeldLock(LockRequest request, Lease lease) {
     Throwable failure = null;
     for (HeldLock held : all) {
       try {
-        if (worked) {
-          held.lease.close();
-        } else {
-          MinimumHold.closeNow(held.lease);
-        }
+        held.outer.close(worked);
       } catch (RuntimeException | Error e) {
         if (failure == null) {
           failure = e;

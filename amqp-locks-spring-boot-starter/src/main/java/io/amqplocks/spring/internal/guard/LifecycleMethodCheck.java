@@ -5,6 +5,7 @@ import java.lang.reflect.Member;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.DisposableBean;
@@ -12,6 +13,7 @@ import org.springframework.beans.factory.InitializingBean;
 import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.beans.factory.support.MergedBeanDefinitionPostProcessor;
 import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.context.annotation.AdviceMode;
 import org.springframework.core.PriorityOrdered;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
@@ -35,7 +37,7 @@ public final class LifecycleMethodCheck
             + " called through the proxy; or, if it must be done earlier, call LockTemplate in the method"),
     DESTRUCTION(
         "while it destroys the bean",
-        "do the work in an @EventListener(ContextClosedEvent.class) method, which is called through the proxy"
+        "do the work in an @EventListener(ContextClosedEvent.class) method, which is called"
             + " while there still are locks");
 
     private final String time;
@@ -45,6 +47,16 @@ public final class LifecycleMethodCheck
       this.time = time;
       this.remedy = remedy;
     }
+  }
+
+  private final AdviceMode mode;
+
+  /**
+   * A check for methods that are guarded so. What is woven is guarded also when Spring calls it
+   * while it creates the bean; while it destroys the bean there are no locks any more.
+   */
+  public LifecycleMethodCheck(AdviceMode mode) {
+    this.mode = mode;
   }
 
   @Override
@@ -116,18 +128,30 @@ public final class LifecycleMethodCheck
     return method.getParameterCount() == 0 && names.contains(method.getName());
   }
 
-  private static void refuseIfGuarded(Method method, Class<?> type, Moment moment) {
+  private void refuseIfGuarded(Method method, Class<?> type, Moment moment) {
     DeclaredMethod declared = DeclaredMethod.of(method, type);
-    if (declared.isGuarded()) {
+    if (!declared.isGuarded()) {
+      return;
+    }
+    String where = type.getName() + "." + method.getName() + "()";
+    if (mode == AdviceMode.ASPECTJ && moment == Moment.CREATION) {
+      if (!WovenMethods.isWoven(declared.method())) {
+        throw WovenBeans.notWoven(
+            "a guarded method that Spring calls while it creates the bean is not woven",
+            List.of(where));
+      }
+    } else {
       throw new GuardedMethodException(
-          "%s.%s() cannot be guarded by a lock: %sSpring calls it %s, on the object itself and not through the proxy: %s%s"
+          "%s cannot be guarded by a lock: %sSpring calls it %s, %s: %s%s"
               .formatted(
-                  type.getName(),
-                  method.getName(),
+                  where,
                   GuardAnnotations.isByClass(declared.method())
                       ? "the annotation is on the class, and "
                       : "",
                   moment.time,
+                  mode == AdviceMode.ASPECTJ
+                      ? "when the locks are closed"
+                      : "on the object itself and not through the proxy",
                   GuardAnnotations.isByClass(declared.method())
                       ? "annotate the other methods instead; if it needs the lock, "
                       : "",

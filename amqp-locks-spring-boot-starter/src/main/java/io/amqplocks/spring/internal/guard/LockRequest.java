@@ -6,9 +6,13 @@ import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockKind.Family;
 import io.amqplocks.spring.LockHandle;
+import io.amqplocks.spring.internal.nesting.LeaseScope;
+import io.amqplocks.spring.internal.nesting.OuterLease;
+import io.amqplocks.spring.internal.nesting.Wanted;
 import java.util.Comparator;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A lock that one call wants, with the key that it has for it.
@@ -19,8 +23,18 @@ import java.util.concurrent.CompletableFuture;
  * @param guard what wants it
  * @param key the key, or empty
  * @param handle the lock
+ * @param wanted what an outer call's lease of it must have, if there is one
  */
-record LockRequest(Guard guard, String key, LockHandle handle) {
+record LockRequest(Guard guard, String key, LockHandle handle, Wanted wanted) {
+
+  LockRequest(Guard guard, String key, LockHandle handle, int permits) {
+    this(
+        guard,
+        key,
+        handle,
+        new Wanted(
+            handle.identity(), permits, guard.fenced(), guard.holdAtLeast(), guard.holdAtMost()));
+  }
 
   static final Comparator<LockRequest> ORDER =
       Comparator.<LockRequest, Boolean>comparing(
@@ -37,11 +51,33 @@ record LockRequest(Guard guard, String key, LockHandle handle) {
   }
 
   /**
-   * Acquires it.
+   * Joins the lease of a call that this one is part of, or else acquires the lock.
    *
    * @throws LockException.AcquireTimeout if it is busy
    */
-  Lease acquire() {
+  HeldLock joinOrAcquire() {
+    Lease joined = LeaseScope.join(wanted, guard.maxWait());
+    Lease lease = joined == null ? acquire() : joined;
+    return new HeldLock(this, lease, OuterLease.ofThread(wanted, lease));
+  }
+
+  /**
+   * Joins the lease of one of those calls, or else acquires the lock, for work that goes on after the
+   * method has returned.
+   *
+   * @throws LockException.AcquireTimeout if it is busy
+   */
+  HeldLock joinOrAcquireForStage(@Nullable LeaseScope stages) {
+    Lease joined = LeaseScope.join(stages, wanted, guard.maxWait());
+    return heldForStage(joined == null ? acquire() : joined);
+  }
+
+  /** That lease of it, for work that goes on after the method has returned. */
+  HeldLock heldForStage(Lease lease) {
+    return new HeldLock(this, lease, OuterLease.ofStage(wanted, lease));
+  }
+
+  private Lease acquire() {
     return guard.maxWait().isZero()
         ? handle.tryAcquire().orElseThrow(this::busy)
         : handle.acquire();
@@ -68,6 +104,11 @@ record LockRequest(Guard guard, String key, LockHandle handle) {
       return Optional.empty();
     }
     return Optional.of(new MissedLock(this, failure));
+  }
+
+  /** Joins the lease of one of those calls, without a thread that waits; null if none has the lock. */
+  @Nullable CompletableFuture<Lease> joinAsync(@Nullable LeaseScope calls) {
+    return LeaseScope.joinAsync(calls, wanted, guard.maxWait());
   }
 
   /** Acquires it without a thread that waits. */

@@ -6,11 +6,9 @@ import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockKind.Family;
 import io.amqplocks.spring.GuardedMethodException;
 import io.amqplocks.spring.internal.catalog.LockCatalog;
-import io.amqplocks.spring.internal.lifecycle.LocksLifecycle;
 import io.amqplocks.spring.internal.naming.FamilyId;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.context.SmartLifecycle;
 
 /**
  * Finds semaphores that annotations name and that nobody makes: no annotation and no property gives
@@ -18,14 +16,13 @@ import org.springframework.context.SmartLifecycle;
  * startup, after those with slots were created; not for the semaphores of keys, which have no names
  * yet. If the broker cannot be asked, the first call finds out.
  */
-public final class MissingSemaphores implements SmartLifecycle {
+public final class MissingSemaphores extends StartupCheck {
 
   private static final Logger log = LoggerFactory.getLogger(MissingSemaphores.class);
 
   private final GuardedMethods methods;
   private final LockCatalog catalog;
   private final AmqpLocks locks;
-  private volatile boolean running;
 
   /** Looks for those methods' semaphores at the broker of those locks. */
   public MissingSemaphores(GuardedMethods methods, LockCatalog catalog, AmqpLocks locks) {
@@ -40,7 +37,7 @@ public final class MissingSemaphores implements SmartLifecycle {
    * @throws GuardedMethodException if one is missing
    */
   @Override
-  public void start() {
+  void check() {
     try {
       for (GuardedMethod method : methods.all()) {
         for (Guard guard : method.guards()) {
@@ -52,7 +49,6 @@ public final class MissingSemaphores implements SmartLifecycle {
     } catch (LockException e) {
       log.debug("Whether all semaphores exist cannot be seen now", e);
     }
-    running = true;
   }
 
   private void look(GuardedMethod method, LockId id) {
@@ -63,20 +59,5 @@ public final class MissingSemaphores implements SmartLifecycle {
                   + " or have it created before this application starts")
               .formatted(method.where(), id, FamilyId.of(id).property()));
     }
-  }
-
-  @Override
-  public void stop() {
-    running = false;
-  }
-
-  @Override
-  public boolean isRunning() {
-    return running;
-  }
-
-  @Override
-  public int getPhase() {
-    return LocksLifecycle.PHASE + 1;
   }
 }

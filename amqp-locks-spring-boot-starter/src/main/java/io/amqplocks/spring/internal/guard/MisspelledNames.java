@@ -1,20 +1,18 @@
 package io.amqplocks.spring.internal.guard;
 
 import io.amqplocks.spring.internal.catalog.LockCatalog;
-import io.amqplocks.spring.internal.lifecycle.LocksLifecycle;
 import io.amqplocks.spring.internal.naming.FamilyId;
 import java.util.Collection;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.context.SmartLifecycle;
 
 /**
  * Warns of names in properties that are almost those of annotations, such as {@code imagess}: such
  * a property has no effect. A name that is like no other may be one of a {@code LockTemplate}, and
  * nothing is said of it.
  */
-public final class MisspelledNames implements SmartLifecycle {
+public final class MisspelledNames extends StartupCheck {
 
   private static final Logger log = LoggerFactory.getLogger(MisspelledNames.class);
 
@@ -23,7 +21,6 @@ public final class MisspelledNames implements SmartLifecycle {
 
   private final GuardedMethods methods;
   private final LockCatalog catalog;
-  private volatile boolean running;
 
   /** Compares the names of those methods with the configured ones of that catalog. */
   public MisspelledNames(GuardedMethods methods, LockCatalog catalog) {
@@ -32,7 +29,7 @@ public final class MisspelledNames implements SmartLifecycle {
   }
 
   @Override
-  public void start() {
+  void check() {
     List<FamilyId> used =
         methods.all().stream()
             .map(GuardedMethod::guards)
@@ -53,7 +50,6 @@ public final class MisspelledNames implements SmartLifecycle {
                       configured,
                       name));
     }
-    running = true;
   }
 
   private static boolean areAlmostEqual(FamilyId first, FamilyId second) {
@@ -81,20 +77,5 @@ public final class MisspelledNames implements SmartLifecycle {
       }
     }
     return last[other.length()];
-  }
-
-  @Override
-  public void stop() {
-    running = false;
-  }
-
-  @Override
-  public boolean isRunning() {
-    return running;
-  }
-
-  @Override
-  public int getPhase() {
-    return LocksLifecycle.PHASE + 1;
   }
 }

@@ -5,12 +5,15 @@ import io.amqplocks.spring.LockOperations;
 import io.amqplocks.spring.internal.async.BackgroundExecutor;
 import io.amqplocks.spring.internal.async.CallerClassLoader;
 import io.amqplocks.spring.internal.async.ThrowingSupplier;
+import io.amqplocks.spring.internal.nesting.LeaseScope;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.springframework.aop.ProxyMethodInvocation;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.util.context.Context;
+import reactor.util.context.ContextView;
 
 /**
  * A call of a method that works until the publisher ends that it returns: a call, and locks of its
@@ -37,7 +40,12 @@ final class ReactiveCall {
   Mono<Object> mono() {
     return Mono.usingWhen(
             leases(),
-            leases -> acquired(leases).flatMap(ready -> watched(leases, Mono.from(work(leases)))),
+            leases ->
+                acquired(leases)
+                    .flatMap(
+                        ready ->
+                            watched(leases, Mono.from(work(leases)))
+                                .contextWrite(context -> known(leases, context))),
             this::end)
         .onErrorResume(Missed.class, it -> Mono.from(instead(it)));
   }
@@ -46,13 +54,32 @@ final class ReactiveCall {
     return Flux.usingWhen(
             leases(),
             leases ->
-                acquired(leases).flatMapMany(ready -> watched(leases, Flux.from(work(leases)))),
+                acquired(leases)
+                    .flatMapMany(
+                        ready ->
+                            watched(leases, Flux.from(work(leases)))
+                                .contextWrite(context -> known(leases, context))),
             this::end)
         .onErrorResume(Missed.class, this::instead);
   }
 
   private Mono<AsyncLeases> leases() {
-    return Mono.fromSupplier(() -> new AsyncLeases(method, method.requests(call, locks)));
+    return Mono.deferContextual(
+        context ->
+            Mono.just(new AsyncLeases(method, method.requests(call, locks), around(context))));
+  }
+
+  /** The leases of the calls that the subscriber is part of, or this thread. */
+  private static @Nullable LeaseScope around(ContextView context) {
+    return context.hasKey(LeaseScope.class)
+        ? context.get(LeaseScope.class)
+        : LeaseScope.ofStages(LeaseScope.current());
+  }
+
+  /** That context, from which publishers that are part of the work learn of its leases. */
+  private static Context known(AsyncLeases leases, Context context) {
+    LeaseScope scope = leases.scope();
+    return scope == null ? context : context.put(LeaseScope.class, scope);
   }
 
   /**
@@ -71,7 +98,8 @@ final class ReactiveCall {
     return proceeding(
         () -> {
           leases.workBegins();
-          return call.invocableClone(method.arguments(call, leases.held())).proceed();
+          MethodInvocation each = call.invocableClone(method.arguments(call, leases.held()));
+          return LeaseScope.call(leases.scope(), each::proceed);
         });
   }
 

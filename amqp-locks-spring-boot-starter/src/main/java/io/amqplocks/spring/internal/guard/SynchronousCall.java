@@ -1,14 +1,15 @@
 package io.amqplocks.spring.internal.guard;
 
-import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.spring.GuardedMethodException;
 import io.amqplocks.spring.LockOperations;
 import io.amqplocks.spring.OnLost;
+import io.amqplocks.spring.internal.nesting.LeaseScope;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
@@ -36,8 +37,11 @@ final class SynchronousCall {
     MissedLock missed;
     boolean works = false;
     try {
-      missed = acquire(method, requests, leases);
+      missed = acquire(method, requests, leases, LockRequest::joinOrAcquire);
       if (missed == null) {
+        if (method.outlivesMethod()) {
+          TransactionHold.begin(leases, method.where());
+        }
         works = true;
         return method.watchesLoss() ? watched(leases) : work(leases);
       }
@@ -54,12 +58,15 @@ final class SynchronousCall {
    * @throws LockException.Lost if one was lost while another was waited for
    */
   static @Nullable MissedLock acquire(
-      GuardedMethod method, List<LockRequest> requests, Deque<HeldLock> into) {
+      GuardedMethod method,
+      List<LockRequest> requests,
+      Deque<HeldLock> into,
+      Function<LockRequest, HeldLock> how) {
     for (LockRequest each : requests) {
       try {
-        Lease lease = each.acquire();
-        into.push(new HeldLock(each, lease));
-        method.acquired(lease);
+        HeldLock held = how.apply(each);
+        into.push(held);
+        method.acquired(held.lease());
       } catch (LockException failure) {
         Optional<MissedLock> missed = each.without(failure);
         if (missed.isPresent()) {
@@ -78,7 +85,7 @@ final class SynchronousCall {
     if (method.isInjected()) {
       ((ProxyMethodInvocation) call).setArguments(method.arguments(call, leases));
     }
-    Object result = call.proceed();
+    Object result = proceed(leases);
     if (result != null && UnfinishedResult.is(result.getClass())) {
       throw new GuardedMethodException(
           method.where()
@@ -86,6 +93,19 @@ final class SynchronousCall {
               + UnguardableMethod.returning(result.getClass()));
     }
     return result;
+  }
+
+  /** Runs the method. Calls in the course of it know these leases, and nothing does after it. */
+  private @Nullable Object proceed(Iterable<HeldLock> leases) throws Throwable {
+    LeaseScope before = LeaseScope.current();
+    try {
+      for (HeldLock held : leases) {
+        LeaseScope.enter(held.outer());
+      }
+      return call.proceed();
+    } finally {
+      LeaseScope.restore(before);
+    }
   }
 
   private @Nullable Object watched(Iterable<HeldLock> leases) throws Throwable {

@@ -5,14 +5,12 @@ import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.GuardedMethodException;
 import io.amqplocks.spring.internal.catalog.LockCatalog;
-import io.amqplocks.spring.internal.lifecycle.LocksLifecycle;
 import io.amqplocks.spring.internal.naming.FamilyId;
 import io.amqplocks.spring.internal.setup.SemaphoreSetup;
 import java.util.OptionalInt;
 import java.util.function.ToIntFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.context.SmartLifecycle;
 
 /**
  * Finds annotations that want more permits than their semaphore has slots, so that no call could
@@ -21,7 +19,7 @@ import org.springframework.context.SmartLifecycle;
  * Semaphores of keys have the configured one. The broker is asked for the others, at last. If it
  * does not answer, no more questions follow, so a silent broker delays the start by one timeout.
  */
-public final class TooManyPermits implements SmartLifecycle {
+public final class TooManyPermits extends StartupCheck {
 
   private static final Logger log = LoggerFactory.getLogger(TooManyPermits.class);
 
@@ -29,7 +27,6 @@ public final class TooManyPermits implements SmartLifecycle {
   private final LockCatalog catalog;
   private final SemaphoreSetup setup;
   private final AmqpLocks locks;
-  private volatile boolean running;
 
   /**
    * Looks at those methods.
@@ -51,14 +48,13 @@ public final class TooManyPermits implements SmartLifecycle {
    * @throws GuardedMethodException if there is one
    */
   @Override
-  public void start() {
+  void check() {
     look(this::knownSlots);
     try {
       look(this::slotsAtBroker);
     } catch (LockException.Unreachable | LockException.Unanswered e) {
       log.debug("How many slots semaphores have cannot be asked now", e);
     }
-    running = true;
   }
 
   private void look(ToIntFunction<Guard> count) {
@@ -103,20 +99,5 @@ public final class TooManyPermits implements SmartLifecycle {
       log.debug("How many slots {} has cannot be seen now", id, e);
       return 0;
     }
-  }
-
-  @Override
-  public void stop() {
-    running = false;
-  }
-
-  @Override
-  public boolean isRunning() {
-    return running;
-  }
-
-  @Override
-  public int getPhase() {
-    return LocksLifecycle.PHASE + 1;
   }
 }

@@ -3,6 +3,7 @@ package io.amqplocks.spring.internal.guard;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Optional;
+import org.springframework.context.annotation.AdviceMode;
 
 /**
  * The methods on which an annotation would promise what it cannot keep: either no call goes through
@@ -12,10 +13,10 @@ final class UnguardableMethod {
 
   private UnguardableMethod() {}
 
-  static Optional<String> reasonFor(Method method, Class<?> targetClass) {
+  static Optional<String> reasonFor(Method method, Class<?> targetClass, AdviceMode mode) {
     int modifiers = method.getModifiers();
     for (int unproxied : new int[] {Modifier.PRIVATE, Modifier.STATIC, Modifier.FINAL}) {
-      if ((modifiers & unproxied) != 0) {
+      if (mode == AdviceMode.PROXY && (modifiers & unproxied) != 0) {
         return Optional.of(unproxied(method, unproxied));
       }
     }
@@ -40,7 +41,7 @@ final class UnguardableMethod {
     return GuardAnnotations.isByClass(method)
         ? "the annotation is on the class and it is %s, so calls of it do not go through the proxy: take '%s' away, or annotate the other methods instead"
             .formatted(word, word)
-        : "it is %s, so calls do not go through the proxy: take '%s' away, or move it to another bean"
+        : "it is %s, so calls do not go through the proxy: take '%s' away, move it to another bean, or set amqp-locks.annotations.mode=aspectj"
             .formatted(word, word);
   }
 

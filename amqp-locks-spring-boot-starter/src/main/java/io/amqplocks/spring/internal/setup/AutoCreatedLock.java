@@ -16,8 +16,15 @@ import java.util.concurrent.atomic.AtomicReference;
  *
  * @param lock the semaphore
  * @param setup creates it
+ * @param failsFast whether a known outage is thrown at once, also where it would be created
  */
-public record AutoCreatedLock(AmqpLock lock, SemaphoreSetup setup) implements AmqpLock {
+public record AutoCreatedLock(AmqpLock lock, SemaphoreSetup setup, boolean failsFast)
+    implements AmqpLock {
+
+  /** A semaphore that waits for the broker. */
+  public AutoCreatedLock(AmqpLock lock, SemaphoreSetup setup) {
+    this(lock, setup, false);
+  }
 
   @Override
   public LockId id() {
@@ -26,32 +33,37 @@ public record AutoCreatedLock(AmqpLock lock, SemaphoreSetup setup) implements Am
 
   @Override
   public AmqpLock fenced() {
-    return new AutoCreatedLock(lock.fenced(), setup);
+    return new AutoCreatedLock(lock.fenced(), setup, failsFast);
   }
 
   @Override
   public AmqpLock withPriority(int priority) {
-    return new AutoCreatedLock(lock.withPriority(priority), setup);
+    return new AutoCreatedLock(lock.withPriority(priority), setup, failsFast);
   }
 
   @Override
   public AmqpLock unfair() {
-    return new AutoCreatedLock(lock.unfair(), setup);
+    return new AutoCreatedLock(lock.unfair(), setup, failsFast);
   }
 
   @Override
   public AmqpLock failFast() {
-    return new AutoCreatedLock(lock.failFast(), setup);
+    return new AutoCreatedLock(lock.failFast(), setup, true);
+  }
+
+  @Override
+  public AmqpLock holdAtMost(Duration time) {
+    return new AutoCreatedLock(lock.holdAtMost(time), setup, failsFast);
   }
 
   @Override
   public AmqpLock withPermits(int permits) {
-    return new AutoCreatedLock(lock.withPermits(permits), setup);
+    return new AutoCreatedLock(lock.withPermits(permits), setup, failsFast);
   }
 
   @Override
   public Optional<Lease> tryAcquire() {
-    setup.ensure(id());
+    setup.ensure(id(), failsFast);
     try {
       return lock.tryAcquire();
     } catch (LockException.NotFound e) {
@@ -62,7 +74,7 @@ public record AutoCreatedLock(AmqpLock lock, SemaphoreSetup setup) implements Am
 
   @Override
   public Lease acquire(Duration wait) throws InterruptedException {
-    setup.ensure(id());
+    setup.ensure(id(), failsFast);
     long begin = System.nanoTime();
     try {
       return lock.acquire(wait);
@@ -77,13 +89,14 @@ public record AutoCreatedLock(AmqpLock lock, SemaphoreSetup setup) implements Am
     if (!setup.forget(id())) {
       throw gone;
     }
-    setup.ensure(id());
+    setup.ensure(id(), failsFast);
   }
 
   @Override
   public CompletableFuture<Lease> acquireAsync(Duration wait) {
     if (setup.isPending(id())) {
-      return CreateThenAcquire.acquire(() -> setup.ensure(id()), () -> lock.acquireAsync(wait));
+      return CreateThenAcquire.acquire(
+          () -> setup.ensure(id(), failsFast), () -> lock.acquireAsync(wait));
     }
     if (!setup.createsAgain(id())) {
       return lock.acquireAsync(wait);
@@ -96,7 +109,7 @@ public record AutoCreatedLock(AmqpLock lock, SemaphoreSetup setup) implements Am
           left.set(left(wait, begin));
           return failure instanceof LockException.NotFound && setup.forget(id());
         },
-        () -> setup.ensure(id()),
+        () -> setup.ensure(id(), failsFast),
         () -> lock.acquireAsync(left.get()));
   }
 

@@ -1,5 +1,6 @@
 package io.amqplocks.spring.internal.setup;
 
+import io.amqplocks.AmqpLocks;
 import io.amqplocks.admin.LockAdmin;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
@@ -9,6 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,19 +31,25 @@ public final class SemaphoreSetup {
   private static final int MOST_REMEMBERED = 10_000;
 
   private final LockCatalog catalog;
+  private final Supplier<Optional<LockException>> outage;
   private final int mostRemembered;
   private volatile boolean forgot;
   private volatile boolean unfinished;
   private final SemaphoreCreation creation;
   private final Map<LockId, SharedAttempt> attempts = new ConcurrentHashMap<>();
 
-  /** Creates by that administration what that catalog knows. */
-  public SemaphoreSetup(LockAdmin admin, LockCatalog catalog) {
-    this(admin, catalog, MOST_REMEMBERED);
+  /** Creates at the broker of those locks what that catalog knows. */
+  public SemaphoreSetup(AmqpLocks locks, LockCatalog catalog) {
+    this(locks.admin(), catalog, locks::outage, MOST_REMEMBERED);
   }
 
-  SemaphoreSetup(LockAdmin admin, LockCatalog catalog, int mostRemembered) {
+  SemaphoreSetup(
+      LockAdmin admin,
+      LockCatalog catalog,
+      Supplier<Optional<LockException>> outage,
+      int mostRemembered) {
     this.catalog = catalog;
+    this.outage = outage;
     this.mostRemembered = mostRemembered;
     creation = new SemaphoreCreation(admin);
   }
@@ -73,6 +81,20 @@ public final class SemaphoreSetup {
   /** Whether {@link #ensureAll} could not create all of them, since the broker was away. */
   public boolean isUnfinished() {
     return unfinished;
+  }
+
+  /**
+   * Creates the lock as {@link #ensure(LockId)} does, unless that would only wait for the broker to
+   * come back.
+   *
+   * @param failFast whether to throw a known outage at once
+   */
+  void ensure(LockId id, boolean failFast) {
+    Optional<LockException> known = failFast && isPending(id) ? outage.get() : Optional.empty();
+    if (known.isPresent()) {
+      throw known.get();
+    }
+    ensure(id);
   }
 
   /**

@@ -8,6 +8,7 @@ import io.amqplocks.lock.LockName;
 import io.amqplocks.spring.LockResolver;
 import io.amqplocks.spring.internal.catalog.LockCatalog;
 import io.amqplocks.spring.internal.naming.FamilyId;
+import io.amqplocks.spring.internal.nesting.LockOwner;
 import io.amqplocks.spring.internal.setup.AutoCreatedLock;
 import io.amqplocks.spring.internal.setup.SemaphoreSetup;
 import java.time.Duration;
@@ -21,7 +22,12 @@ import java.time.Duration;
  * @param setup creates semaphores
  */
 public record CatalogResolver(AmqpLocks locks, LockCatalog catalog, SemaphoreSetup setup)
-    implements LockResolver {
+    implements LockResolver, LockOwner {
+
+  @Override
+  public Object owner() {
+    return locks;
+  }
 
   @Override
   public LockId resolve(Family family, LockName name) {

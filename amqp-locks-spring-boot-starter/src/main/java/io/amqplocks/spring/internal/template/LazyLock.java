@@ -3,6 +3,7 @@ package io.amqplocks.spring.internal.template;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.spring.internal.nesting.LockOwner;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -13,8 +14,9 @@ import java.util.function.Supplier;
  * and one of them may say which algorithm it has. Looking up is cheap, and always gives the same.
  *
  * @param lookUp finds the lock
+ * @param owner where it is looked up
  */
-record LazyLock(Supplier<AmqpLock> lookUp) implements AmqpLock {
+record LazyLock(Supplier<AmqpLock> lookUp, Object owner) implements AmqpLock, LockOwner {
 
   @Override
   public LockId id() {
@@ -23,27 +25,32 @@ record LazyLock(Supplier<AmqpLock> lookUp) implements AmqpLock {
 
   @Override
   public AmqpLock fenced() {
-    return new LazyLock(() -> lookUp.get().fenced());
+    return new LazyLock(() -> lookUp.get().fenced(), owner);
   }
 
   @Override
   public AmqpLock withPriority(int priority) {
-    return new LazyLock(() -> lookUp.get().withPriority(priority));
+    return new LazyLock(() -> lookUp.get().withPriority(priority), owner);
   }
 
   @Override
   public AmqpLock unfair() {
-    return new LazyLock(() -> lookUp.get().unfair());
+    return new LazyLock(() -> lookUp.get().unfair(), owner);
   }
 
   @Override
   public AmqpLock failFast() {
-    return new LazyLock(() -> lookUp.get().failFast());
+    return new LazyLock(() -> lookUp.get().failFast(), owner);
+  }
+
+  @Override
+  public AmqpLock holdAtMost(Duration time) {
+    return new LazyLock(() -> lookUp.get().holdAtMost(time), owner);
   }
 
   @Override
   public AmqpLock withPermits(int permits) {
-    return new LazyLock(() -> lookUp.get().withPermits(permits));
+    return new LazyLock(() -> lookUp.get().withPermits(permits), owner);
   }
 
   @Override

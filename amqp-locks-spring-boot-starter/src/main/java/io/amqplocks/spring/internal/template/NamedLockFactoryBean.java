@@ -4,6 +4,7 @@ import io.amqplocks.lock.LockKind.Family;
 import io.amqplocks.lock.LockName;
 import io.amqplocks.spring.LockHandle;
 import io.amqplocks.spring.LockResolver;
+import io.amqplocks.spring.internal.nesting.LockOwner;
 import org.springframework.beans.factory.FactoryBean;
 
 /** The lock of a configured name, for injection into other beans. */
@@ -23,7 +24,7 @@ public final class NamedLockFactoryBean implements FactoryBean<LockHandle> {
   @Override
   public LockHandle getObject() {
     return new LockHandle(
-        new LazyLock(() -> resolver.lock(resolver.resolve(family, name))),
+        new LazyLock(() -> resolver.lock(resolver.resolve(family, name)), LockOwner.of(resolver)),
         resolver.maxWait(family, name));
   }
 

@@ -31,8 +31,7 @@ class AcquireOrderTest {
       new GuardedMethods(catalog, text -> text, (context, name) -> "bean " + name);
   @AutoClose private final AmqpLocks locks = AmqpLocks.builder(new ConnectionFactory()).build();
   private final LockTemplate template =
-      new LockTemplate(
-          new CatalogResolver(locks, catalog, new SemaphoreSetup(locks.admin(), catalog)));
+      new LockTemplate(new CatalogResolver(locks, catalog, new SemaphoreSetup(locks, catalog)));
 
   record Order(@Nullable Long id) {}
 

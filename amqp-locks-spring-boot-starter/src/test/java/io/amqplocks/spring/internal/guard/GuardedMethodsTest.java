@@ -7,6 +7,7 @@ import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.OnBusy;
 import io.amqplocks.spring.OnLost;
 import io.amqplocks.spring.OnUnavailable;
+import io.amqplocks.spring.ReleaseAfter;
 import io.amqplocks.spring.SemaphoreGuarded;
 import io.amqplocks.spring.internal.catalog.LockCatalog;
 import io.amqplocks.spring.internal.catalog.LockSettings;
@@ -65,6 +66,7 @@ class GuardedMethodsTest {
         Permits.ONE,
         maxWait,
         Duration.ZERO,
+        null,
         0,
         false,
         true,
@@ -72,6 +74,7 @@ class GuardedMethodsTest {
         OnUnavailable.WAIT,
         null,
         OnLost.NOTIFY,
+        ReleaseAfter.METHOD,
         null);
   }
 
@@ -127,6 +130,9 @@ class GuardedMethodsTest {
         "emptyName      | has a wrong lock annotation: A lock name must not be empty",
         "unreadableWait | has a wrong lock annotation: 'soon'",
         "negativeHold   | has a wrong lock annotation: holdAtLeast must not be negative",
+        "noTimeToHold   | has a wrong lock annotation: holdAtMost of mutex 'm' must be above zero, and not 0s",
+        "negativeLimit  | has a wrong lock annotation: holdAtMost of semaphore 'images' must be above zero, and not -1m",
+        "limitedTooSoon | has a wrong lock annotation: holdAtMost = 5s of mutex 'm' must be above holdAtLeast = 5s",
         "negativeWait   | has a wrong lock annotation: maxWait must not be negative",
         "hidden         | cannot be guarded by a lock: it is private",
         "ofTheClass     | cannot be guarded by a lock: it is static",
@@ -151,6 +157,10 @@ class GuardedMethodsTest {
         "whoseToken | has a wrong lock annotation: it has several locks",
         "twoTokens | has a wrong lock annotation: it has two parameters of type FencingToken",
         "nobodyToInterrupt | has a wrong lock annotation: onLost = INTERRUPT has no thread to interrupt",
+        "noTransaction | has a wrong lock annotation: releaseAfter = TRANSACTION has no transaction to wait for where CompletableFuture is returned",
+        "noTransactionEither | has a wrong lock annotation: releaseAfter = TRANSACTION has no transaction to wait for where Mono is returned",
+        "noTransactionThere | has a wrong lock annotation: releaseAfter = TRANSACTION has no transaction to wait for on the thread of an @Async method",
+        "twoReleases | has a wrong lock annotation: it wants the mutex 'm' by two keys",
         "unknownParameter | has a wrong lock annotation: its key '#order.id' names #order, and there is only #id, #p0, #a0",
         "unreadableKey | has a wrong lock annotation: its key '#id.' is no SpEL expression",
         "colon | has a wrong lock annotation: The name of a lock with keys must have no colon",

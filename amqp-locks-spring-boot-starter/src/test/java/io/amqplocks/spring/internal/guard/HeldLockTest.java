@@ -10,12 +10,15 @@ import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.OnBusy;
 import io.amqplocks.spring.OnLost;
 import io.amqplocks.spring.OnUnavailable;
+import io.amqplocks.spring.ReleaseAfter;
 import io.amqplocks.spring.internal.naming.FamilyId;
+import io.amqplocks.spring.internal.nesting.OuterLease;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,6 +37,7 @@ class HeldLockTest {
             Permits.ONE,
             Duration.ZERO,
             Duration.ZERO,
+            null,
             0,
             false,
             true,
@@ -41,6 +45,7 @@ class HeldLockTest {
             OnUnavailable.WAIT,
             null,
             onLost,
+            ReleaseAfter.METHOD,
             null);
     Lease lease =
         (Lease)
@@ -57,7 +62,8 @@ class HeldLockTest {
                     default -> throw new AssertionError(method);
                   };
                 });
-    return new HeldLock(new LockRequest(guard, "", LockTemplate.withoutLocks().mutex("m")), lease);
+    LockRequest request = new LockRequest(guard, "", LockTemplate.withoutLocks().mutex("m"), 1);
+    return new HeldLock(request, lease, OuterLease.ofThread(request.wanted(), lease));
   }
 
   @ParameterizedTest
@@ -98,9 +104,12 @@ class HeldLockTest {
 
   @Test
   void oneThatCannotBeClosedDoesNotKeepTheOthers() {
-    HeldLock one = held(OnLost.NOTIFY, LeaseState.HELD, LeaseState.HELD);
+    List<HeldLock> three =
+        Stream.generate(() -> held(OnLost.NOTIFY, LeaseState.HELD, LeaseState.HELD))
+            .limit(3)
+            .toList();
     assertThatExceptionOfType(IllegalStateException.class)
-        .isThrownBy(() -> HeldLock.close(List.of(one, one, one), true))
+        .isThrownBy(() -> HeldLock.close(three, true))
         .satisfies(e -> assertThat(e.getSuppressed()).hasSize(2));
     assertThat(asked).containsExactly("close", "close", "close");
   }

@@ -6,7 +6,10 @@ import static org.awaitility.Awaitility.await;
 
 import com.sun.net.httpserver.HttpServer;
 import feign.codec.Encoder;
+import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
+import io.amqplocks.spring.GuardedMethodException;
+import io.amqplocks.spring.HeldByAnother;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.spring.MutexGuarded;
@@ -31,6 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.mybatis.spring.SqlSessionFactoryBean;
 import org.mybatis.spring.annotation.MapperScan;
 import org.springframework.beans.factory.annotation.Value;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.http.converter.autoconfigure.HttpMessageConvertersAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -41,6 +45,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.ComponentScan.Filter;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.FilterType;
+import org.springframework.core.PriorityOrdered;
 import org.springframework.data.annotation.Id;
 import org.springframework.data.jdbc.repository.config.AbstractJdbcConfiguration;
 import org.springframework.data.jdbc.repository.config.EnableJdbcRepositories;
@@ -111,13 +116,11 @@ class InterfaceBeansTest {
         context -> {
           assertThat(context).hasNotFailed();
           C client = context.getBean(type);
-          context
-              .getBean(LockTemplate.class)
-              .mutex(onBroker.name(), "7")
-              .execute(
-                  () ->
-                      assertThatExceptionOfType(LockException.AcquireTimeout.class)
-                          .isThrownBy(() -> call.of(client, 7)));
+          HeldByAnother.during(
+              context.getBean(LockTemplate.class).mutex(onBroker.name(), "7"),
+              () ->
+                  assertThatExceptionOfType(LockException.AcquireTimeout.class)
+                      .isThrownBy(() -> call.of(client, 7)));
           assertThat(RemoteWork.answered()).isZero();
           // A release is not confirmed.
           await().until(() -> !onBroker.isMutexHeld());
@@ -210,10 +213,9 @@ class InterfaceBeansTest {
             context -> {
               HttpApi client = context.getBean(HttpApi.class);
               assertThat(client.text(7)).isEqualTo("true");
-              context
-                  .getBean(LockTemplate.class)
-                  .mutex(onBroker.name(), "8")
-                  .execute(() -> assertThat(client.text(8)).isEqualTo("unknown 8"));
+              HeldByAnother.during(
+                  context.getBean(LockTemplate.class).mutex(onBroker.name(), "8"),
+                  () -> assertThat(client.text(8)).isEqualTo("unknown 8"));
             });
   }
 
@@ -226,6 +228,48 @@ class InterfaceBeansTest {
               HttpApi client = context.getBean(HttpApi.class);
               assertThat(client.inTransaction()).isTrue();
               assertThat(client.guardedInTransaction()).isTrue();
+            });
+  }
+
+  @HttpExchange
+  interface HiddenApi {
+    @MutexGuarded(
+        name = "${test.lock}",
+        key = "#id",
+        onBusy = OnBusy.FALLBACK,
+        fallbackMethod = "unknown")
+    @GetExchange("/held")
+    String text(@RequestParam long id);
+
+    default String unknown(long id, LockException.AcquireTimeout busy) {
+      return "unknown " + id;
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class HiddenHttpClient {
+    @Bean
+    HiddenApi hidden(@Value("${test.url}") String url) {
+      return HttpServiceProxyFactory.builderFor(RestClientAdapter.create(RestClient.create(url)))
+          .build()
+          .createClient(HiddenApi.class);
+    }
+  }
+
+  /** Spring calls default methods of public HTTP interfaces only. */
+  @Test
+  void alsoOfOneThatIsNotPublic() {
+    application
+        .withUserConfiguration(HiddenHttpClient.class)
+        .run(
+            context -> {
+              HiddenApi client = context.getBean(HiddenApi.class);
+              LockTemplate locks = context.getBean(LockTemplate.class);
+              assertThat(client.text(7)).isEqualTo("true");
+              try (Lease held = locks.mutex(onBroker.name(), "8").acquire()) {
+                assertThat(client.text(8)).isEqualTo("unknown 8");
+                assertThat(held.lossReason()).isEmpty();
+              }
             });
   }
 
@@ -297,13 +341,11 @@ class InterfaceBeansTest {
             context -> {
               GuardedPictures pictures = context.getBean(GuardedPictures.class);
               assertThat(pictures.findById(7L)).isEmpty();
-              context
-                  .getBean(LockTemplate.class)
-                  .mutex(onBroker.name())
-                  .execute(
-                      () ->
-                          assertThatExceptionOfType(LockException.AcquireTimeout.class)
-                              .isThrownBy(pictures::count));
+              HeldByAnother.during(
+                  context.getBean(LockTemplate.class).mutex(onBroker.name()),
+                  () ->
+                      assertThatExceptionOfType(LockException.AcquireTimeout.class)
+                          .isThrownBy(pictures::count));
               await().until(() -> !onBroker.isMutexHeld());
               assertThat(pictures.count()).isZero();
             });
@@ -366,5 +408,90 @@ class InterfaceBeansTest {
             .withUserConfiguration(FeignClients.class),
         FeignApi.class,
         FeignApi::held);
+  }
+
+  // ---- created too early
+
+  /** Is created before those that make proxies, and has a bean created with it. */
+  static final class Early implements BeanPostProcessor, PriorityOrdered {
+    @Override
+    public int getOrder() {
+      return HIGHEST_PRECEDENCE;
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class NeedsARepository {
+    @Bean
+    static Early early(Pictures pictures) {
+      return new Early();
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class NeedsAMapper {
+    @Bean
+    static Early early(PictureMapper mapper) {
+      return new Early();
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class NeedsAnHttpService {
+    @Bean
+    static Early early(HttpApi client) {
+      return new Early();
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class NeedsAFeignClient {
+    @Bean
+    static Early early(FeignApi client) {
+      return new Early();
+    }
+  }
+
+  private void assertRefused(ApplicationContextRunner with, Class<?> type) {
+    with.run(
+        context ->
+            assertThat(context)
+                .getFailure()
+                .isInstanceOf(GuardedMethodException.class)
+                .hasMessageContaining(type.getSimpleName() + "' of ")
+                .hasMessageContaining("has guarded methods but no proxy that guards them"));
+  }
+
+  @Test
+  void aRepositoryThatIsCreatedTooEarlyStopsTheStart() {
+    assertRefused(
+        application.withUserConfiguration(
+            Database.class, Repositories.class, NeedsARepository.class),
+        Pictures.class);
+  }
+
+  @Test
+  void soDoesAMapper() {
+    assertRefused(
+        application.withUserConfiguration(Database.class, Mappers.class, NeedsAMapper.class),
+        PictureMapper.class);
+  }
+
+  @Test
+  void soDoesAnHttpService() {
+    assertRefused(
+        application.withUserConfiguration(HttpServices.class, NeedsAnHttpService.class),
+        HttpApi.class);
+  }
+
+  @Test
+  void soDoesAFeignClient() {
+    assertRefused(
+        application
+            .withConfiguration(
+                AutoConfigurations.of(
+                    FeignAutoConfiguration.class, HttpMessageConvertersAutoConfiguration.class))
+            .withUserConfiguration(FeignClients.class, NeedsAFeignClient.class),
+        FeignApi.class);
   }
 }

@@ -14,6 +14,7 @@ import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.OnBusy;
 import io.amqplocks.spring.SemaphoreGuarded;
+import io.amqplocks.spring.Workers;
 import io.amqplocks.spring.internal.catalog.LockCatalog;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
@@ -23,12 +24,14 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import reactor.core.publisher.Mono;
+import reactor.util.context.Context;
 
 /** A lock for each key, with the settings and the metrics of the name. */
 @BrokerTest
@@ -64,12 +67,18 @@ class KeyedLocksTest {
           assertThat(
                   work.one(
                       "a",
-                      () -> work.one("b", () -> "both") + " " + work.one("a", () -> "not reached")))
+                      () ->
+                          work.one("b", () -> "both")
+                              + " "
+                              + Workers.elsewhere(() -> work.one("a", () -> "not reached"))))
               .isEqualTo("both null");
           String long1 = "k".repeat(300) + "\n1";
           String long2 = "k".repeat(300) + "\n2";
           assertThat(work.one(long1, () -> work.one(long2, () -> "both"))).isEqualTo("both");
-          assertThat(work.one(long1, () -> work.one(long1, () -> "not reached"))).isNull();
+          assertThat(
+                  work.one(
+                      long1, () -> Workers.elsewhere(() -> work.one(long1, () -> "not reached"))))
+              .isNull();
           // A release is not confirmed.
           await().until(() -> !onBroker.isMutexHeld());
         });
@@ -89,15 +98,19 @@ class KeyedLocksTest {
         });
   }
 
+  /** It joins no call, since it does not know of any. */
+  private static <T> Mono<T> unrelated(Supplier<Mono<T>> call) {
+    return Mono.defer(call).contextWrite(context -> Context.empty());
+  }
+
   @Test
   void eachKeyHasTheSlotsOfTheName() {
     application.run(
         context -> {
           Work work = context.getBean(Work.class);
           AmqpLocks locks = context.getBean(AmqpLocks.class);
-          Mono<String> third = Mono.defer(() -> work.two(1, Mono.just("not reached")));
-          Mono<String> second =
-              Mono.defer(() -> work.two(1, third.defaultIfEmpty("third skipped")));
+          Mono<String> third = unrelated(() -> work.two(1, Mono.just("not reached")));
+          Mono<String> second = unrelated(() -> work.two(1, third.defaultIfEmpty("third skipped")));
           assertThat(work.two(1, second).block(Duration.ofSeconds(30))).isEqualTo("third skipped");
           assertThat(work.two(2, Mono.just("free")).block(Duration.ofSeconds(30)))
               .isEqualTo("free");

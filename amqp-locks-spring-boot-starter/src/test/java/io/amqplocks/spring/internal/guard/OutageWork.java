@@ -53,6 +53,26 @@ class OutageWork {
     return work();
   }
 
+  @SemaphoreGuarded(
+      name = "${test.lock}",
+      key = "#key",
+      slots = 1,
+      maxWait = LONG,
+      onUnavailable = OnUnavailable.FAIL)
+  String failsOfKey(int key) {
+    return work();
+  }
+
+  @SemaphoreGuarded(
+      name = "${test.lock}",
+      key = "#key",
+      slots = 1,
+      maxWait = LONG,
+      onUnavailable = OnUnavailable.FAIL)
+  CompletableFuture<String> failsOfKeyLater(int key) {
+    return CompletableFuture.completedFuture(work());
+  }
+
   @MutexGuarded(name = "${test.lock}", maxWait = LONG, onUnavailable = OnUnavailable.FAIL)
   CompletableFuture<String> failsLater() {
     return CompletableFuture.completedFuture(work());

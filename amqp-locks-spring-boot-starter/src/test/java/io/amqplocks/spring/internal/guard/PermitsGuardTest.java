@@ -18,6 +18,7 @@ import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.spring.OnBusy;
 import io.amqplocks.spring.SemaphoreGuarded;
+import io.amqplocks.spring.Workers;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.math.BigInteger;
@@ -118,10 +119,17 @@ class PermitsGuardTest {
                       work.three(
                           () ->
                               "three, and "
-                                  + work.each(
-                                      List.of("a", "b"), lease -> "" + lease.permits(), null)
+                                  + Workers.elsewhere(
+                                      () ->
+                                          work.each(
+                                              List.of("a", "b"),
+                                              lease -> "" + lease.permits(),
+                                              null))
                                   + ", not "
-                                  + work.each(List.of("a", "b", "c"), lease -> "three", null)))
+                                  + Workers.elsewhere(
+                                      () ->
+                                          work.each(
+                                              List.of("a", "b", "c"), lease -> "three", null))))
                   .isEqualTo("three, and 2, not null");
               assertThat(work.three(() -> "" + locks.leases().get(0).permits())).isEqualTo("3");
               assertThat(locks.leases()).isEmpty();

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.amqplocks.lock.LockException;
 import io.amqplocks.spring.GuardedMethodException;
+import io.amqplocks.spring.HeldByAnother;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.spring.MutexGuarded;
@@ -58,13 +59,11 @@ class ProxyOfProxyTest {
               assertThat(AopUtils.isAopProxy(work)).isTrue();
               assertThat(work.held()).isTrue();
               await().until(() -> !onBroker.isMutexHeld());
-              context
-                  .getBean(LockTemplate.class)
-                  .mutex(onBroker.name())
-                  .execute(
-                      () ->
-                          assertThatExceptionOfType(LockException.AcquireTimeout.class)
-                              .isThrownBy(work::held));
+              HeldByAnother.during(
+                  context.getBean(LockTemplate.class).mutex(onBroker.name()),
+                  () ->
+                      assertThatExceptionOfType(LockException.AcquireTimeout.class)
+                          .isThrownBy(work::held));
             });
   }
 

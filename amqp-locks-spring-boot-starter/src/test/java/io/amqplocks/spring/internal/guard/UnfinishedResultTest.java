@@ -26,6 +26,7 @@ import kotlin.coroutines.Continuation;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
+import org.springframework.context.annotation.AdviceMode;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.context.request.async.DeferredResult;
 import org.springframework.web.context.request.async.WebAsyncTask;
@@ -128,12 +129,16 @@ class UnfinishedResultTest {
     assertThat(Brought.class.getDeclaredMethods())
         .allSatisfy(
             method ->
-                assertThat(UnguardableMethod.reasonFor(method, Brought.class).orElseThrow())
+                assertThat(
+                        UnguardableMethod.reasonFor(method, Brought.class, AdviceMode.PROXY)
+                            .orElseThrow())
                     .contains(" brings a ")
                     .contains("whose work may go on after the lock was given back"));
     assertThat(Finished.class.getDeclaredMethods())
         .allSatisfy(
-            method -> assertThat(UnguardableMethod.reasonFor(method, Finished.class)).isEmpty());
+            method ->
+                assertThat(UnguardableMethod.reasonFor(method, Finished.class, AdviceMode.PROXY))
+                    .isEmpty());
   }
 
   /** As Kotlin's compiler makes it of {@code suspend fun pay(id: Long): String}. */
@@ -146,7 +151,8 @@ class UnfinishedResultTest {
   @Test
   void suspendingFunctionsOfKotlinAreRefused() {
     assertThat(
-            UnguardableMethod.reasonFor(Suspending.class.getDeclaredMethods()[0], Suspending.class))
+            UnguardableMethod.reasonFor(
+                Suspending.class.getDeclaredMethods()[0], Suspending.class, AdviceMode.PROXY))
         .hasValueSatisfying(
             reason ->
                 assertThat(reason).contains("suspending function of Kotlin").contains("Mono"));

@@ -6,6 +6,7 @@ import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.OnBusy;
 import io.amqplocks.spring.OnLost;
 import io.amqplocks.spring.OnUnavailable;
+import io.amqplocks.spring.ReleaseAfter;
 import io.amqplocks.spring.SemaphoreGuarded;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
@@ -13,6 +14,8 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.scheduling.annotation.Async;
+import reactor.core.publisher.Mono;
 
 /** Methods whose annotations are errors at startup. */
 class WrongMethods {
@@ -33,6 +36,15 @@ class WrongMethods {
 
   @MutexGuarded(name = "m", holdAtLeast = "-1s")
   void negativeHold() {}
+
+  @MutexGuarded(name = "m", holdAtMost = "0s")
+  void noTimeToHold() {}
+
+  @SemaphoreGuarded(name = "images", holdAtMost = "-1m")
+  void negativeLimit() {}
+
+  @MutexGuarded(name = "m", holdAtLeast = "5s", holdAtMost = "5s")
+  void limitedTooSoon() {}
 
   @SuppressWarnings("UnusedMethod") // by reflection
   @MutexGuarded(name = "m")
@@ -141,6 +153,24 @@ class WrongMethods {
   CompletableFuture<String> nobodyToInterrupt() {
     return new CompletableFuture<>();
   }
+
+  @MutexGuarded(name = "m", releaseAfter = ReleaseAfter.TRANSACTION)
+  CompletableFuture<String> noTransaction() {
+    return new CompletableFuture<>();
+  }
+
+  @MutexGuarded(name = "m", releaseAfter = ReleaseAfter.TRANSACTION)
+  Mono<String> noTransactionEither() {
+    return Mono.empty();
+  }
+
+  @Async
+  @MutexGuarded(name = "m", releaseAfter = ReleaseAfter.TRANSACTION)
+  void noTransactionThere() {}
+
+  @MutexGuarded(name = "m", key = "#one", releaseAfter = ReleaseAfter.TRANSACTION)
+  @MutexGuarded(name = "m", key = "#two")
+  void twoReleases(String one, String two) {}
 
   @MutexGuarded(name = "m", key = "#order.id")
   void unknownParameter(int id) {}

@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Named;
@@ -47,7 +48,9 @@ class BusyAdministratorTest {
             answering(
                 LockAdmin.class,
                 (admin, of, name) -> administering(((LockId) name[0]).name().value())),
-            catalog);
+            catalog,
+            Optional::empty,
+            10);
   }
 
   private TokenSemaphoreAdmin administering(String name) {

@@ -16,6 +16,7 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -80,7 +81,8 @@ class ConcurrentCreationTest {
   private SemaphoreSetup start(LockException failure) {
     LockCatalog catalog = new LockCatalog(Duration.ofSeconds(1));
     catalog.add(LockSettings.configured(FamilyId.of(IMAGES)).slots(4));
-    SemaphoreSetup setup = new SemaphoreSetup(creating(() -> firstFails(failure)), catalog);
+    SemaphoreSetup setup =
+        new SemaphoreSetup(creating(() -> firstFails(failure)), catalog, Optional::empty, 10);
     threads.add(ensuring(setup, toFirst));
     // Or it might be the second.
     await().atMost(Duration.ofSeconds(30)).until(() -> attempts.get() == 1);

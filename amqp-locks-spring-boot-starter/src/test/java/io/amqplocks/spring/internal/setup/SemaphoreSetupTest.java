@@ -14,6 +14,7 @@ import io.amqplocks.spring.internal.catalog.LockCatalog;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import io.amqplocks.test.TcpProxy;
+import java.util.Optional;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -88,6 +89,7 @@ class SemaphoreSetupTest {
                   new SemaphoreSetup(
                       context.getBean(AmqpLocks.class).admin(),
                       context.getBean(LockCatalog.class),
+                      Optional::empty,
                       3);
               setup.ensure(LockId.tokenSemaphore(name));
               for (int key = 0; key < 5; key++) {

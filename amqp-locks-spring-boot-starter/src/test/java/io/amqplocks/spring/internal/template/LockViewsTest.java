@@ -6,6 +6,7 @@ import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.spring.internal.setup.AutoCreatedLock;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -37,19 +38,24 @@ class LockViewsTest {
   }
 
   private AmqpLock view(Method view, AmqpLock lock) throws Exception {
-    Object[] arguments = view.getParameterCount() == 0 ? new Object[0] : new Object[] {3};
-    return (AmqpLock) view.invoke(lock, arguments);
+    return (AmqpLock) view.invoke(lock, arguments(view));
+  }
+
+  private static Object[] arguments(Method view) {
+    return Arrays.stream(view.getParameterTypes())
+        .<Object>map(type -> type == int.class ? 3 : Duration.ofMinutes(3))
+        .toArray();
   }
 
   private static String call(Method view) {
-    return view.getName() + (view.getParameterCount() == 0 ? "" : "[3]");
+    return view.getName() + (view.getParameterCount() == 0 ? "" : List.of(arguments(view)));
   }
 
   @ParameterizedTest
   @MethodSource("views")
   void ofALockThatIsLookedUpLater(Method view) throws Exception {
     AmqpLock recording = recording();
-    assertThat(view(view, new LazyLock(() -> recording)).tryAcquire()).isEmpty();
+    assertThat(view(view, new LazyLock(() -> recording, "owner")).tryAcquire()).isEmpty();
     assertThat(calls).containsExactly(call(view), "tryAcquire");
   }
 
@@ -60,5 +66,7 @@ class LockViewsTest {
     assertThat(view(view, new AutoCreatedLock(recording(), null)))
         .isInstanceOf(AutoCreatedLock.class);
     assertThat(calls).containsExactly(call(view));
+    AmqpLock failingFast = new AutoCreatedLock(recording(), null, true);
+    assertThat(((AutoCreatedLock) view(view, failingFast)).failsFast()).isTrue();
   }
 }

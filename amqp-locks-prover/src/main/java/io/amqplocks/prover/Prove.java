@@ -1,0 +1,102 @@
+package io.amqplocks.prover;
+
+import io.amqplocks.prover.run.Prover;
+import io.amqplocks.test.Brokers;
+import io.amqplocks.test.OwnedBroker;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.List;
+
+/** The command {@code bin/prove}. */
+final class Prove {
+
+  private static final Duration QUICK = Duration.ofSeconds(150);
+  private static final Duration FULL = Duration.ofMinutes(36);
+
+  private Duration time = FULL;
+  private long seed = System.nanoTime() & 0xFFFFFF;
+  private String round = "";
+  private List<String> lines = List.of();
+  private List<String> client = Prover.ownClient();
+
+  private Prove() {}
+
+  /**
+   * Searches for violations, and ends with exit code 1 if there was one, with 2 for wrong arguments.
+   *
+   * @param args see {@code bin/prove --help}
+   */
+  public static void main(String[] args) throws Exception {
+    Prove prove = new Prove();
+    try {
+      prove.read(Arrays.asList(args).iterator());
+    } catch (IllegalArgumentException e) {
+      System.err.println(e.getMessage() + "; see bin/prove --help");
+      System.exit(2);
+    }
+    System.exit(prove.run() ? 0 : 1);
+  }
+
+  private void read(Iterator<String> args) {
+    while (args.hasNext()) {
+      String option = args.next();
+      switch (option) {
+        case "--quick" -> time = QUICK;
+        case "--for" -> time = duration(value(option, args));
+        case "--seed" -> seed = Long.parseLong(value(option, args));
+        case "--round" -> round = value(option, args);
+        case "--line" -> lines = List.of(value(option, args).split(",", -1));
+        case "--client" -> client = List.of(value(option, args).split(" ", -1));
+        default -> throw new IllegalArgumentException("There is no option " + option);
+      }
+    }
+  }
+
+  private static String value(String option, Iterator<String> args) {
+    if (!args.hasNext()) {
+      throw new IllegalArgumentException(option + " needs a value");
+    }
+    return args.next();
+  }
+
+  private static Duration duration(String text) {
+    String number = text.replaceAll("[smh]$", "");
+    long count = Long.parseLong(number);
+    return text.endsWith("h")
+        ? Duration.ofHours(count)
+        : text.endsWith("m") ? Duration.ofMinutes(count) : Duration.ofSeconds(count);
+  }
+
+  private boolean run() throws Exception {
+    List<String> all = lines.isEmpty() ? new ArrayList<>(Brokers.lines()) : lines;
+    if (all.isEmpty()) {
+      throw new IllegalStateException("There is no broker here; see bin/broker --help");
+    }
+    Path results = Files.createDirectories(Path.of("amqp-locks-prover", "target", "proof"));
+    boolean good = true;
+    List<String> summaries = new ArrayList<>();
+    for (String line : all) {
+      try (OwnedBroker broker = Brokers.start(line)) {
+        System.out.printf("RabbitMQ %s, seed %d%n", broker.version(), seed);
+        Prover prover = new Prover(broker, client, results, System.out);
+        if (round.isEmpty()) {
+          prover.prove(seed, time.dividedBy(all.size()));
+        } else {
+          prover.again(round);
+        }
+        summaries.add(prover.summary() + " (RabbitMQ " + broker.version() + ")");
+        good &= prover.violations().isEmpty();
+        if (prover.acquired() == 0) {
+          System.out.println("No client acquired any lock, so this proves nothing");
+          good = false;
+        }
+      }
+    }
+    summaries.forEach(System.out::println);
+    return good;
+  }
+}

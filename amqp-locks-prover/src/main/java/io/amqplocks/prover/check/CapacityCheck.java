@@ -1,0 +1,60 @@
+package io.amqplocks.prover.check;
+
+import io.amqplocks.prover.check.Violation.Promise;
+import io.amqplocks.prover.driver.LockRef;
+import io.amqplocks.prover.history.Claim;
+import io.amqplocks.prover.history.Interval;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Looks for a moment at which more slots were certainly held than there were. For a mutex: at which
+ * two held it.
+ */
+public final class CapacityCheck {
+
+  /** @param permits how many more are held from then on; negative if fewer */
+  private record Edge(long at, int permits, Claim claim) {}
+
+  private CapacityCheck() {}
+
+  /** All violations, each with those who held at the time. A time that lasts is reported once. */
+  public static List<Violation> check(LockRef lock, List<Claim> claims, Capacity capacity) {
+    List<Edge> edges = new ArrayList<>();
+    for (Claim claim : claims) {
+      for (Interval held : claim.certain()) {
+        edges.add(new Edge(held.from(), claim.permits(), claim));
+        edges.add(new Edge(held.to(), -claim.permits(), claim));
+      }
+    }
+    // At the same moment, who ends is first: moments are too coarse to say more.
+    edges.sort(Comparator.comparingLong(Edge::at).thenComparingInt(Edge::permits));
+    List<Violation> found = new ArrayList<>();
+    Set<Claim> holders = new LinkedHashSet<>();
+    int held = 0;
+    boolean tooMany = false;
+    for (Edge edge : edges) {
+      held += edge.permits();
+      if (edge.permits() > 0) {
+        holders.add(edge.claim());
+      } else {
+        holders.remove(edge.claim());
+      }
+      int slots = capacity.at(edge.at());
+      if (held > slots && !tooMany) {
+        found.add(
+            new Violation(
+                Promise.CAPACITY,
+                lock,
+                edge.at(),
+                List.copyOf(holders),
+                "%d slots of %s were held, of %d: by %s".formatted(held, lock, slots, holders)));
+      }
+      tooMany = held > slots;
+    }
+    return found;
+  }
+}

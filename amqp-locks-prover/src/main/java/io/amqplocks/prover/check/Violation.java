@@ -1,0 +1,29 @@
+package io.amqplocks.prover.check;
+
+import io.amqplocks.prover.driver.LockRef;
+import io.amqplocks.prover.history.Claim;
+import java.util.List;
+
+/**
+ * A promise that was broken.
+ *
+ * @param promise which one
+ * @param lock the lock
+ * @param at when it showed, in nanoseconds of the monotonic clock
+ * @param claims the leases that show it, and no others
+ * @param text what happened, in a sentence
+ */
+public record Violation(Promise promise, LockRef lock, long at, List<Claim> claims, String text) {
+
+  /** What is promised. */
+  public enum Promise {
+    /** No more slots are certainly held at any moment than there are. */
+    CAPACITY,
+    /** A later lease has a higher fencing token. */
+    FENCING_ORDER,
+    /** What is free can be acquired, and who waits is served. */
+    LIVENESS,
+    /** Everything looks as if it had happened one after the other. */
+    LINEARIZABILITY
+  }
+}

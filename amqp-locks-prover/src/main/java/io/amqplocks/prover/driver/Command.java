@@ -1,0 +1,84 @@
+package io.amqplocks.prover.driver;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a client is to do: one line of JSON on its standard input. Fields that an action does not
+ * need may be absent, and unknown ones are to be ignored.
+ *
+ * @param id the number that all events of this command carry
+ * @param action what to do
+ * @param uri for {@link Action#OPEN}: the broker
+ * @param prefix for {@code OPEN}: the prefix of the locks' queue names
+ * @param heartbeat for {@code OPEN}: the heartbeat to request, in seconds
+ * @param lock the lock
+ * @param slots for {@link Action#CREATE} and {@link Action#RESIZE}: how many
+ * @param permits for {@link Action#WORK}: how many slots to acquire at once
+ * @param fenced for {@code WORK}: whether leases need fencing tokens
+ * @param waitMillis for {@code WORK}: how long to wait for the lock; 0 does not wait
+ * @param holdMicros for {@code WORK}: how long to hold it
+ * @param pauseMicros for {@code WORK}: how long to do without it before the next cycle
+ * @param cycles for {@code WORK}: how often to acquire it, at most
+ * @param untilNanos for {@code WORK}: begin no cycle after that time of the monotonic clock
+ */
+@JsonInclude(JsonInclude.Include.NON_DEFAULT)
+public record Command(
+    long id,
+    Action action,
+    @Nullable String uri,
+    @Nullable String prefix,
+    int heartbeat,
+    @Nullable LockRef lock,
+    int slots,
+    int permits,
+    boolean fenced,
+    long waitMillis,
+    long holdMicros,
+    long pauseMicros,
+    int cycles,
+    long untilNanos) {
+
+  /** What a client can do. */
+  public enum Action {
+    /** Connect to a broker. The first command. */
+    OPEN,
+    /** Create a semaphore, or enable a persistent mutex. */
+    CREATE,
+    /** Change the number of slots of a semaphore. */
+    RESIZE,
+    /** Acquire, hold and release a lock, again and again. */
+    WORK,
+    /** Release everything and disconnect. The last command. */
+    CLOSE
+  }
+
+  /** Connects a client. */
+  public static Command open(long id, String uri, String prefix, int heartbeat) {
+    return new Command(id, Action.OPEN, uri, prefix, heartbeat, null, 0, 0, false, 0, 0, 0, 0, 0);
+  }
+
+  /** Works under a lock as that load says. */
+  public static Command work(long id, LockRef lock, Load load, long untilNanos) {
+    return new Command(
+        id,
+        Action.WORK,
+        null,
+        null,
+        0,
+        lock,
+        0,
+        load.permits(),
+        load.fenced(),
+        load.waitMillis(),
+        load.holdMicros(),
+        load.pauseMicros(),
+        Integer.MAX_VALUE,
+        untilNanos);
+  }
+
+  /** Disconnects a client. */
+  public static Command close(long id) {
+    return new Command(id, Action.CLOSE, null, null, 0, null, 0, 0, false, 0, 0, 0, 0, 0);
+  }
+}

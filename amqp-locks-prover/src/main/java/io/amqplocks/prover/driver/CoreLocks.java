@@ -1,0 +1,45 @@
+package io.amqplocks.prover.driver;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.admin.TokenQueueType;
+import io.amqplocks.lock.LockId;
+
+/** The locks of this project, by the names of the line protocol. */
+public final class CoreLocks {
+
+  private CoreLocks() {}
+
+  /** Which lock that is. */
+  public static LockId id(LockRef lock) {
+    return switch (lock.kind()) {
+      case MUTEX -> LockId.mutex(lock.name());
+      case EXCLUSIVE_QUEUE_MUTEX -> LockId.exclusiveQueueMutex(lock.name());
+      case PERSISTENT_MUTEX -> LockId.persistentMutex(lock.name());
+      case FENCED_MUTEX -> LockId.fencedMutex(lock.name());
+      case SLOT_SEMAPHORE -> LockId.slotSemaphore(lock.name());
+      case CLASSIC_TOKENS, QUORUM_TOKENS -> LockId.tokenSemaphore(lock.name());
+    };
+  }
+
+  /**
+   * Creates a semaphore with that many slots, or enables a persistent mutex.
+   *
+   * @throws IllegalArgumentException if it is another lock, which needs no creating
+   */
+  public static void create(AmqpLocks locks, LockRef lock, int slots) {
+    switch (lock.kind()) {
+      case PERSISTENT_MUTEX -> locks.admin().persistentMutex(lock.name()).enable();
+      case SLOT_SEMAPHORE -> {
+        int unused = locks.admin().slotSemaphore(lock.name()).createIfAbsent(slots);
+      }
+      case CLASSIC_TOKENS -> createTokens(locks, lock, slots, TokenQueueType.CLASSIC);
+      case QUORUM_TOKENS -> createTokens(locks, lock, slots, TokenQueueType.QUORUM);
+      case MUTEX, EXCLUSIVE_QUEUE_MUTEX, FENCED_MUTEX ->
+          throw new IllegalArgumentException("A lock like " + lock + " needs no creating");
+    }
+  }
+
+  private static void createTokens(AmqpLocks locks, LockRef lock, int slots, TokenQueueType type) {
+    int unused = locks.admin().tokenSemaphore(lock.name()).createIfAbsent(slots, type);
+  }
+}

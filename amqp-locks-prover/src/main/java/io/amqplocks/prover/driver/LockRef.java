@@ -1,0 +1,43 @@
+package io.amqplocks.prover.driver;
+
+/**
+ * A lock, as every client names it.
+ *
+ * @param kind how the broker keeps it
+ * @param name its name
+ */
+public record LockRef(Kind kind, String name) {
+
+  /** The kinds of locks of {@code docs/PROTOCOL.md}. */
+  public enum Kind {
+    /** The single active consumer of a queue that expires. */
+    MUTEX,
+    /** An exclusive queue. */
+    EXCLUSIVE_QUEUE_MUTEX,
+    /** The exclusive consumer of a durable queue. */
+    PERSISTENT_MUTEX,
+    /** A token semaphore of one token on a quorum queue. */
+    FENCED_MUTEX,
+    /** An exclusive queue for each slot. */
+    SLOT_SEMAPHORE,
+    /** A message for each slot, in a classic queue. */
+    CLASSIC_TOKENS,
+    /** A message for each slot, in a quorum queue. */
+    QUORUM_TOKENS;
+
+    /** Whether it has slots, whose number can be changed. */
+    public boolean isSemaphore() {
+      return this == SLOT_SEMAPHORE || this == CLASSIC_TOKENS || this == QUORUM_TOKENS;
+    }
+
+    /** Whether it must be created before it can be acquired. */
+    public boolean isCreated() {
+      return isSemaphore() || this == PERSISTENT_MUTEX;
+    }
+  }
+
+  @Override
+  public String toString() {
+    return kind.name().toLowerCase(java.util.Locale.ROOT).replace('_', ' ') + " '" + name + "'";
+  }
+}

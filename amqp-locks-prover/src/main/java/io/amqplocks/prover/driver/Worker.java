@@ -1,0 +1,116 @@
+package io.amqplocks.prover.driver;
+
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.FencingToken;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.prover.driver.Event.What;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Acquires, holds and releases a lock, and says what it sees.
+ *
+ * <p>What it says of itself is never more than it knows: it says that it holds the lock at a moment
+ * only if it asked its lease after that moment and the answer was HELD. While it is stopped it says
+ * nothing.
+ *
+ * <p>Concurrency: for one thread.
+ */
+final class Worker {
+
+  /** How often it asks its lease. */
+  private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+  private final Command command;
+  private final AmqpLock lock;
+  private final Consumer<Event> out;
+  private int cycle;
+  private long asked;
+
+  Worker(Command command, AmqpLock lock, Consumer<Event> out) {
+    this.command = command;
+    this.lock = lock;
+    this.out = out;
+  }
+
+  void work() throws InterruptedException {
+    int cycles = command.cycles() == 0 ? Integer.MAX_VALUE : command.cycles();
+    long end = command.untilNanos() == 0 ? Long.MAX_VALUE : command.untilNanos();
+    while (cycle < cycles && System.nanoTime() < end) {
+      cycle++;
+      asked = System.nanoTime();
+      say(What.ASKS, asked, null, null);
+      acquire().ifPresent(this::hold);
+      pause(command.pauseMicros());
+    }
+  }
+
+  private Optional<Lease> acquire() throws InterruptedException {
+    try {
+      Lease lease =
+          command.waitMillis() == 0
+              ? lock.tryAcquire().orElse(null)
+              : lock.acquire(Duration.ofMillis(command.waitMillis()));
+      if (lease == null) {
+        say(What.BUSY, System.nanoTime(), null, null);
+      }
+      return Optional.ofNullable(lease);
+    } catch (LockException.AcquireTimeout e) {
+      say(What.BUSY, System.nanoTime(), null, null);
+    } catch (LockException e) {
+      say(What.FAILED, System.nanoTime(), null, e.toString());
+      // A broker that is away says so at once, again and again.
+      pause(TimeUnit.MILLISECONDS.toMicros(50));
+    }
+    return Optional.empty();
+  }
+
+  private void hold(Lease lease) {
+    try (lease) {
+      say(What.ACQUIRED, System.nanoTime(), lease, null);
+      long end = System.nanoTime() + TimeUnit.MICROSECONDS.toNanos(command.holdMicros());
+      while (System.nanoTime() < end && look(lease, What.HELD)) {
+        pause(TimeUnit.NANOSECONDS.toMicros(Math.min(LOOK_NANOS, end - System.nanoTime())));
+      }
+      boolean unused = look(lease, What.RELEASES);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    say(What.RELEASED, System.nanoTime(), null, null);
+  }
+
+  /** Asks the lease, and says what it answered. Returns whether it may still be held. */
+  private boolean look(Lease lease, What ifHeld) {
+    long before = System.nanoTime();
+    LeaseState state = lease.state();
+    switch (state) {
+      case HELD -> say(ifHeld, before, lease, null);
+      case UNCERTAIN -> say(What.UNCERTAIN, System.nanoTime(), lease, null);
+      case LOST, RELEASED -> {
+        String reason = lease.lossReason().map(Object::toString).orElse(state.toString());
+        say(What.LOST, System.nanoTime(), null, reason);
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private void say(What what, long at, @Nullable Lease lease, @Nullable String detail) {
+    Optional<FencingToken> token = lease == null ? Optional.empty() : lease.fencingTokenIfAny();
+    // An unfenced lease may have moved to another slot; its token has not.
+    int slot = token.map(FencingToken::slot).orElse(lease == null ? 0 : lease.slot());
+    long number = token.map(FencingToken::number).orElse(0L);
+    out.accept(new Event(command.id(), cycle, what, asked, at, slot, number, detail));
+  }
+
+  private static void pause(long micros) throws InterruptedException {
+    if (micros > 0) {
+      TimeUnit.MICROSECONDS.sleep(micros);
+    }
+  }
+}

@@ -1,0 +1,22 @@
+package io.amqplocks.prover.history;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import io.amqplocks.prover.driver.Command;
+import io.amqplocks.prover.driver.Event;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One line of a history: a command to a client, an event of a client, or something that was done to
+ * one of them or to the broker.
+ *
+ * @param client which client it is about; null if it is about the broker
+ * @param command what the client was told to do
+ * @param event what the client did
+ * @param fault what was done to it
+ */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record Entry(
+    @Nullable String client,
+    @Nullable Command command,
+    @Nullable Event event,
+    @Nullable FaultSpan fault) {}

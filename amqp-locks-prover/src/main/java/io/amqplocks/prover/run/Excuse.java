@@ -1,0 +1,47 @@
+package io.amqplocks.prover.run;
+
+import io.amqplocks.prover.history.FaultSpan;
+import io.amqplocks.prover.history.Interval;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * The times at which a client may be certain and wrong. The broker frees what a client holds as
+ * soon as the connection ends on its side, and the news takes its time. {@code docs/GUARANTEES.md}
+ * says so. A lease that it begins at such a
+ * time has a fencing token that was superseded.
+ */
+final class Excuse {
+
+  /** How long the news of a closed connection may take on a machine that is busy. */
+  private static final Duration NEWS = Duration.ofMillis(500);
+
+  /** How long after the last answer of the broker a client is certain, if nothing tells it. */
+  private static final Duration CERTAIN = Plan.HEARTBEAT.multipliedBy(7).dividedBy(4);
+
+  private Excuse() {}
+
+  /** Those that follow from a fault. */
+  static List<Interval> of(FaultSpan fault) {
+    for (FaultKind kind : FaultKind.values()) {
+      if (kind.label().equals(fault.what())) {
+        return of(kind, fault);
+      }
+    }
+    return List.of();
+  }
+
+  private static List<Interval> of(FaultKind kind, FaultSpan fault) {
+    return switch (kind) {
+      case CUT, RESET, BROKER_KILL -> List.of(after(fault.from(), NEWS));
+      case HALF_CUT -> List.of(after(fault.from(), CERTAIN.plus(NEWS)));
+      // Connections that were silent are reset when it is over.
+      case DEAF, MUTE, PARTITION -> List.of(after(fault.to(), NEWS));
+      case KILL, STOP, DELAY, BROKER_STOP -> List.of();
+    };
+  }
+
+  private static Interval after(long time, Duration length) {
+    return new Interval(time, time + length.toNanos());
+  }
+}

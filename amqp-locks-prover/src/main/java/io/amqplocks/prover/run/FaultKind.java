@@ -1,0 +1,45 @@
+package io.amqplocks.prover.run;
+
+import java.util.List;
+
+/** What is done to clients and brokers while clients work. */
+enum FaultKind {
+  /** A client is killed. */
+  KILL("kill -9 of a client"),
+  /** A client is stopped for a while, as by a long pause of its machine. */
+  STOP("SIGSTOP of a client"),
+  /** A client's connections are closed in an orderly way. */
+  CUT("connections of a client closed"),
+  /** A client's connections are broken. */
+  RESET("connections of a client reset"),
+  /** The broker loses a client's connections, and the client is not told. */
+  HALF_CUT("connections of a client lost on the broker's side only"),
+  /** A client reaches the broker, and hears nothing of it for a while. */
+  DEAF("nothing arrives at a client"),
+  /** A client hears the broker, and does not reach it for a while. */
+  MUTE("nothing arrives from a client"),
+  /** A client and the broker do not reach each other for a while. */
+  PARTITION("no connection between a client and the broker"),
+  /** Everything takes longer for a while. */
+  DELAY("a slow connection of a client"),
+  /** The broker is killed and started again. */
+  BROKER_KILL("kill -9 of the broker, and a start"),
+  /** The broker is stopped for a while. */
+  BROKER_STOP("SIGSTOP of the broker");
+
+  private final String label;
+
+  FaultKind(String label) {
+    this.label = label;
+  }
+
+  /** As people read it. */
+  String label() {
+    return label;
+  }
+
+  /** Those of a single client. */
+  static List<FaultKind> ofClients() {
+    return List.of(KILL, STOP, CUT, RESET, HALF_CUT, DEAF, MUTE, PARTITION, DELAY);
+  }
+}

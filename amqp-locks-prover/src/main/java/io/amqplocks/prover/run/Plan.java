@@ -1,0 +1,115 @@
+package io.amqplocks.prover.run;
+
+import io.amqplocks.prover.driver.Load;
+import io.amqplocks.prover.driver.LockRef;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Random;
+
+/**
+ * What happens in one round, chosen at random from a seed. The same seed gives the same plan. What
+ * comes of it depends on the machine.
+ *
+ * @param seed the seed
+ * @param clients how many client processes there are
+ * @param locks the locks, with their slots
+ * @param work who works under which lock
+ * @param harms what is done, and when
+ * @param length how long clients begin new work
+ */
+record Plan(
+    long seed, int clients, List<Slots> locks, List<Work> work, List<Harm> harms, Duration length) {
+
+  /** After this time without a sign of life, the broker frees what a client holds. */
+  static final Duration HEARTBEAT = Duration.ofSeconds(1);
+
+  /**
+   * A lock.
+   *
+   * @param lock its name
+   * @param count how many slots it has at the beginning
+   */
+  record Slots(LockRef lock, int count) {}
+
+  /**
+   * One thread of a client.
+   *
+   * @param client which client
+   * @param lock the lock
+   * @param load what it does
+   */
+  record Work(int client, LockRef lock, Load load) {}
+
+  /**
+   * Something that is done.
+   *
+   * @param what what it is
+   * @param client to which client; without meaning if it is done to the broker
+   * @param begin when, since the beginning of the round
+   * @param length how long it lasts, if it lasts
+   */
+  record Harm(FaultKind what, int client, Duration begin, Duration length) {}
+
+  /**
+   * A plan with that fault, or without any.
+   *
+   * @param fault the fault that is sure to happen; empty for none at all
+   */
+  static Plan of(long seed, List<FaultKind> fault, Duration length) {
+    Random random = new Random(seed);
+    int clients = 2 + random.nextInt(2);
+    List<Slots> locks = new ArrayList<>();
+    List<Work> work = new ArrayList<>();
+    for (LockRef.Kind kind : LockRef.Kind.values()) {
+      LockRef lock = new LockRef(kind, kind.name().toLowerCase(Locale.ROOT));
+      int count = kind.isSemaphore() ? 1 + random.nextInt(4) : 1;
+      locks.add(new Slots(lock, count));
+      boolean fenced = random.nextBoolean();
+      for (int client = 0; client < clients; client++) {
+        int threads = 1 + random.nextInt(kind.isSemaphore() ? 3 : 2);
+        for (int thread = 0; thread < threads; thread++) {
+          work.add(new Work(client, lock, load(random, kind, count, fenced)));
+        }
+      }
+    }
+    List<Harm> harms = new ArrayList<>();
+    for (FaultKind what : fault) {
+      harms.add(harm(random, what, clients, length));
+      if (what != FaultKind.BROKER_KILL && what != FaultKind.BROKER_STOP && random.nextBoolean()) {
+        harms.add(harm(random, what, clients, length));
+      }
+    }
+    return new Plan(seed, clients, locks, work, harms, length);
+  }
+
+  /** What to tell {@code bin/prove --round} for the same plan. */
+  String command() {
+    return harms.isEmpty()
+        ? Long.toString(seed)
+        : seed
+            + ":"
+            + String.join(",", harms.stream().map(harm -> harm.what().name()).distinct().toList());
+  }
+
+  private static Load load(Random random, LockRef.Kind kind, int slots, boolean fenced) {
+    int permits =
+        kind.isSemaphore() && slots > 1 && random.nextInt(4) == 0 ? 1 + random.nextInt(slots) : 1;
+    long wait = random.nextInt(4) == 0 ? 0 : 5_000;
+    long hold = random.nextBoolean() ? random.nextInt(2_000) : random.nextInt(60_000);
+    long pause = random.nextInt(3) == 0 ? random.nextInt(20_000) : random.nextInt(500);
+    boolean canBeFenced = kind != LockRef.Kind.CLASSIC_TOKENS;
+    return new Load(
+        permits, fenced && canBeFenced, wait, hold, Math.max(pause, wait == 0 ? 2_000 : 0));
+  }
+
+  /** It begins in the first half, and lasts from far less than a heartbeat to many of them. */
+  private static Harm harm(Random random, FaultKind what, int clients, Duration length) {
+    long begin = 300L + random.nextInt((int) (length.toMillis() / 2));
+    long lasts =
+        random.nextBoolean() ? 200L + random.nextInt(1_500) : 1_500L + random.nextInt(4_000);
+    return new Harm(
+        what, random.nextInt(clients), Duration.ofMillis(begin), Duration.ofMillis(lasts));
+  }
+}

@@ -1,0 +1,186 @@
+package io.amqplocks.prover.run;
+
+import io.amqplocks.prover.check.Violation;
+import io.amqplocks.test.Broker;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+
+/**
+ * Carries out rounds on a broker, one after the other, and has each of them checked. A round with a
+ * violation leaves a folder: the history, a page that shows it, and what clients wrote to standard
+ * error.
+ */
+public final class Prover {
+
+  /** How long what should happen in the end may take, on a machine that is busy. */
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  private final Broker broker;
+  private final List<String> program;
+  private final Path results;
+  private final PrintStream out;
+  private Verdict all = Verdict.none();
+  private int histories;
+
+  /**
+   * A prover of one client program.
+   *
+   * @param program the command line of a client that follows the line protocol
+   * @param results where folders of violations go
+   * @param out is told of each round
+   */
+  public Prover(Broker broker, List<String> program, Path results, PrintStream out) {
+    this.broker = broker;
+    this.program = List.copyOf(program);
+    this.results = results;
+    this.out = out;
+  }
+
+  /** The client of this project, on this machine's Java. */
+  public static List<String> ownClient() {
+    return List.of(
+        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+        "-XX:TieredStopAtLevel=1",
+        "-XX:+UseSerialGC",
+        "-Xmx256m",
+        "-cp",
+        System.getProperty("java.class.path"),
+        "io.amqplocks.prover.driver.Driver");
+  }
+
+  /**
+   * Every fault once, and as often none, then at random.
+   *
+   * @param seed all rounds follow from it
+   * @param time no round begins after that time
+   */
+  public void prove(long seed, Duration time) throws IOException, InterruptedException {
+    long end = System.nanoTime() + time.toNanos();
+    Random random = new Random(seed);
+    List<List<FaultKind>> first = new ArrayList<>();
+    first.add(List.of());
+    for (FaultKind each : FaultKind.values()) {
+      first.add(List.of(each));
+    }
+    for (int i = 0; System.nanoTime() < end; i++) {
+      long roundSeed = random.nextLong() >>> 1;
+      List<FaultKind> faults = i < first.size() ? first.get(i) : chosen(new Random(roundSeed));
+      round(roundSeed, faults);
+    }
+  }
+
+  /** The faults of a round are part of its seed, except for the first rounds of a run. */
+  private static List<FaultKind> chosen(Random random) {
+    List<FaultKind> result = new ArrayList<>();
+    int count = random.nextInt(4);
+    for (int i = 0; i < count; i++) {
+      FaultKind[] all = FaultKind.values();
+      result.add(all[random.nextInt(all.length)]);
+    }
+    return result.stream().distinct().toList();
+  }
+
+  /**
+   * The same round again.
+   *
+   * @param command its seed; behind a colon, the names of its faults, separated by commas
+   * @throws IllegalArgumentException if it is no seed, or there is no such fault
+   */
+  public void again(String command) throws IOException, InterruptedException {
+    String[] parts = command.split(":", 2);
+    List<FaultKind> faults =
+        parts.length == 1
+            ? List.of()
+            : Arrays.stream(parts[1].split(",", -1)).map(FaultKind::valueOf).toList();
+    round(Long.parseLong(parts[0]), faults);
+  }
+
+  /**
+   * One round.
+   *
+   * @param seed the round follows from it
+   * @param faults what is done in it
+   */
+  void round(long seed, List<FaultKind> faults) throws IOException, InterruptedException {
+    Plan plan = Plan.of(seed, faults, Duration.ofSeconds(faults.isEmpty() ? 3 : 6));
+    Path folder = results.resolve("round-" + seed);
+    Files.createDirectories(folder);
+    Round round = new Round(plan, broker, program, folder, PATIENCE);
+    long begin = System.nanoTime();
+    round.run();
+    Verdict verdict = Verdict.of(plan, round.history(), round.stuck());
+    histories++;
+    all = all.and(verdict);
+    out.printf(
+        "%4d  %-52s %7d operations %4d unknown %3d violations  %5.1f s%n",
+        histories,
+        faults.isEmpty()
+            ? "no fault"
+            : String.join(", ", faults.stream().map(FaultKind::label).toList()),
+        verdict.operations(),
+        verdict.unknown(),
+        verdict.violations().size(),
+        (System.nanoTime() - begin) / 1e9);
+    if (verdict.violations().isEmpty()) {
+      remove(folder);
+    } else {
+      keep(plan, round, verdict, folder);
+    }
+  }
+
+  private void keep(Plan plan, Round round, Verdict verdict, Path folder) throws IOException {
+    round.history().writeTo(folder.resolve("history.jsonl"));
+    Files.writeString(
+        folder.resolve("history.html"),
+        HistoryPage.of(plan, round.history(), verdict.violations()));
+    Files.writeString(
+        folder.resolve("violations.txt"),
+        "bin/prove --round %s, with %s%n%s%n"
+            .formatted(
+                plan.command(),
+                plan.harms(),
+                String.join("\n", verdict.violations().stream().map(Violation::text).toList())));
+    verdict.violations().stream()
+        .limit(10)
+        .forEach(each -> out.println("      " + each.promise() + ": " + each.text()));
+    out.println("      see " + folder.resolve("history.html"));
+  }
+
+  private static void remove(Path folder) throws IOException {
+    try (var files = Files.list(folder)) {
+      for (Path file : files.toList()) {
+        Files.delete(file);
+      }
+    }
+    Files.delete(folder);
+  }
+
+  /** What all rounds together have shown, in the words of the last line. */
+  public String summary() {
+    return "proof: %d histories, %d operations, %d faults, %d violations, %d unknown"
+        .formatted(
+            histories, all.operations(), all.faults(), all.violations().size(), all.unknown());
+  }
+
+  /** All violations so far. */
+  public List<Violation> violations() {
+    return all.violations();
+  }
+
+  /** How many times a client got a lock so far. */
+  public int acquired() {
+    return all.acquired();
+  }
+
+  /** How many times a client asked for a lock so far. */
+  public int operations() {
+    return all.operations();
+  }
+}

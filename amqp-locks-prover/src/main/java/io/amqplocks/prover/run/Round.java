@@ -1,0 +1,295 @@
+package io.amqplocks.prover.run;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.prover.check.Violation;
+import io.amqplocks.prover.check.Violation.Promise;
+import io.amqplocks.prover.driver.Command;
+import io.amqplocks.prover.driver.CoreLocks;
+import io.amqplocks.prover.driver.Event;
+import io.amqplocks.prover.driver.LockRef;
+import io.amqplocks.prover.history.FaultSpan;
+import io.amqplocks.prover.history.History;
+import io.amqplocks.prover.run.Plan.Harm;
+import io.amqplocks.prover.run.Plan.Slots;
+import io.amqplocks.prover.run.Plan.Work;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.Direction;
+import io.amqplocks.test.TcpProxy;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Carries out a {@link Plan} on a broker, and writes down what came of it.
+ *
+ * <p>At the end all faults are over. Then all clients that live must finish their work, and an
+ * observer must get all slots of all locks: nothing is lost for good.
+ */
+final class Round {
+
+  private static final Logger log = LoggerFactory.getLogger(Round.class);
+
+  /** How long a client may take to start and connect, on a machine that is busy. */
+  private static final Duration LONG = Duration.ofSeconds(60);
+
+  private final Plan plan;
+  private final Broker broker;
+  private final List<String> program;
+  private final Path folder;
+  private final Duration patience;
+  private final String prefix;
+  private final History history = new History();
+  private final List<Violation> stuck = new ArrayList<>();
+
+  /**
+   * A round.
+   *
+   * @param program the command line of a client
+   * @param folder where clients write their errors
+   * @param patience how long what should happen in the end may take
+   */
+  Round(Plan plan, Broker broker, List<String> program, Path folder, Duration patience) {
+    this.patience = patience;
+    this.plan = plan;
+    this.broker = broker;
+    this.program = program;
+    this.folder = folder;
+    prefix = "p" + Long.toString(plan.seed(), 36) + ".";
+  }
+
+  History history() {
+    return history;
+  }
+
+  /** What was stuck at the end. */
+  List<Violation> stuck() {
+    return stuck;
+  }
+
+  /** Carries it out. */
+  void run() throws InterruptedException {
+    List<ClientProcess> clients = new ArrayList<>();
+    try (AmqpLocks observer = observer()) {
+      for (Slots each : plan.locks()) {
+        if (each.lock().kind().isCreated()) {
+          CoreLocks.create(observer, each.lock(), each.count());
+        }
+      }
+      for (int i = 0; i < plan.clients(); i++) {
+        clients.add(start(i));
+      }
+      for (ClientProcess client : clients) {
+        TcpProxy proxy = client.proxy();
+        String uri = "amqp://guest:guest@%s:%d/%%2f".formatted(proxy.host(), proxy.port());
+        int seconds = Math.toIntExact(Plan.HEARTBEAT.toSeconds());
+        client.carryOut(Command.open(client.newId(), uri, prefix, seconds), LONG);
+      }
+      List<Promised> work = begin(clients);
+      plan.harms().stream()
+          .sorted(Comparator.comparing(Harm::begin))
+          .map(harm -> doing(harm, clients))
+          .toList()
+          .forEach(CompletableFuture::join);
+      awaitEnd(work);
+      requireAllFree(observer);
+    } finally {
+      clients.forEach(ClientProcess::close);
+    }
+  }
+
+  private record Promised(ClientProcess client, LockRef lock, CompletableFuture<Event> end) {}
+
+  private AmqpLocks observer() {
+    return AmqpLocks.builder(broker.connectionFactory())
+        .queuePrefix(prefix)
+        .connectionName("prover-observer")
+        .build();
+  }
+
+  private ClientProcess start(int number) {
+    String name = "client-" + (number + 1);
+    return new ClientProcess(
+        name, program, TcpProxy.to(broker), history, folder.resolve(name + ".err"));
+  }
+
+  private List<Promised> begin(List<ClientProcess> clients) {
+    long until = System.nanoTime() + plan.length().toNanos();
+    List<Promised> result = new ArrayList<>();
+    for (Work work : plan.work()) {
+      ClientProcess client = clients.get(work.client());
+      Command command = Command.work(client.newId(), work.lock(), work.load(), until);
+      result.add(new Promised(client, work.lock(), client.send(command)));
+    }
+    return result;
+  }
+
+  private CompletableFuture<Void> doing(Harm harm, List<ClientProcess> clients) {
+    return CompletableFuture.runAsync(
+        () -> {
+          pause(harm.begin());
+          ClientProcess client = clients.get(harm.client());
+          // One after the other: who is stopped cannot be killed as well, nor a broker twice.
+          synchronized (isOfBroker(harm) ? broker : client) {
+            doIt(harm, client);
+          }
+        },
+        task -> new Thread(task, "harm").start());
+  }
+
+  private static boolean isOfBroker(Harm harm) {
+    return !FaultKind.ofClients().contains(harm.what());
+  }
+
+  private void doIt(Harm harm, ClientProcess client) {
+    TcpProxy proxy = client.proxy();
+    switch (harm.what()) {
+      case KILL -> {
+        if (client.isAlive()) {
+          client.kill();
+        }
+      }
+      case STOP -> {
+        if (client.isAlive()) {
+          lasting(harm, client, client::stop, client::cont);
+        }
+      }
+      case CUT -> lasting(harm, client, proxy::cut, () -> {});
+      case RESET -> lasting(harm, client, proxy::reset, () -> {});
+      case HALF_CUT -> lasting(harm, client, proxy::resetServerSide, () -> {});
+      case DEAF ->
+          lasting(
+              harm, client, () -> proxy.blackHole(Direction.BROKER_TO_CLIENT), () -> heal(proxy));
+      case MUTE ->
+          lasting(
+              harm, client, () -> proxy.blackHole(Direction.CLIENT_TO_BROKER), () -> heal(proxy));
+      case PARTITION ->
+          lasting(harm, client, () -> proxy.blackHole(Direction.BOTH), () -> heal(proxy));
+      case DELAY ->
+          lasting(
+              harm,
+              client,
+              () -> proxy.delay(Direction.BOTH, Duration.ofMillis(150)),
+              () -> proxy.delay(Direction.BOTH, Duration.ZERO));
+      case BROKER_KILL -> toBroker(harm, broker.faults()::kill, broker.faults()::start);
+      case BROKER_STOP -> toBroker(harm, broker.faults()::freeze, broker.faults()::thaw);
+    }
+  }
+
+  /** What was swallowed makes no sense of the rest of a stream. */
+  private static void heal(TcpProxy proxy) {
+    proxy.heal();
+    proxy.reset();
+  }
+
+  private void lasting(Harm harm, ClientProcess client, Runnable begin, Runnable end) {
+    FaultSpan span = during(harm, begin, end);
+    history.suffered(client.name(), span);
+  }
+
+  private void toBroker(Harm harm, Runnable begin, Runnable end) {
+    history.suffered(during(harm, begin, end));
+  }
+
+  private static FaultSpan during(Harm harm, Runnable begin, Runnable end) {
+    long from = System.nanoTime();
+    long to = from;
+    begin.run();
+    try {
+      pause(harm.length());
+    } finally {
+      // What its end does to connections is to be seen after that.
+      to = System.nanoTime();
+      end.run();
+    }
+    return new FaultSpan(harm.what().label(), from, to);
+  }
+
+  private static void pause(Duration time) {
+    try {
+      TimeUnit.NANOSECONDS.sleep(time.toNanos());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("Interrupted", e);
+    }
+  }
+
+  private void awaitEnd(List<Promised> work) throws InterruptedException {
+    long end = System.nanoTime() + patience.toNanos();
+    for (Promised each : work) {
+      String client = each.client().name();
+      try {
+        Event last = each.end().get(Math.max(1, end - System.nanoTime()), TimeUnit.NANOSECONDS);
+        if (last.what() != Event.What.DONE) {
+          stuck.add(stuck(each.lock(), client + " failed: " + last.detail()));
+        }
+      } catch (TimeoutException e) {
+        stuck.add(stuck(each.lock(), client + " waits for it, or for its own release, still"));
+      } catch (ExecutionException e) {
+        if (!each.client().wasKilled()) {
+          stuck.add(stuck(each.lock(), client + " ended by itself: " + e.getCause()));
+        }
+      }
+    }
+  }
+
+  private void requireAllFree(AmqpLocks observer) throws InterruptedException {
+    for (Slots each : plan.locks()) {
+      AmqpLock lock = observer.lock(CoreLocks.id(each.lock()));
+      List<Lease> leases = new ArrayList<>();
+      try {
+        for (int i = 0; i < each.count(); i++) {
+          leases.add(lock.acquire(patience));
+        }
+        lock.tryAcquire()
+            .ifPresent(
+                surplus -> {
+                  leases.add(surplus);
+                  stuck.add(
+                      new Violation(
+                          Promise.CAPACITY,
+                          each.lock(),
+                          System.nanoTime(),
+                          List.of(),
+                          "An observer got more than the %d slots of %s"
+                              .formatted(each.count(), each.lock())));
+                });
+      } catch (LockException e) {
+        stuck.add(
+            stuck(
+                each.lock(),
+                "an observer got %d of %d slots: %s".formatted(leases.size(), each.count(), e)));
+      } finally {
+        leases.forEach(Lease::close);
+      }
+      destroy(observer, each.lock());
+    }
+  }
+
+  /** A long run must not fill the broker. */
+  private static void destroy(AmqpLocks observer, LockRef lock) {
+    try {
+      if (lock.kind() == LockRef.Kind.PERSISTENT_MUTEX) {
+        observer.admin().persistentMutex(lock.name()).disable();
+      } else if (lock.kind().isSemaphore() || lock.kind() == LockRef.Kind.FENCED_MUTEX) {
+        observer.admin().semaphore(CoreLocks.id(lock)).destroy();
+      }
+    } catch (LockException e) {
+      log.warn("The {} stays at the broker: {}", lock, e.getMessage());
+    }
+  }
+
+  private static Violation stuck(LockRef lock, String text) {
+    return new Violation(Promise.LIVENESS, lock, System.nanoTime(), List.of(), lock + ": " + text);
+  }
+}

@@ -1,0 +1,158 @@
+package io.amqplocks.prover.run;
+
+import io.amqplocks.prover.check.Capacity;
+import io.amqplocks.prover.check.CapacityCheck;
+import io.amqplocks.prover.check.FencingOrderCheck;
+import io.amqplocks.prover.check.Linearizability;
+import io.amqplocks.prover.check.Linearizability.Result;
+import io.amqplocks.prover.check.LockModel;
+import io.amqplocks.prover.check.Violation;
+import io.amqplocks.prover.check.Violation.Promise;
+import io.amqplocks.prover.driver.Event;
+import io.amqplocks.prover.driver.Event.What;
+import io.amqplocks.prover.driver.LockRef;
+import io.amqplocks.prover.history.Claim;
+import io.amqplocks.prover.history.Entry;
+import io.amqplocks.prover.history.FaultSpan;
+import io.amqplocks.prover.history.History;
+import io.amqplocks.prover.history.Interval;
+import io.amqplocks.prover.run.Plan.Slots;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the checkers say of one round.
+ *
+ * @param operations how many times a client asked for a lock
+ * @param acquired how many times it got it
+ * @param faults how many things were done to clients and the broker
+ * @param unknown of how many operations nobody knows whether they had an effect
+ * @param violations the promises that were broken
+ */
+record Verdict(int operations, int acquired, int faults, int unknown, List<Violation> violations) {
+
+  /** A longer search says nothing. */
+  private static final int STEPS = 2_000_000;
+
+  /** How long the holder of a slot that was removed may be certain. */
+  private static final Duration GRACE = Plan.HEARTBEAT;
+
+  /** Has a round checked. */
+  static Verdict of(Plan plan, History history, List<Violation> stuck) {
+    List<Violation> violations = new ArrayList<>(stuck);
+    List<Claim> claims = history.claims();
+    Map<LockRef, List<Claim>> byLock = claims.stream().collect(Collectors.groupingBy(Claim::lock));
+    List<Blind> blind = blind(history);
+    int notSearched = 0;
+    for (Slots each : plan.locks()) {
+      LockRef lock = each.lock();
+      List<Claim> of = byLock.getOrDefault(lock, List.of());
+      Capacity capacity = Capacity.in(history, lock, each.count(), GRACE);
+      violations.addAll(CapacityCheck.check(lock, excused(of, blind), capacity));
+      violations.addAll(
+          FencingOrderCheck.check(
+              lock,
+              of,
+              claim ->
+                  isHandedOver(claim)
+                      && blind.stream()
+                          .anyMatch(time -> time.concerns(claim) && time.saw(claim.acquired()))));
+      if (plan.harms().isEmpty()) {
+        Result result =
+            Linearizability.check(new LockModel(each.count()), 0, LockModel.steps(of), STEPS);
+        if (result == Result.NO) {
+          violations.add(
+              new Violation(
+                  Promise.LINEARIZABILITY,
+                  lock,
+                  of.get(of.size() - 1).ended(),
+                  List.of(),
+                  "No order of the %d leases of %s fits their times".formatted(of.size(), lock)));
+        }
+        notSearched += result == Result.UNKNOWN ? of.size() : 0;
+      }
+    }
+    long asked = count(history, What.ASKS);
+    long answered = count(history, What.ACQUIRED) + count(history, What.BUSY);
+    int endless = (int) claims.stream().filter(each -> each.end() == Claim.End.UNKNOWN).count();
+    int faults =
+        (int) history.entries().stream().map(Entry::fault).filter(Objects::nonNull).count();
+    return new Verdict(
+        (int) asked,
+        claims.size(),
+        faults,
+        (int) (asked - answered) + endless + notSearched,
+        List.copyOf(violations));
+  }
+
+  /** The times at which each client may be wrong, because it has not been told yet. */
+  private record Blind(@Nullable String client, Interval time) {
+    boolean concerns(Claim claim) {
+      return client == null || claim.client().equals(client);
+    }
+
+    boolean saw(long moment) {
+      return time.from() <= moment && moment <= time.to();
+    }
+  }
+
+  /** The count of hand-overs within the process is the last 14 bits of a token. */
+  private static boolean isHandedOver(Claim claim) {
+    return claim.token() % (1 << 14) > 0;
+  }
+
+  private static List<Blind> blind(History history) {
+    List<Blind> result = new ArrayList<>();
+    for (Entry entry : history.entries()) {
+      FaultSpan fault = entry.fault();
+      if (fault != null) {
+        Excuse.of(fault).forEach(time -> result.add(new Blind(entry.client(), time)));
+      }
+    }
+    return result;
+  }
+
+  private static List<Claim> excused(List<Claim> claims, List<Blind> blind) {
+    return claims.stream()
+        .map(
+            claim -> {
+              Claim result = claim;
+              for (Blind each : blind) {
+                result = each.concerns(claim) ? result.withoutCertainty(each.time()) : result;
+              }
+              return result;
+            })
+        .toList();
+  }
+
+  private static long count(History history, What what) {
+    return history.entries().stream()
+        .map(Entry::event)
+        .filter(Objects::nonNull)
+        .map(Event::what)
+        .filter(each -> each == what)
+        .count();
+  }
+
+  /** Both together. */
+  Verdict and(Verdict other) {
+    List<Violation> all = new ArrayList<>(violations);
+    all.addAll(other.violations);
+    return new Verdict(
+        operations + other.operations,
+        acquired + other.acquired,
+        faults + other.faults,
+        unknown + other.unknown,
+        List.copyOf(all));
+  }
+
+  /** Before anything was checked. */
+  static Verdict none() {
+    return new Verdict(0, 0, 0, 0, List.of());
+  }
+}

@@ -1,0 +1,104 @@
+package io.amqplocks.prover.check;
+
+import static io.amqplocks.prover.check.Claims.MUTEX;
+import static io.amqplocks.prover.check.Claims.TOKENS;
+import static io.amqplocks.prover.check.Claims.held;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.amqplocks.prover.driver.Command;
+import io.amqplocks.prover.driver.Event;
+import io.amqplocks.prover.driver.Event.What;
+import io.amqplocks.prover.history.Claim;
+import io.amqplocks.prover.history.History;
+import io.amqplocks.prover.history.Interval;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class CapacityCheckTest {
+
+  private static List<Violation> check(int slots, Claim... claims) {
+    return CapacityCheck.check(TOKENS, List.of(claims), Capacity.of(slots));
+  }
+
+  @Test
+  void oneAfterTheOtherIsLegal() {
+    Claim first = held("a", MUTEX, 1, 0, 10, 20);
+    Claim second = held("b", MUTEX, 1, 5, 20, 30);
+    assertThat(CapacityCheck.check(MUTEX, List.of(first, second), Capacity.of(1))).isEmpty();
+  }
+
+  @Test
+  void twoAtOnceBreakAMutex() {
+    Claim first = held("a", MUTEX, 1, 0, 10, 21);
+    Claim second = held("b", MUTEX, 1, 5, 20, 30);
+    Claim later = held("a", MUTEX, 1, 5, 40, 50);
+    assertThat(CapacityCheck.check(MUTEX, List.of(second, later, first), Capacity.of(1)))
+        .singleElement()
+        .satisfies(
+            violation -> {
+              assertThat(violation.at()).isEqualTo(20);
+              assertThat(violation.claims()).containsExactly(first, second);
+            });
+  }
+
+  @Test
+  void asManyAsThereAreSlotsAreLegal() {
+    assertThat(
+            check(
+                3,
+                held("a", TOKENS, 2, 0, 10, 50),
+                held("b", TOKENS, 1, 0, 15, 30),
+                held("c", TOKENS, 1, 0, 30, 60)))
+        .isEmpty();
+  }
+
+  @Test
+  void everyPermitCounts() {
+    assertThat(check(3, held("a", TOKENS, 2, 0, 10, 50), held("b", TOKENS, 2, 0, 15, 30)))
+        .hasSize(1);
+  }
+
+  @Test
+  void aTimeThatLastsIsReportedOnce() {
+    assertThat(
+            check(
+                1,
+                held("a", TOKENS, 1, 0, 10, 50),
+                held("b", TOKENS, 1, 0, 15, 40),
+                held("c", TOKENS, 1, 0, 20, 30)))
+        .hasSize(1);
+  }
+
+  @Test
+  void whatAClientWasNotCertainOfDoesNotCount() {
+    Claim first = held("a", TOKENS, 1, 0, 10, 50).withoutCertainty(new Interval(15, 40));
+    assertThat(first.certain()).containsExactly(new Interval(10, 15), new Interval(40, 50));
+    assertThat(check(1, first, held("b", TOKENS, 1, 0, 15, 40))).isEmpty();
+    assertThat(check(1, first, held("b", TOKENS, 1, 0, 15, 41))).hasSize(1);
+  }
+
+  @Test
+  void theLargerNumberCountsWhileSlotsAreTakenAway() {
+    History history = new History();
+    Command shrink =
+        new Command(1, Command.Action.RESIZE, null, null, 0, TOKENS, 1, 0, false, 0, 0, 0, 0, 100);
+    history.told("admin", shrink);
+    history.did("admin", new Event(1, 0, What.DONE, 0, 200, 0, 0, null));
+    Capacity capacity = Capacity.in(history, TOKENS, 2, Duration.ofNanos(50));
+    assertThat(List.of(capacity.at(50), capacity.at(150), capacity.at(249), capacity.at(250)))
+        .containsExactly(2, 2, 2, 1);
+    assertThat(Capacity.in(history, MUTEX, 2, Duration.ZERO).at(300)).isEqualTo(2);
+  }
+
+  @Test
+  void theLargerNumberCountsFromTheBeginningOfAGrowthWhoseEndIsUnknown() {
+    History history = new History();
+    history.told(
+        "admin",
+        new Command(1, Command.Action.RESIZE, null, null, 0, TOKENS, 5, 0, false, 0, 0, 0, 0, 100));
+    Capacity capacity = Capacity.in(history, TOKENS, 2, Duration.ZERO);
+    assertThat(List.of(capacity.at(99), capacity.at(100), capacity.at(1_000)))
+        .containsExactly(2, 5, 5);
+  }
+}

@@ -1,0 +1,49 @@
+package io.amqplocks.prover.check;
+
+import io.amqplocks.prover.driver.LockRef;
+import io.amqplocks.prover.history.Claim;
+import io.amqplocks.prover.history.Interval;
+import java.util.List;
+
+/** Leases of golden histories. */
+final class Claims {
+
+  static final LockRef MUTEX = new LockRef(LockRef.Kind.FENCED_MUTEX, "m");
+  static final LockRef TOKENS = new LockRef(LockRef.Kind.QUORUM_TOKENS, "s");
+
+  private Claims() {}
+
+  /** A lease that is certain from its acquire to its release. */
+  static Claim held(String client, LockRef lock, int permits, long asked, long from, long to) {
+    return new Claim(
+        client,
+        lock,
+        1,
+        1,
+        permits,
+        1,
+        0,
+        asked,
+        from,
+        List.of(new Interval(from, to)),
+        Claim.End.RELEASED,
+        to + 1);
+  }
+
+  /** A lease with a fencing token. */
+  static Claim fenced(String client, int slot, long token, long asked, long acquired) {
+    return new Claim(
+        client,
+        MUTEX,
+        1,
+        1,
+        1,
+        slot,
+        token,
+        asked,
+        acquired,
+        List.of(new Interval(acquired, acquired + 1)),
+        Claim.End.RELEASED,
+        acquired + 2);
+  }
+}

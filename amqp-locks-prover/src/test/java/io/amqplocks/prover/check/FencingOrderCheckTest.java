@@ -1,0 +1,62 @@
+package io.amqplocks.prover.check;
+
+import static io.amqplocks.prover.check.Claims.MUTEX;
+import static io.amqplocks.prover.check.Claims.fenced;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.amqplocks.prover.history.Claim;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class FencingOrderCheckTest {
+
+  private static List<Violation> check(Claim... claims) {
+    return FencingOrderCheck.check(MUTEX, List.of(claims), claim -> claim.client().equals("stale"));
+  }
+
+  @Test
+  void risingTokensAreLegal() {
+    assertThat(check(fenced("a", 1, 1, 0, 10), fenced("b", 1, 2, 11, 20), fenced("a", 1, 7, 0, 30)))
+        .isEmpty();
+  }
+
+  @Test
+  void aLowerTokenAfterAHigherOneIsIllegal() {
+    Claim first = fenced("a", 1, 5, 0, 10);
+    Claim second = fenced("b", 1, 4, 11, 20);
+    assertThat(check(second, first))
+        .singleElement()
+        .satisfies(violation -> assertThat(violation.claims()).containsExactly(first, second));
+  }
+
+  @Test
+  void theHighestOfAllEarlierOnesCounts() {
+    assertThat(check(fenced("a", 1, 9, 0, 5), fenced("a", 1, 3, 0, 6), fenced("b", 1, 4, 11, 20)))
+        .hasSize(1);
+  }
+
+  @Test
+  void callsThatOverlapHaveNoOrder() {
+    assertThat(check(fenced("a", 1, 5, 0, 10), fenced("b", 1, 4, 9, 20))).isEmpty();
+  }
+
+  @Test
+  void theSameTokenTwiceIsIllegalWhateverTheOrder() {
+    assertThat(check(fenced("a", 1, 5, 0, 10), fenced("b", 1, 5, 9, 20))).hasSize(1);
+  }
+
+  @Test
+  void aLeaseThatBeganInGoodFaithIsSuperseded() {
+    assertThat(check(fenced("a", 1, 5, 0, 10), fenced("stale", 1, 4, 11, 20))).isEmpty();
+  }
+
+  @Test
+  void slotsAreNotCompared() {
+    assertThat(check(fenced("a", 1, 5, 0, 10), fenced("b", 2, 4, 11, 20))).isEmpty();
+  }
+
+  @Test
+  void leasesWithoutATokenAreNotCompared() {
+    assertThat(check(fenced("a", 1, 0, 0, 10), fenced("b", 1, 0, 11, 20))).isEmpty();
+  }
+}

@@ -1,0 +1,125 @@
+package io.amqplocks.prover.run;
+
+import com.rabbitmq.client.ConnectionFactory;
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.prover.driver.Command;
+import io.amqplocks.prover.driver.CoreLocks;
+import io.amqplocks.prover.driver.Event;
+import io.amqplocks.prover.driver.Event.What;
+import io.amqplocks.prover.driver.Lines;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+
+/** A client that follows the line protocol and breaks a promise. */
+final class BrokenClient {
+
+  /** What it does wrong. */
+  enum Defect {
+    /** Nothing. */
+    NONE,
+    /** It holds what it never acquired. */
+    LOCKS_NOTHING,
+    /** It says that it holds its lease after it gave it back. */
+    BELIEVES_TOO_LONG,
+    /** Its tokens fall. */
+    TOKENS_FALL,
+    /** Its leases have the same token. */
+    TOKENS_REPEAT,
+    /** It never releases. */
+    KEEPS_ALL,
+    /** It stops in the middle of its work, and says nothing any more. */
+    HANGS,
+    /** It says that it cannot do its work. */
+    REFUSES,
+    /** It ends in the middle of its work. */
+    DIES
+  }
+
+  private final Defect defect;
+  private long token = 1_000_000;
+
+  private BrokenClient(Defect defect) {
+    this.defect = defect;
+  }
+
+  /**
+   * Runs it, one command after the other.
+   *
+   * @param args the defect
+   */
+  public static void main(String[] args) throws Exception {
+    new BrokenClient(Defect.valueOf(args[0])).run();
+  }
+
+  private void run() throws Exception {
+    BufferedReader in =
+        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    AmqpLocks locks = null;
+    for (String line = in.readLine(); line != null; line = in.readLine()) {
+      Command command = Lines.read(line, Command.class);
+      if (command.action() == Command.Action.OPEN) {
+        ConnectionFactory factory = new ConnectionFactory();
+        factory.setUri(Objects.requireNonNull(command.uri()));
+        locks =
+            AmqpLocks.builder(factory)
+                .queuePrefix(Objects.requireNonNull(command.prefix()))
+                .build();
+      } else if (locks != null) {
+        work(locks, command);
+      }
+      boolean refused = defect == Defect.REFUSES && command.action() == Command.Action.WORK;
+      say(command, 0, refused ? What.NOT_DONE : What.DONE, 0, System.nanoTime());
+    }
+  }
+
+  private void work(AmqpLocks locks, Command command) throws InterruptedException {
+    for (int cycle = 1; System.nanoTime() < command.untilNanos(); cycle++) {
+      long asked = System.nanoTime();
+      say(command, cycle, What.ASKS, asked, asked);
+      if (defect == Defect.DIES && cycle == 5) {
+        System.exit(3);
+      }
+      if (defect == Defect.HANGS && cycle == 5) {
+        TimeUnit.HOURS.sleep(1);
+      }
+      Lease lease = null;
+      if (defect != Defect.LOCKS_NOTHING) {
+        lease =
+            locks
+                .lock(CoreLocks.id(Objects.requireNonNull(command.lock())))
+                .acquire(Duration.ofSeconds(5));
+        token = lease.fencingToken().number();
+      }
+      say(command, cycle, What.ACQUIRED, asked, System.nanoTime());
+      TimeUnit.MILLISECONDS.sleep(5);
+      if (defect == Defect.BELIEVES_TOO_LONG && lease != null) {
+        lease.close();
+        TimeUnit.MILLISECONDS.sleep(20);
+      }
+      say(command, cycle, What.RELEASES, asked, System.nanoTime());
+      if (defect == Defect.KEEPS_ALL) {
+        return;
+      }
+      if (lease != null) {
+        lease.close();
+      }
+      say(command, cycle, What.RELEASED, asked, System.nanoTime());
+    }
+  }
+
+  private void say(Command command, int cycle, What what, long from, long at) {
+    long number =
+        switch (defect) {
+          case TOKENS_FALL -> Long.MAX_VALUE - token;
+          case TOKENS_REPEAT -> 5;
+          default -> token;
+        };
+    System.out.println(
+        Lines.write(new Event(command.id(), cycle, what, from, at, 1, number, null)));
+  }
+}

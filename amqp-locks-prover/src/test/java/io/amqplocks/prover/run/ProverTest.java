@@ -1,0 +1,49 @@
+package io.amqplocks.prover.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The prover on the client of this project, with every kind of lock. */
+@Tag("one-jdk")
+@BrokerTest
+class ProverTest {
+
+  private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+  private final Prover prover;
+
+  ProverTest(Broker broker, @TempDir Path results) {
+    prover =
+        new Prover(
+            broker,
+            Prover.ownClient(),
+            results,
+            new PrintStream(out, true, StandardCharsets.UTF_8));
+  }
+
+  @Test
+  void withoutAFault() throws IOException, InterruptedException {
+    prover.round(11, List.of());
+    assertThat(prover.violations()).as(out.toString(StandardCharsets.UTF_8)).isEmpty();
+    assertThat(prover.operations()).isGreaterThan(100);
+    assertThat(prover.summary()).startsWith("proof: 1 histories, ").contains(" 0 faults, 0 viol");
+  }
+
+  @Test
+  void withClientsThatAreKilledAndStopped() throws IOException, InterruptedException {
+    prover.round(12, List.of(FaultKind.KILL, FaultKind.STOP));
+    assertThat(prover.violations()).as(out.toString(StandardCharsets.UTF_8)).isEmpty();
+    assertThat(prover.operations()).isGreaterThan(100);
+    assertThat(prover.summary()).doesNotContain(" 0 faults");
+  }
+}

@@ -1,0 +1,45 @@
+package io.amqplocks.spring.autoconfigure;
+
+import io.amqplocks.spring.LockOperations;
+import io.amqplocks.spring.internal.guard.GuardedBeanCheck;
+import io.amqplocks.spring.internal.guard.GuardedMethods;
+import io.amqplocks.spring.internal.guard.LifecycleMethodCheck;
+import io.amqplocks.spring.internal.guard.WovenBeans;
+import io.amqplocks.spring.internal.guard.WovenGuard;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.AdviceMode;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
+import org.springframework.util.function.SingletonSupplier;
+
+/** Guards methods by what AspectJ has woven into them. No class of AspectJ is needed to start. */
+@Configuration(proxyBeanMethods = false)
+@Conditional(AdviceModeCondition.Aspectj.class)
+class AspectjGuardConfiguration {
+
+  @Bean
+  @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+  @ConditionalOnMissingBean
+  static WovenGuard amqpLocksWovenGuard(
+      ObjectProvider<GuardedMethods> methods, ObjectProvider<LockOperations> locks) {
+    return WovenGuard.guarding(
+        SingletonSupplier.of(methods::getObject), SingletonSupplier.of(locks::getObject));
+  }
+
+  @Bean
+  @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+  @ConditionalOnMissingBean
+  static LifecycleMethodCheck amqpLocksLifecycleMethodCheck() {
+    return new LifecycleMethodCheck(AdviceMode.ASPECTJ);
+  }
+
+  @Bean
+  @ConditionalOnMissingBean
+  static GuardedBeanCheck amqpLocksGuardedBeanCheck() {
+    return new WovenBeans();
+  }
+}

@@ -1,0 +1,37 @@
+package io.amqplocks.spring.internal.guard;
+
+import io.amqplocks.spring.GuardedMethodException;
+import java.lang.reflect.Method;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.FactoryBean;
+
+/**
+ * Sees to it that beans with guarded methods have a proxy that guards them, and warns of calls that
+ * do not go through it.
+ */
+public final class ProxiedBeans implements GuardedBeanCheck {
+
+  private final SelfInvocations selfInvocations;
+
+  /** Checks the beans that have those methods. */
+  public ProxiedBeans(GuardedMethods methods) {
+    selfInvocations = new SelfInvocations(methods);
+  }
+
+  @Override
+  public void check(String name, Class<?> type, Set<Method> guarded, @Nullable Object bean) {
+    if (bean != null
+        && !(bean instanceof FactoryBean)
+        && !GuardingProxy.mayBe(bean)
+        && !MockedBean.is(bean)) {
+      throw new GuardedMethodException(
+          "The bean '%s' of %s has guarded methods but no proxy that guards them, so they would run without their locks."
+                  .formatted(name, type.getName())
+              + " Something that processes beans (a BeanPostProcessor, a BeanFactoryPostProcessor or an"
+              + " Advisor) depends on it, so that it was created too early: let that ask for it later, as by"
+              + " an ObjectProvider or @Lazy, or declare it by a static @Bean method without the dependency");
+    }
+    selfInvocations.warn(type, guarded);
+  }
+}

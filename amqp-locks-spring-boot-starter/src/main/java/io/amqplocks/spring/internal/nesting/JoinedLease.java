@@ -1,0 +1,149 @@
+package io.amqplocks.spring.internal.nesting;
+
+import static java.util.Objects.requireNonNull;
+
+import io.amqplocks.lock.FencingToken;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LossReason;
+import io.amqplocks.spring.internal.nesting.LossWatch.Watcher;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The lease of an outer call, as a nested call has it. To close it does nothing, since it is not the
+ * nested call's to give back.
+ *
+ * <p>Concurrency: whoever leaves first has left for all. Who asks for the loss first makes the
+ * future that all see; it is forgotten by who leaves, or by who asks after that.
+ */
+public final class JoinedLease implements Lease {
+
+  private final OuterLease outer;
+  private final Lease lease;
+  private final int lent;
+  private final Duration keep;
+  private final AtomicBoolean left = new AtomicBoolean();
+  private final AtomicReference<@Nullable Watcher> watcher = new AtomicReference<>();
+
+  /**
+   * Joins that lease of that call.
+   *
+   * @param lent how many of its permits are to be given back at the end
+   * @param holdAtLeast how long the lease is to be held from now on at least
+   */
+  JoinedLease(OuterLease outer, Lease lease, int lent, Duration holdAtLeast) {
+    this.outer = outer;
+    this.lease = lease;
+    this.lent = lent;
+    keep = holdAtLeast.isZero() ? Duration.ZERO : lease.age().plus(holdAtLeast);
+  }
+
+  OuterLease outer() {
+    return outer;
+  }
+
+  /** The age of the lease until which this call has it held; zero if it has no minimum. */
+  Duration keptUntil() {
+    return keep;
+  }
+
+  /**
+   * The nested call has ended.
+   *
+   * @param worked whether its work began
+   */
+  void leave(boolean worked) {
+    leave(worked, Duration.ZERO);
+  }
+
+  void leave(boolean worked, Duration nested) {
+    if (left.compareAndSet(false, true)) {
+      Watcher watching = watcher.get();
+      if (watching != null) {
+        watching.leave();
+      }
+      Duration own = worked ? keep : Duration.ZERO;
+      outer.left(lent, own.compareTo(nested) >= 0 ? own : nested);
+    }
+  }
+
+  @Override
+  public void close() {
+    // Not its own.
+  }
+
+  @Override
+  public LockId lock() {
+    return lease.lock();
+  }
+
+  @Override
+  public int slot() {
+    return lease.slot();
+  }
+
+  @Override
+  public int permits() {
+    return lease.permits();
+  }
+
+  @Override
+  public FencingToken fencingToken() {
+    return lease.fencingToken();
+  }
+
+  @Override
+  public Optional<FencingToken> fencingTokenIfAny() {
+    return lease.fencingTokenIfAny();
+  }
+
+  @Override
+  public List<FencingToken> fencingTokens() {
+    return lease.fencingTokens();
+  }
+
+  @Override
+  public LeaseState state() {
+    return lease.state();
+  }
+
+  @Override
+  public LeaseState verify() {
+    return lease.verify();
+  }
+
+  @Override
+  public Optional<LossReason> lossReason() {
+    return lease.lossReason();
+  }
+
+  @Override
+  public CompletionStage<LossReason> whenLost() {
+    Watcher mine = watcher.get();
+    if (mine == null) {
+      Watcher made = outer.losses().watch();
+      mine = watcher.compareAndSet(null, made) ? made : requireNonNull(watcher.get());
+      if (left.get() || !mine.equals(made)) {
+        made.leave();
+      }
+    }
+    return mine.told();
+  }
+
+  @Override
+  public Duration age() {
+    return lease.age();
+  }
+
+  @Override
+  public String toString() {
+    return lease + ", joined";
+  }
+}

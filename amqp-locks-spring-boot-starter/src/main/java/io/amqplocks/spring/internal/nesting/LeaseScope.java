@@ -1,0 +1,165 @@
+package io.amqplocks.spring.internal.nesting;
+
+import io.amqplocks.lock.Lease;
+import io.amqplocks.spring.internal.async.ThrowingSupplier;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The leases of the calls that the present one is part of, the innermost first.
+ *
+ * <p>Concurrency: immutable. Each thread knows its own, from the beginning of a call's work to its
+ * end, and then has again what it had before. What goes on on other threads is handed {@link
+ * #ofStages} only, so nobody joins a lease that is confined to another thread.
+ */
+public final class LeaseScope {
+
+  private static final ThreadLocal<@Nullable LeaseScope> CURRENT = new ThreadLocal<>();
+
+  /** Of this thread's transactions, which last longer than the calls that acquired the leases. */
+  private static final ThreadLocal<@Nullable LeaseScope> TRANSACTIONS = new ThreadLocal<>();
+
+  private final OuterLease lease;
+  private final @Nullable LeaseScope around;
+
+  private LeaseScope(OuterLease lease, @Nullable LeaseScope around) {
+    this.lease = lease;
+    this.around = around;
+  }
+
+  /** That of this thread; null if it is part of no call that holds a lock. */
+  public static @Nullable LeaseScope current() {
+    return CURRENT.get();
+  }
+
+  /** Work under the lease begins on this thread. It ends by {@link #restore}. */
+  public static void enter(OuterLease lease) {
+    if (!lease.isSameAsOuter()) {
+      CURRENT.set(new LeaseScope(lease, CURRENT.get()));
+    }
+  }
+
+  /** Gives this thread back what {@link #current} was before. */
+  public static void restore(@Nullable LeaseScope before) {
+    if (before == null) {
+      CURRENT.remove(); // leaves nothing behind in a thread of a pool
+    } else {
+      CURRENT.set(before);
+    }
+  }
+
+  /** Runs the step on this thread as a part of those calls, and of no others. */
+  public static <T extends @Nullable Object> T call(
+      @Nullable LeaseScope scope, ThrowingSupplier<T> step) throws Throwable {
+    LeaseScope before = current();
+    restore(scope);
+    try {
+      return step.get();
+    } finally {
+      restore(before);
+    }
+  }
+
+  /** That lease within those. */
+  public static LeaseScope with(OuterLease lease, @Nullable LeaseScope around) {
+    return new LeaseScope(lease, around);
+  }
+
+  /** Without the leases that are confined to a thread. */
+  public static @Nullable LeaseScope ofStages(@Nullable LeaseScope scope) {
+    if (scope == null) {
+      return null;
+    }
+    LeaseScope around = ofStages(scope.around);
+    if (scope.lease.isConfinedToThread()) {
+      return around;
+    }
+    return scope.around == null ? scope : new LeaseScope(scope.lease, around);
+  }
+
+  /**
+   * Joins the lease of a call that this thread's is part of.
+   *
+   * @return null if none has the lock
+   * @throws io.amqplocks.lock.LockException as {@link OuterLease#join} does
+   */
+  public static @Nullable JoinedLease join(Wanted wanted, Duration wait) {
+    JoinedLease joined = join(current(), wanted, wait);
+    return joined == null ? join(TRANSACTIONS.get(), wanted, wait) : joined;
+  }
+
+  /**
+   * Joins the lease of one of those calls; waits on this thread.
+   *
+   * @return null if none has the lock
+   * @throws io.amqplocks.lock.LockException as {@link OuterLease#join} does
+   */
+  public static @Nullable JoinedLease join(
+      @Nullable LeaseScope scope, Wanted wanted, Duration wait) {
+    for (LeaseScope each = scope; each != null; each = each.around) {
+      if (each.lease.isOf(wanted.lock())) {
+        return each.lease.isReleased() ? null : each.lease.join(wanted, wait);
+      }
+    }
+    return null;
+  }
+
+  /** A transaction of this thread holds the lease from now on. It ends by {@link #letGo}. */
+  public static void hold(OuterLease lease) {
+    if (lease.retain()) {
+      TRANSACTIONS.set(new LeaseScope(lease, without(lease, TRANSACTIONS.get())));
+    }
+  }
+
+  /** The transaction that held the lease has completed. */
+  public static void letGo(OuterLease lease) {
+    LeaseScope left = without(lease, TRANSACTIONS.get());
+    if (left == null) {
+      TRANSACTIONS.remove();
+    } else {
+      TRANSACTIONS.set(left);
+    }
+    lease.close(true);
+  }
+
+  /** Also without those that were given back, because a transaction completed elsewhere. */
+  private static @Nullable LeaseScope without(OuterLease lease, @Nullable LeaseScope scope) {
+    if (scope == null) {
+      return null;
+    }
+    LeaseScope around = without(lease, scope.around);
+    return scope.lease.equals(lease) || scope.lease.isReleased()
+        ? around
+        : new LeaseScope(scope.lease, around);
+  }
+
+  /**
+   * Joins the lease of one of those calls, without a thread that waits.
+   *
+   * @return null if none has the lock
+   */
+  public static @Nullable CompletableFuture<Lease> joinAsync(
+      @Nullable LeaseScope scope, Wanted wanted, Duration wait) {
+    for (LeaseScope each = scope; each != null; each = each.around) {
+      if (each.lease.isOf(wanted.lock()) && !each.lease.isConfinedToThread()) {
+        return each.lease.isReleased() ? null : each.lease.joinAsync(wanted, wait);
+      }
+    }
+    return null;
+  }
+
+  /** Whether this thread is part of a call that holds the lock and that others cannot join. */
+  public static boolean isHeldByThread(Wanted wanted) {
+    return isHeldByThread(current(), wanted) || isHeldByThread(TRANSACTIONS.get(), wanted);
+  }
+
+  private static boolean isHeldByThread(@Nullable LeaseScope scope, Wanted wanted) {
+    for (LeaseScope each = scope; each != null; each = each.around) {
+      if (each.lease.isOf(wanted.lock())) {
+        return each.lease.isConfinedToThread() && !each.lease.isReleased();
+      }
+    }
+    return false;
+  }
+}

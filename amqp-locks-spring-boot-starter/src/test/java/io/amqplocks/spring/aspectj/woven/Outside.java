@@ -1,0 +1,36 @@
+package io.amqplocks.spring.aspectj.woven;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LockId;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Another process, in effect: it finds out whether somebody holds a mutex by trying it. */
+final class Outside {
+
+  private static @Nullable AmqpLocks locks;
+  private static String mutex = "";
+
+  private Outside() {}
+
+  static void ask(AmqpLocks stranger, String name) {
+    locks = stranger;
+    mutex = name;
+  }
+
+  /** Whether the mutex of the test is held now. */
+  static String held() {
+    return held("");
+  }
+
+  /** Whether that of the key is, such as {@code :one}. */
+  static String held(String key) {
+    if (locks == null) {
+      throw new IllegalStateException("Nobody to ask");
+    }
+    Optional<Lease> mine = locks.lock(LockId.mutex(mutex + key)).tryAcquire();
+    mine.ifPresent(Lease::close);
+    return mine.isPresent() ? "unguarded" : "held";
+  }
+}
