@@ -46,10 +46,14 @@ class PermitsContentionTest {
   private void use(Lease lease) {
     try (lease) {
       int now = inside.addAndGet(lease.permits());
-      most.accumulateAndGet(now, Math::max);
-      // Takes a round trip, in which others would be seen that must not be there.
-      assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
-      inside.addAndGet(-lease.permits());
+      try {
+        most.accumulateAndGet(now, Math::max);
+        // Takes a round trip, in which others would be seen that must not be there.
+        LeaseState state = lease.verify();
+        assertThat(state).as("%s, %s", lease, lease.lossReason()).isEqualTo(LeaseState.HELD);
+      } finally {
+        inside.addAndGet(-lease.permits());
+      }
     }
   }
 

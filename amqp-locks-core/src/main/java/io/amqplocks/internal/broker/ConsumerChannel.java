@@ -5,11 +5,11 @@ import com.rabbitmq.client.AMQP.BasicProperties;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.DefaultConsumer;
 import com.rabbitmq.client.Envelope;
+import com.rabbitmq.client.Method;
 import com.rabbitmq.client.MetricsCollector;
 import com.rabbitmq.client.NoOpMetricsCollector;
 import com.rabbitmq.client.ShutdownSignalException;
 import java.io.IOException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -47,9 +47,18 @@ public final class ConsumerChannel extends DefaultConsumer {
 
   private final AtomicInteger underWay = new AtomicInteger();
   private final AtomicInteger users = new AtomicInteger();
-  private final AtomicBoolean owesAnswer = new AtomicBoolean();
   private volatile @Nullable ChannelListener listener;
   private volatile boolean wornOut;
+
+  // The next three are guarded by this lock.
+  private final Object requests = new Object();
+  private boolean owesAnswer;
+
+  /** The tag of a consumer that the broker has not confirmed yet, or empty. */
+  private String unconfirmed = "";
+
+  /** The tag of a consumer to be cancelled as soon as it is confirmed, or empty. */
+  private String cancelledEarly = "";
 
   ConsumerChannel(Channel channel) {
     super(channel);
@@ -75,23 +84,52 @@ public final class ConsumerChannel extends DefaultConsumer {
   }
 
   /**
-   * Marks the channel as owing a reply; false if it owes one already. A second request in the
-   * meantime would wait in the client without any bound.
+   * Marks the channel as owing the reply to a request; false if it owes one already. A second
+   * request in the meantime would wait in the client without any bound.
    */
-  boolean asks() {
-    return owesAnswer.compareAndSet(false, true);
+  boolean asks(Method request) {
+    synchronized (requests) {
+      if (owesAnswer) {
+        return false;
+      }
+      owesAnswer = true;
+      unconfirmed = request instanceof Basic.Consume consume ? consume.getConsumerTag() : "";
+      return true;
+    }
   }
 
   /** The reply has arrived, or never will. */
   void answered() {
-    owesAnswer.set(false);
+    String late;
+    synchronized (requests) {
+      owesAnswer = false;
+      unconfirmed = "";
+      late = cancelledEarly;
+      cancelledEarly = "";
+    }
+    try {
+      cancel(late);
+    } catch (IOException | ShutdownSignalException e) {
+      log.debug("A consumer ended with its channel: {}", e.getMessage());
+    }
   }
 
-  /** Cancels its consumer, if there is one, without waiting for the broker's confirmation. */
+  /**
+   * Cancels its consumer, if there is one, without waiting for the broker's confirmation. A
+   * consumer that the broker has not confirmed yet is cancelled as soon as it is: a broker up to
+   * 3.13 may close the whole connection otherwise (trap 18).
+   */
   void cancel(String tag) throws IOException {
-    if (!tag.isEmpty()) {
-      getChannel().asyncRpc(new Basic.Cancel.Builder().consumerTag(tag).nowait().build());
+    if (tag.isEmpty()) {
+      return;
     }
+    synchronized (requests) {
+      if (tag.equals(unconfirmed)) {
+        cancelledEarly = tag;
+        return;
+      }
+    }
+    getChannel().asyncRpc(new Basic.Cancel.Builder().consumerTag(tag).nowait().build());
   }
 
   /** Marks the channel as not to be used again. */

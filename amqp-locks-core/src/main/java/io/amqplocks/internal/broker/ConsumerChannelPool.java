@@ -129,7 +129,7 @@ public final class ConsumerChannelPool {
       Reading reading,
       LateAnswer late) {
     ConsumerChannel asked = channel.channel();
-    if (!begin(channel)) {
+    if (!begin(channel, method)) {
       late.came(Answer.TIMED_OUT);
       return Answer.TIMED_OUT;
     }
@@ -163,12 +163,12 @@ public final class ConsumerChannelPool {
    * Makes the request a user of the channel until its reply arrives, so that the channel is not
    * lent to another user before. False if the loan has ended, or the channel still owes a reply.
    */
-  private boolean begin(BorrowedChannel loan) {
+  private boolean begin(BorrowedChannel loan, Method request) {
     ConsumerChannel channel = loan.channel();
     if (!join(loan)) {
       return false;
     }
-    if (channel.asks()) {
+    if (channel.asks(request)) {
       return true;
     }
     leave(channel);
