@@ -153,10 +153,15 @@ public final class LeaseRegistry implements LeaseFactory {
       }
     }
 
+    private static boolean isHeld(HeldLease lease) {
+      LeaseState state = lease.state();
+      return state != LeaseState.LOST && state != LeaseState.RELEASED;
+    }
+
     void verify(HeldLease lease) {
       try {
-        if (!silent && lease.state() != LeaseState.LOST && !lease.check()) {
-          log.warn("{} could not be verified: RabbitMQ did not answer", lease);
+        if (!silent && isHeld(lease) && !lease.check() && isHeld(lease)) {
+          log.warn("{} could not be verified; it will be tried again", lease);
           silent = lease.session().silentNanos() >= callTimeout.toNanos();
         }
       } catch (LockException e) {

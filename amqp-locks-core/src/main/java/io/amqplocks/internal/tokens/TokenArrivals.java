@@ -37,6 +37,12 @@ final class TokenArrivals {
   /** How long a message may be on its way inside this process. */
   static final long LONGEST_IN_HERE = Duration.ofMillis(500).toNanos();
 
+  /**
+   * How long another client may keep a message that it received while it took its own token over.
+   * It gives it back as soon as it sees it, or after {@link #LONGEST_IN_HERE}.
+   */
+  static final long LONGEST_ELSEWHERE = 2 * LONGEST_IN_HERE;
+
   /** The pause between two looks at what is on its way inside this process. */
   private static final long A_MOMENT = Duration.ofMillis(1).toNanos();
 
@@ -84,10 +90,11 @@ final class TokenArrivals {
     if (idle == Idle.UNKNOWN || ask(call, token, NOTHING_NEW, Reading.NOTHING) != Answer.OK) {
       return Idle.UNKNOWN;
     }
-    if (came(token, Math.min(longestWait(token, idle), call.remainingNanos()))) {
+    // An idle one is sent to a consumer a moment later.
+    if (idle == Idle.SOME && came(token, Math.min(SOON, call.remainingNanos()))) {
       return Idle.SOME;
     }
-    return lastLook(token, Idle.NONE);
+    return lastLook(call, token);
   }
 
   /**
@@ -95,20 +102,15 @@ final class TokenArrivals {
    * this process will arrive, however long a busy machine takes to pass it on. So nothing is proven
    * while there is one.
    *
-   * @return SOME if one came at last; UNKNOWN if one is under way; else what was given
+   * @return SOME if one came at last; UNKNOWN if one is under way for long; else NONE
    */
-  Idle lastLook(HeldToken token, Idle otherwise) {
+  static Idle lastLook(Call call, HeldToken token) {
     // In this order: what is no longer under way has arrived.
     boolean underWay = token.receiver().loan().isReceiving();
-    if (came(token, 0)) {
+    if (came(token, underWay ? Math.min(LONGEST_IN_HERE, call.remainingNanos()) : 0)) {
       return Idle.SOME;
     }
-    return underWay ? Idle.UNKNOWN : otherwise;
-  }
-
-  /** How long a message may still take. An idle one is sent to a consumer a moment later. */
-  private static long longestWait(HeldToken token, Idle idle) {
-    return token.receiver().loan().isReceiving() ? LONGEST_IN_HERE : idle == Idle.SOME ? SOON : 0;
+    return underWay ? Idle.UNKNOWN : Idle.NONE;
   }
 
   /** Waits for the next message; false if it did not arrive in that time. */

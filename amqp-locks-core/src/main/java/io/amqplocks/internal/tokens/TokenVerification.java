@@ -9,7 +9,6 @@ import io.amqplocks.internal.broker.ConsumerChannelPool;
 import io.amqplocks.internal.broker.Delivery;
 import io.amqplocks.internal.broker.Futures;
 import io.amqplocks.internal.broker.Rpc.Reading;
-import io.amqplocks.internal.tokens.TokenArrivals.Idle;
 import io.amqplocks.internal.tokens.TokenState.ReceivedMessage;
 import io.amqplocks.lock.LossReason;
 import io.amqplocks.lock.LossReason.Cause;
@@ -38,7 +37,8 @@ import org.slf4j.LoggerFactory;
  * process, nothing is proven: the held message is neither given back nor given up. Nor is anything
  * proven while another token of the queue is taken over here. That one's consumer has room before
  * its former message goes back, so the message of this one may have gone there. The other one's
- * former message takes its place soon.
+ * former message takes its place soon. A client elsewhere that takes its token over gives such a
+ * message back within a bound, for which a verification waits.
  *
  * <p>Concurrency: one verification of a token at a time. It may meet a release, or the broker's
  * notification of an end, at any moment: see {@link HeldToken}.
@@ -75,16 +75,22 @@ final class TokenVerification {
    *
    * @param thisOne whether only this very token will do
    * @param judge judges each message that comes
-   * @return OK if a token is held; ABSENT if not, and then the token is gone; TIMED_OUT if the
-   *     broker did not reply
+   * @return OK if a token is held; ABSENT if not, and then the token is gone; TIMED_OUT if neither
+   *     is proven, and then no message but the held one is kept here
    */
   Answer of(Call call, HeldToken token, boolean thisOne, ReturnedMessageJudge judge) {
     if (!token.turn(call)) {
       return Answer.TIMED_OUT;
     }
+    Answer answer = Answer.TIMED_OUT;
     try {
-      return prove(call, token, thisOne, judge);
+      answer = prove(call, token, thisOne, judge);
+      return answer;
     } finally {
+      if (answer == Answer.TIMED_OUT) {
+        // Else its new consumer could keep another client's token until the next verification.
+        boolean unused = declined(token);
+      }
       takingOver.remove(token);
       token.turned();
     }
@@ -288,14 +294,14 @@ final class TokenVerification {
     if (answer == Answer.ABSENT) {
       return token.isGone() ? answer : absent(token);
     }
-    long left = Math.min(TokenArrivals.LONGEST_IN_HERE, call.remainingNanos());
+    long left = Math.min(TokenArrivals.LONGEST_ELSEWHERE, call.remainingNanos());
     if (TokenArrivals.came(token, answer == Answer.OK ? left : 0)) {
       return Answer.OK;
     }
     if (answer != Answer.OK) {
       return Answer.TIMED_OUT;
     }
-    return switch (arrivals.lastLook(token, Idle.NONE)) {
+    return switch (TokenArrivals.lastLook(call, token)) {
       case SOME -> Answer.OK;
       case UNKNOWN -> Answer.TIMED_OUT;
       case NONE, NO_QUEUE -> {

@@ -1,6 +1,7 @@
 package io.amqplocks.internal.tokens;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.AMQP.Basic;
@@ -8,6 +9,7 @@ import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Command;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.GetResponse;
 import com.rabbitmq.client.TrafficListener;
 import io.amqplocks.internal.broker.Answer;
 import io.amqplocks.internal.broker.Call;
@@ -33,6 +35,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -189,6 +192,34 @@ class TokenUnderWayTest {
     await().untilAsserted(() -> assertThat(verify(held)).isEqualTo(Answer.OK));
     assertThat(held.content()).isEqualTo("one");
     assertThat(stranger.basicGet(queue, false)).isNull();
+  }
+
+  /** The longer it kept it, the more likely that one would be called lost. */
+  @Test
+  void doesNotKeepAnothersTokenWhileNothingIsProven() throws Exception {
+    HeldToken held = got();
+    publish("another's");
+    await().until(() -> stranger.messageCount(queue) == 1);
+    consuming.set(() -> deliveries.execute(this::awaitRead));
+    assertThat(verify(held)).isEqualTo(Answer.TIMED_OUT);
+    read.countDown();
+    GetResponse free = await().until(() -> stranger.basicGet(queue, false), Objects::nonNull);
+    assertThat(new String(free.getBody(), StandardCharsets.UTF_8)).isEqualTo("another's");
+    assertThat(held.content()).isEqualTo("one");
+  }
+
+  @Test
+  void waitsForWhatIsUnderWay() throws Exception {
+    HeldToken held = got();
+    assertThat(verify(held)).isEqualTo(Answer.OK);
+    deliveries.execute(this::awaitRead);
+    Objects.requireNonNull(held.giveBack(held.receiver())).message().putBack();
+    await().until(() -> held.receiver().loan().isReceiving());
+    Future<Idle> look = background.submit(() -> TokenArrivals.lastLook(call(), held));
+    assertThatThrownBy(() -> look.get(100, TimeUnit.MILLISECONDS))
+        .isInstanceOf(TimeoutException.class);
+    read.countDown();
+    assertThat(look.get(20, TimeUnit.SECONDS)).isEqualTo(Idle.SOME);
   }
 
   /** It came back, and a busy machine has not looked at it yet: it is not lost. */
