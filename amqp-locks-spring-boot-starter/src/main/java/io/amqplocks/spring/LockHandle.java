@@ -30,12 +30,11 @@ import org.jspecify.annotations.Nullable;
  * ask it.
  *
  * <p>{@code execute} and {@code tryExecute} join the lease of a call on the same thread that they
- * are part of, by an annotation or by these methods: see {@link SemaphoreGuarded}. They throw {@link
- * io.amqplocks.lock.LockException.Invalid} if that has fewer permits, no fencing token, or a limit
+ * are part of, by an annotation or by these methods: see {@link SemaphoreGuarded}. They throw
+ * {@link io.amqplocks.lock.LockException.Invalid} if that has fewer permits, no fencing token, or a limit
  * that ends before their minimum, and {@link io.amqplocks.lock.LockException.Lost} if it was lost.
- * Leases that {@link #acquire}, {@link
- * #tryAcquire} and {@link #acquireAsync} return belong to no thread. They neither join nor are
- * joined, and neither are those of {@link #executeAsync}.
+ * Leases that {@link #acquire}, {@link #tryAcquire} and {@link #acquireAsync} return belong to no
+ * thread. They neither join nor are joined, and neither are those of {@link #executeAsync}.
  */
 public final class LockHandle {
 
@@ -88,6 +87,10 @@ public final class LockHandle {
     this.nesting = nesting;
   }
 
+  private LockHandle of(AmqpLock other) {
+    return new LockHandle(other, wait, atLeast, atMost, nesting);
+  }
+
   /** Which lock it is. */
   public LockId id() {
     return lock.id();
@@ -108,9 +111,9 @@ public final class LockHandle {
   }
 
   /**
-   * A handle of this lock whose leases are kept until that time since they were acquired is over, if
-   * they are closed earlier: see {@link MutexGuarded#holdAtLeast}. To close a lease does not wait for
-   * that.
+   * A handle of this lock whose leases are held for that time at least. A lease that is closed
+   * earlier is released when the time since its acquire is over: see {@link
+   * MutexGuarded#holdAtLeast}. The close does not wait for that.
    *
    * @throws io.amqplocks.lock.LockException.Invalid if the time is negative, or not below that of
    *     {@link #holdAtMost}
@@ -125,11 +128,11 @@ public final class LockHandle {
   }
 
   /**
-   * A handle of this lock whose leases are revoked when they have been held for that time: see {@link
-   * AmqpLock#holdAtMost}. The revoked work goes on, while others may begin theirs.
+   * A handle of this lock whose leases are revoked when they have been held for that time: see
+   * {@link AmqpLock#holdAtMost}. The revoked work goes on, while others may begin theirs.
    *
-   * @throws io.amqplocks.lock.LockException.Invalid if the time is not above zero, or not above that
-   *     of {@link #holdAtLeast}
+   * @throws io.amqplocks.lock.LockException.Invalid if the time is not above zero, or not above
+   *     that of {@link #holdAtLeast}
    */
   public LockHandle holdAtMost(Duration time) {
     if (time.isNegative() || time.isZero()) {
@@ -163,7 +166,7 @@ public final class LockHandle {
    *     tokens have them
    */
   public LockHandle withPriority(int priority) {
-    return new LockHandle(lock.withPriority(priority), wait, atLeast, atMost, nesting);
+    return of(lock.withPriority(priority));
   }
 
   /**
@@ -171,20 +174,20 @@ public final class LockHandle {
    * second: see {@link AmqpLock#unfair()}.
    */
   public LockHandle unfair() {
-    return new LockHandle(lock.unfair(), wait, atLeast, atMost, nesting);
+    return of(lock.unfair());
   }
 
   /**
-   * A handle of this lock whose calls throw at once in an outage, instead of waiting for the broker:
-   * see {@link AmqpLock#failFast()}.
+   * A handle of this lock whose calls throw at once in an outage, instead of waiting for the
+   * broker: see {@link AmqpLock#failFast()}.
    */
   public LockHandle failFast() {
-    return new LockHandle(lock.failFast(), wait, atLeast, atMost, nesting);
+    return of(lock.failFast());
   }
 
   /**
-   * A handle of this semaphore whose calls acquire that many slots at once, all or none: see {@link
-   * AmqpLock#withPermits}.
+   * A handle of this semaphore whose calls acquire that many slots at once, all or none: see
+   * {@link AmqpLock#withPermits}.
    *
    * @throws io.amqplocks.lock.LockException.Invalid if the number is below 1 or above {@link
    *     AmqpLock#MAX_PERMITS}, or above 1 and the lock is not a semaphore

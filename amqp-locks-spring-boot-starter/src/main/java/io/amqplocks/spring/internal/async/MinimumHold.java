@@ -1,15 +1,8 @@
 package io.amqplocks.spring.internal.async;
 
-import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.Lease;
-import io.amqplocks.lock.LeaseState;
-import io.amqplocks.lock.LockId;
-import io.amqplocks.lock.LossReason;
 import java.time.Duration;
-import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -20,14 +13,13 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Concurrency: whoever closes it first decides when it is released.
  */
-public final class MinimumHold implements Lease {
+public final class MinimumHold extends ForwardingLease {
 
-  private final Lease lease;
   private final Duration atLeast;
   private final AtomicBoolean closed = new AtomicBoolean();
 
   private MinimumHold(Lease lease, Duration atLeast) {
-    this.lease = lease;
+    super(lease);
     this.atLeast = atLeast;
   }
 
@@ -91,61 +83,6 @@ public final class MinimumHold implements Lease {
         var unused = lease.whenLost().thenRun(() -> release.cancel(false));
       }
     }
-  }
-
-  @Override
-  public LockId lock() {
-    return lease.lock();
-  }
-
-  @Override
-  public int slot() {
-    return lease.slot();
-  }
-
-  @Override
-  public int permits() {
-    return lease.permits();
-  }
-
-  @Override
-  public FencingToken fencingToken() {
-    return lease.fencingToken();
-  }
-
-  @Override
-  public Optional<FencingToken> fencingTokenIfAny() {
-    return lease.fencingTokenIfAny();
-  }
-
-  @Override
-  public List<FencingToken> fencingTokens() {
-    return lease.fencingTokens();
-  }
-
-  @Override
-  public LeaseState state() {
-    return lease.state();
-  }
-
-  @Override
-  public LeaseState verify() {
-    return lease.verify();
-  }
-
-  @Override
-  public Optional<LossReason> lossReason() {
-    return lease.lossReason();
-  }
-
-  @Override
-  public CompletionStage<LossReason> whenLost() {
-    return lease.whenLost();
-  }
-
-  @Override
-  public Duration age() {
-    return lease.age();
   }
 
   @Override

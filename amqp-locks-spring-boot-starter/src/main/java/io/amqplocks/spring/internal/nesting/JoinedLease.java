@@ -2,15 +2,11 @@ package io.amqplocks.spring.internal.nesting;
 
 import static java.util.Objects.requireNonNull;
 
-import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.Lease;
-import io.amqplocks.lock.LeaseState;
-import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LossReason;
+import io.amqplocks.spring.internal.async.ForwardingLease;
 import io.amqplocks.spring.internal.nesting.LossWatch.Watcher;
 import java.time.Duration;
-import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
@@ -23,10 +19,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Concurrency: whoever leaves first has left for all. Who asks for the loss first makes the
  * future that all see; it is forgotten by who leaves, or by who asks after that.
  */
-public final class JoinedLease implements Lease {
+public final class JoinedLease extends ForwardingLease {
 
   private final OuterLease outer;
-  private final Lease lease;
   private final int lent;
   private final Duration keep;
   private final AtomicBoolean left = new AtomicBoolean();
@@ -39,8 +34,8 @@ public final class JoinedLease implements Lease {
    * @param holdAtLeast how long the lease is to be held from now on at least
    */
   JoinedLease(OuterLease outer, Lease lease, int lent, Duration holdAtLeast) {
+    super(lease);
     this.outer = outer;
-    this.lease = lease;
     this.lent = lent;
     keep = holdAtLeast.isZero() ? Duration.ZERO : lease.age().plus(holdAtLeast);
   }
@@ -80,51 +75,6 @@ public final class JoinedLease implements Lease {
   }
 
   @Override
-  public LockId lock() {
-    return lease.lock();
-  }
-
-  @Override
-  public int slot() {
-    return lease.slot();
-  }
-
-  @Override
-  public int permits() {
-    return lease.permits();
-  }
-
-  @Override
-  public FencingToken fencingToken() {
-    return lease.fencingToken();
-  }
-
-  @Override
-  public Optional<FencingToken> fencingTokenIfAny() {
-    return lease.fencingTokenIfAny();
-  }
-
-  @Override
-  public List<FencingToken> fencingTokens() {
-    return lease.fencingTokens();
-  }
-
-  @Override
-  public LeaseState state() {
-    return lease.state();
-  }
-
-  @Override
-  public LeaseState verify() {
-    return lease.verify();
-  }
-
-  @Override
-  public Optional<LossReason> lossReason() {
-    return lease.lossReason();
-  }
-
-  @Override
   public CompletionStage<LossReason> whenLost() {
     Watcher mine = watcher.get();
     if (mine == null) {
@@ -135,11 +85,6 @@ public final class JoinedLease implements Lease {
       }
     }
     return mine.told();
-  }
-
-  @Override
-  public Duration age() {
-    return lease.age();
   }
 
   @Override
