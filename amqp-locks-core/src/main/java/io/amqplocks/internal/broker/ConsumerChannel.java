@@ -128,8 +128,25 @@ public final class ConsumerChannel extends DefaultConsumer {
         cancelledEarly = tag;
         return;
       }
+      // In here, or the consume could come in between.
+      getChannel().asyncRpc(new Basic.Cancel.Builder().consumerTag(tag).nowait().build());
     }
-    getChannel().asyncRpc(new Basic.Cancel.Builder().consumerTag(tag).nowait().build());
+  }
+
+  /**
+   * A message for a consumer proves that the broker has confirmed it. A postponed cancel goes first,
+   * or the message would come again when it is given back.
+   */
+  private void confirmed(String tag) throws IOException {
+    String late = "";
+    synchronized (requests) {
+      if (tag.equals(unconfirmed)) {
+        unconfirmed = "";
+        late = cancelledEarly;
+        cancelledEarly = "";
+      }
+    }
+    cancel(late);
   }
 
   /** Marks the channel as not to be used again. */
@@ -170,6 +187,7 @@ public final class ConsumerChannel extends DefaultConsumer {
   public void handleDelivery(
       String tag, Envelope envelope, BasicProperties properties, byte[] body) {
     try {
+      confirmed(tag);
       Delivery delivery = Delivery.of(getChannel(), envelope.getDeliveryTag(), properties, body);
       ChannelListener told = listener;
       if (told != null && told.tag().equals(tag)) {

@@ -43,6 +43,7 @@ public final class HeldToken {
   private final Semaphore turn = new Semaphore(1);
   private volatile CompletableFuture<Void> coming = new CompletableFuture<>();
   private volatile @Nullable Delivery judged;
+  private volatile long givenBackAt;
 
   /**
    * Awaits a token on the given channel.
@@ -191,6 +192,16 @@ public final class HeldToken {
     return was.phase() == Phase.HERE && was.message() != null
         ? new ReceivedMessage(was.receiver(), was.message())
         : null;
+  }
+
+  /** Records when the message was given back that is awaited. */
+  void givenBackAt(long nanos) {
+    givenBackAt = nanos;
+  }
+
+  /** When the message was given back that is awaited. */
+  long givenBackAt() {
+    return givenBackAt;
   }
 
   /** Records that nothing will arrive at the given receiver. */

@@ -38,8 +38,9 @@ final class TokenArrivals {
   static final long LONGEST_IN_HERE = Duration.ofMillis(500).toNanos();
 
   /**
-   * How long another client may keep a message that it received while it took its own token over.
-   * It gives it back as soon as it sees it, or after {@link #LONGEST_IN_HERE}.
+   * How long a token is awaited before it is given up. Another client that takes its own token over
+   * may have received this one. It gives it back as soon as it sees it, or after {@link
+   * #LONGEST_IN_HERE}.
    */
   static final long LONGEST_ELSEWHERE = 2 * LONGEST_IN_HERE;
 
@@ -102,12 +103,16 @@ final class TokenArrivals {
    * this process will arrive, however long a busy machine takes to pass it on. So nothing is proven
    * while there is one.
    *
-   * @return SOME if one came at last; UNKNOWN if one is under way for long; else NONE
+   * @return SOME if one came at last; UNKNOWN if one is still under way; else NONE
    */
   static Idle lastLook(Call call, HeldToken token) {
     // In this order: what is no longer under way has arrived.
     boolean underWay = token.receiver().loan().isReceiving();
-    if (came(token, underWay ? Math.min(LONGEST_IN_HERE, call.remainingNanos()) : 0)) {
+    if (underWay && came(token, Math.min(LONGEST_IN_HERE, call.remainingNanos()))) {
+      return Idle.SOME;
+    }
+    underWay = token.receiver().loan().isReceiving();
+    if (came(token, 0)) {
       return Idle.SOME;
     }
     return underWay ? Idle.UNKNOWN : Idle.NONE;

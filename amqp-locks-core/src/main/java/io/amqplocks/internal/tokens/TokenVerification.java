@@ -37,8 +37,9 @@ import org.slf4j.LoggerFactory;
  * process, nothing is proven: the held message is neither given back nor given up. Nor is anything
  * proven while another token of the queue is taken over here. That one's consumer has room before
  * its former message goes back, so the message of this one may have gone there. The other one's
- * former message takes its place soon. A client elsewhere that takes its token over gives such a
- * message back within a bound, for which a verification waits.
+ * former message takes its place soon. Another client that takes its token over gives such a message
+ * back as soon as it sees it. So a token is not given up before it was awaited for some time, by this
+ * verification or by several. A client that is stopped meanwhile may cost another one its lease.
  *
  * <p>Concurrency: one verification of a token at a time. It may meet a release, or the broker's
  * notification of an end, at any moment: see {@link HeldToken}.
@@ -76,7 +77,7 @@ final class TokenVerification {
    * @param thisOne whether only this very token will do
    * @param judge judges each message that comes
    * @return OK if a token is held; ABSENT if not, and then the token is gone; TIMED_OUT if neither
-   *     is proven, and then no message but the held one is kept here
+   *     is proven, and then a token that was being taken over is where it was
    */
   Answer of(Call call, HeldToken token, boolean thisOne, ReturnedMessageJudge judge) {
     if (!token.turn(call)) {
@@ -151,10 +152,17 @@ final class TokenVerification {
    */
   private boolean declined(HeldToken token) {
     TokenState came = token.decline();
-    if (came != null) {
+    if (came == null) {
+      return false;
+    }
+    if (came.message() == null) {
+      // A cancel leaves what the broker has sent by now here, for as long as nobody looks at it.
+      came.receiver().cancel();
+      channels.discard(came.receiver().loan());
+    } else {
       tokens.putBack(came.receiver(), came.message());
     }
-    return came != null;
+    return true;
   }
 
   private static Answer stepBack(Call call) {
@@ -185,6 +193,7 @@ final class TokenVerification {
       return Answer.ABSENT;
     }
     try {
+      token.givenBackAt(call.ticker().nanos());
       answering.of(held.message());
       return Answer.OK;
     } catch (IOException | ShutdownSignalException e) {
@@ -216,7 +225,8 @@ final class TokenVerification {
           channels.ask(
               call, step, loan, consume, Reading.NOTHING, late -> tookOver(token, receiver));
     } finally {
-      if (answer != Answer.OK) {
+      // Without a reply the consumer may exist, or come to exist: it is declined in the end.
+      if (answer == Answer.ABSENT || answer == Answer.LOCKED) {
         token.revert(receiver);
       }
     }
@@ -255,11 +265,12 @@ final class TokenVerification {
     return switch (arrivals.comesStill(call, token)) {
       case SOME -> Answer.OK;
       case NONE -> {
+        token.givenBackAt(call.ticker().nanos());
         putBack(token.takeFormerUnlessCame());
         yield Answer.OK;
       }
       case NO_QUEUE -> token.isGone() ? Answer.ABSENT : absent(token);
-      case UNKNOWN -> Answer.TIMED_OUT;
+      case UNKNOWN -> TokenArrivals.came(token, 0) ? Answer.OK : Answer.TIMED_OUT;
     };
   }
 
@@ -305,7 +316,9 @@ final class TokenVerification {
       case SOME -> Answer.OK;
       case UNKNOWN -> Answer.TIMED_OUT;
       case NONE, NO_QUEUE -> {
-        if (!provesLoss || isAnotherTakenOver(token)) {
+        boolean tooSoon =
+            call.ticker().nanos() - token.givenBackAt() < TokenArrivals.LONGEST_ELSEWHERE;
+        if (tooSoon || !provesLoss || isAnotherTakenOver(token)) {
           yield Answer.TIMED_OUT;
         }
         token.gone(lost(token, "it did not come back when it was verified"));

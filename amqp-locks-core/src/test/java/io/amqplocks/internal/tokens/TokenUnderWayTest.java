@@ -202,10 +202,49 @@ class TokenUnderWayTest {
     await().until(() -> stranger.messageCount(queue) == 1);
     consuming.set(() -> deliveries.execute(this::awaitRead));
     assertThat(verify(held)).isEqualTo(Answer.TIMED_OUT);
-    read.countDown();
+    // This process has not looked at it yet.
     GetResponse free = await().until(() -> stranger.basicGet(queue, false), Objects::nonNull);
     assertThat(new String(free.getBody(), StandardCharsets.UTF_8)).isEqualTo("another's");
     assertThat(held.content()).isEqualTo("one");
+  }
+
+  /** Another client that takes its own token over may have it for a moment. */
+  @Test
+  void aShortCallDoesNotGiveUpWhatALongOneWouldAwait() throws Exception {
+    HeldToken held = got();
+    assertThat(verify(held)).isEqualTo(Answer.OK);
+    String tag =
+        stranger.basicConsume(
+            queue, false, Map.of("x-priority", 2_000_000), (t, message) -> {}, t -> {});
+    Call brief = Call.on(LockId.tokenSemaphore("s"), Duration.ofMillis(300), Ticker.SYSTEM);
+    assertThat(tokens.verify(brief, held, false, TokenUnderWayTest::droppingStrays))
+        .isEqualTo(Answer.TIMED_OUT);
+    assertThat(held.isGone()).isFalse();
+    stranger.basicCancel(tag);
+    stranger.basicRecover(true);
+    await().untilAsserted(() -> assertThat(verify(held)).isEqualTo(Answer.OK));
+  }
+
+  /** A consume that is answered too late leaves no consumer that would take the token. */
+  @Test
+  void aConsumerThatWasNotAnsweredInTimeEnds() throws Exception {
+    HeldToken held = got();
+    consuming.set(() -> pause(Duration.ofMillis(400)));
+    Call brief = Call.on(LockId.tokenSemaphore("s"), Duration.ofMillis(200), Ticker.SYSTEM);
+    assertThat(tokens.verify(brief, held, false, TokenUnderWayTest::droppingStrays))
+        .isEqualTo(Answer.TIMED_OUT);
+    assertThat(held.isHere()).isTrue();
+    tokens.release(held);
+    GetResponse free = await().until(() -> stranger.basicGet(queue, false), Objects::nonNull);
+    assertThat(new String(free.getBody(), StandardCharsets.UTF_8)).isEqualTo("one");
+  }
+
+  private static void pause(Duration time) {
+    try {
+      TimeUnit.MILLISECONDS.sleep(time.toMillis());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   @Test
