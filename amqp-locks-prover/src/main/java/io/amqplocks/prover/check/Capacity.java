@@ -12,7 +12,8 @@ import java.util.Optional;
 
 /**
  * How many slots a lock has at most, at each moment. While a change is under way, the larger number
- * counts. If it is not known whether a change had an effect, the larger number counts from then on.
+ * counts. If it is not known whether a change had an effect, the larger number counts until a later
+ * change is over. An administrator begins no change before the one before has ended.
  */
 public final class Capacity {
 
@@ -53,6 +54,11 @@ public final class Capacity {
     return result;
   }
 
+  /** When the number may become smaller without anybody doing anything. */
+  List<Long> ends() {
+    return changes.stream().map(Change::to).filter(end -> end != Long.MAX_VALUE).toList();
+  }
+
   /** The number at a moment. */
   public int at(long time) {
     int settled = first;
@@ -60,6 +66,7 @@ public final class Capacity {
     for (Change change : changes) {
       if (change.to() <= time) {
         settled = change.slots();
+        most = 0;
       } else if (change.from() <= time) {
         most = Math.max(most, change.slots());
       }

@@ -9,6 +9,7 @@ import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Looks for a moment at which more slots were certainly held than there were. For a mutex: at which
@@ -16,8 +17,13 @@ import java.util.Set;
  */
 public final class CapacityCheck {
 
-  /** @param permits how many more are held from then on; negative if fewer */
-  private record Edge(long at, int permits, Claim claim) {}
+  /**
+   * A moment to look at.
+   *
+   * @param permits how many more are held from then on; negative if fewer
+   * @param claim by whom; null if only the number of slots changes
+   */
+  private record Edge(long at, int permits, @Nullable Claim claim) {}
 
   private CapacityCheck() {}
 
@@ -30,6 +36,8 @@ public final class CapacityCheck {
         edges.add(new Edge(held.to(), -claim.permits(), claim));
       }
     }
+    // Who held before slots were taken away may hold for too long.
+    capacity.ends().forEach(end -> edges.add(new Edge(end, 0, null)));
     // At the same moment, who ends is first: moments are too coarse to say more.
     edges.sort(Comparator.comparingLong(Edge::at).thenComparingInt(Edge::permits));
     List<Violation> found = new ArrayList<>();
@@ -38,10 +46,11 @@ public final class CapacityCheck {
     boolean tooMany = false;
     for (Edge edge : edges) {
       held += edge.permits();
-      if (edge.permits() > 0) {
-        holders.add(edge.claim());
-      } else {
-        holders.remove(edge.claim());
+      Claim claim = edge.claim();
+      if (claim != null && edge.permits() > 0) {
+        holders.add(claim);
+      } else if (claim != null) {
+        holders.remove(claim);
       }
       int slots = capacity.at(edge.at());
       if (held > slots && !tooMany) {

@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
  * @param holdMicros for {@code WORK}: how long to hold it
  * @param pauseMicros for {@code WORK}: how long to do without it before the next cycle
  * @param cycles for {@code WORK}: how often to acquire it, at most
- * @param untilNanos for {@code WORK}: begin no cycle after that time of the monotonic clock
+ * @param untilNanos for {@code WORK}: begin no cycle after that time of the monotonic clock; for
+ *     {@code RESIZE}: when it was sent
  */
 @JsonInclude(JsonInclude.Include.NON_DEFAULT)
 public record Command(
@@ -45,7 +46,7 @@ public record Command(
     OPEN,
     /** Create a semaphore, or enable a persistent mutex. */
     CREATE,
-    /** Change the number of slots of a semaphore. */
+    /** Change the number of slots of a semaphore. It ends when no other token is left. */
     RESIZE,
     /** Acquire, hold and release a lock, again and again. */
     WORK,
@@ -75,6 +76,11 @@ public record Command(
         load.pauseMicros(),
         Integer.MAX_VALUE,
         untilNanos);
+  }
+
+  /** Changes the number of slots of a semaphore. */
+  public static Command resize(long id, LockRef lock, int slots, long now) {
+    return new Command(id, Action.RESIZE, null, null, 0, lock, slots, 0, false, 0, 0, 0, 0, now);
   }
 
   /** Disconnects a client. */

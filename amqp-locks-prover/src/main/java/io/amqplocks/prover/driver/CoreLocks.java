@@ -3,6 +3,7 @@ package io.amqplocks.prover.driver;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.lock.LockId;
+import java.time.Duration;
 
 /** The locks of this project, by the names of the line protocol. */
 public final class CoreLocks {
@@ -36,6 +37,20 @@ public final class CoreLocks {
       case QUORUM_TOKENS -> createTokens(locks, lock, slots, TokenQueueType.QUORUM);
       case MUTEX, EXCLUSIVE_QUEUE_MUTEX, FENCED_MUTEX ->
           throw new IllegalArgumentException("A lock like " + lock + " needs no creating");
+    }
+  }
+
+  /**
+   * Changes the number of slots of a semaphore. Tokens in use come back before it returns.
+   *
+   * @throws IllegalStateException if some did not come back in time
+   */
+  public static void resize(AmqpLocks locks, LockRef lock, int slots, Duration withdrawal)
+      throws InterruptedException {
+    var unused = locks.admin().semaphore(id(lock)).resize(slots);
+    if (lock.kind().hasTokens()
+        && !locks.admin().tokenSemaphore(lock.name()).awaitWithdrawn(withdrawal)) {
+      throw new IllegalStateException("Tokens of " + lock + " are left to be withdrawn");
     }
   }
 

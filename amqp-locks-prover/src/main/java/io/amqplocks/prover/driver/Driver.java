@@ -4,7 +4,6 @@ import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.LockException;
-import io.amqplocks.lock.LockId;
 import io.amqplocks.prover.driver.Event.What;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -23,6 +22,9 @@ import org.jspecify.annotations.Nullable;
  * can wait for one lock while it holds another. The process ends with its input.
  */
 public final class Driver {
+
+  /** How long tokens in use may take to come back. No load holds one for longer. */
+  private static final Duration WITHDRAWAL = Duration.ofSeconds(10);
 
   private final PrintStream out;
   private @Nullable AmqpLocks locks;
@@ -126,9 +128,8 @@ public final class Driver {
     CoreLocks.create(locks(), required(command.lock(), "lock"), command.slots());
   }
 
-  private void resize(Command command) {
-    LockId id = CoreLocks.id(required(command.lock(), "lock"));
-    var unused = locks().admin().semaphore(id).resize(command.slots());
+  private void resize(Command command) throws InterruptedException {
+    CoreLocks.resize(locks(), required(command.lock(), "lock"), command.slots(), WITHDRAWAL);
   }
 
   private AmqpLock lock(Command command) {

@@ -30,6 +30,11 @@ public record LockRef(Kind kind, String name) {
       return this == SLOT_SEMAPHORE || this == CLASSIC_TOKENS || this == QUORUM_TOKENS;
     }
 
+    /** Whether its slots are messages. */
+    public boolean hasTokens() {
+      return this == CLASSIC_TOKENS || this == QUORUM_TOKENS;
+    }
+
     /** Whether it must be created before it can be acquired. */
     public boolean isCreated() {
       return isSemaphore() || this == PERSISTENT_MUTEX;

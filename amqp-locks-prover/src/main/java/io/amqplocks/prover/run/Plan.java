@@ -16,11 +16,18 @@ import java.util.Random;
  * @param clients how many client processes there are
  * @param locks the locks, with their slots
  * @param work who works under which lock
+ * @param resizes how numbers of slots are changed
  * @param harms what is done, and when
  * @param length how long clients begin new work
  */
 record Plan(
-    long seed, int clients, List<Slots> locks, List<Work> work, List<Harm> harms, Duration length) {
+    long seed,
+    int clients,
+    List<Slots> locks,
+    List<Work> work,
+    List<Resize> resizes,
+    List<Harm> harms,
+    Duration length) {
 
   /** After this time without a sign of life, the broker frees what a client holds. */
   static final Duration HEARTBEAT = Duration.ofSeconds(1);
@@ -41,6 +48,16 @@ record Plan(
    * @param load what it does
    */
   record Work(int client, LockRef lock, Load load) {}
+
+  /**
+   * A change of the number of slots. All changes of a lock are made by the same client.
+   *
+   * @param client which client
+   * @param lock the semaphore
+   * @param slots how many slots it has from then on
+   * @param begin when, since the beginning of the round; later if the change before takes longer
+   */
+  record Resize(int client, LockRef lock, int slots, Duration begin) {}
 
   /**
    * Something that is done.
@@ -81,7 +98,18 @@ record Plan(
         harms.add(harm(random, what, clients, length));
       }
     }
-    return new Plan(seed, clients, locks, work, harms, length);
+    List<Resize> resizes = new ArrayList<>();
+    for (Slots each : locks) {
+      if (each.lock().kind().isSemaphore() && random.nextInt(3) == 0) {
+        resizes.addAll(storm(random, each.lock(), clients, length));
+      }
+    }
+    return new Plan(seed, clients, locks, work, resizes, harms, length);
+  }
+
+  /** Whether the number of slots of a lock changes. */
+  boolean isResized(LockRef lock) {
+    return resizes.stream().anyMatch(each -> each.lock().equals(lock));
   }
 
   /** What to tell {@code bin/prove --round} for the same plan. */
@@ -102,6 +130,18 @@ record Plan(
     boolean canBeFenced = kind != LockRef.Kind.CLASSIC_TOKENS;
     return new Load(
         permits, fenced && canBeFenced, wait, hold, Math.max(pause, wait == 0 ? 2_000 : 0));
+  }
+
+  /** Some changes follow at once on another one, and some leave it the time to be seen. */
+  private static List<Resize> storm(Random random, LockRef lock, int clients, Duration length) {
+    List<Resize> result = new ArrayList<>();
+    int client = random.nextInt(clients);
+    long begin = 200;
+    while (begin < length.toMillis()) {
+      result.add(new Resize(client, lock, 1 + random.nextInt(5), Duration.ofMillis(begin)));
+      begin += random.nextInt(3) == 0 ? 1_500 : random.nextInt(300);
+    }
+    return result;
   }
 
   /** It begins in the first half, and lasts from far less than a heartbeat to many of them. */

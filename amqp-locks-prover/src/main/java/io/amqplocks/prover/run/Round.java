@@ -96,12 +96,15 @@ final class Round {
         client.carryOut(Command.open(client.newId(), uri, prefix, seconds), LONG);
       }
       List<Promised> work = begin(clients);
+      ResizeStorm storm = ResizeStorm.begin(plan, clients, patience);
       plan.harms().stream()
           .sorted(Comparator.comparing(Harm::begin))
           .map(harm -> doing(harm, clients))
           .toList()
           .forEach(CompletableFuture::join);
       awaitEnd(work);
+      stuck.addAll(storm.awaitEnd());
+      stuck.addAll(storm.settle(observer));
       requireAllFree(observer);
     } finally {
       clients.forEach(ClientProcess::close);

@@ -17,7 +17,6 @@ import io.amqplocks.prover.history.FaultSpan;
 import io.amqplocks.prover.history.History;
 import io.amqplocks.prover.history.Interval;
 import io.amqplocks.prover.run.Plan.Slots;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -39,9 +38,6 @@ record Verdict(int operations, int acquired, int faults, int unknown, List<Viola
   /** A longer search says nothing. */
   private static final int STEPS = 2_000_000;
 
-  /** How long the holder of a slot that was removed may be certain. */
-  private static final Duration GRACE = Plan.HEARTBEAT;
-
   /** Has a round checked. */
   static Verdict of(Plan plan, History history, List<Violation> stuck) {
     List<Violation> violations = new ArrayList<>(stuck);
@@ -52,7 +48,7 @@ record Verdict(int operations, int acquired, int faults, int unknown, List<Viola
     for (Slots each : plan.locks()) {
       LockRef lock = each.lock();
       List<Claim> of = byLock.getOrDefault(lock, List.of());
-      Capacity capacity = Capacity.in(history, lock, each.count(), GRACE);
+      Capacity capacity = Capacity.in(history, lock, each.count(), ResizeStorm.grace(plan, lock));
       violations.addAll(CapacityCheck.check(lock, excused(of, blind), capacity));
       violations.addAll(
           FencingOrderCheck.check(
@@ -62,7 +58,7 @@ record Verdict(int operations, int acquired, int faults, int unknown, List<Viola
                   isHandedOver(claim)
                       && blind.stream()
                           .anyMatch(time -> time.concerns(claim) && time.saw(claim.acquired()))));
-      if (plan.harms().isEmpty()) {
+      if (plan.harms().isEmpty() && !plan.isResized(lock)) {
         Result result =
             Linearizability.check(new LockModel(each.count()), 0, LockModel.steps(of), STEPS);
         if (result == Result.NO) {
@@ -86,7 +82,7 @@ record Verdict(int operations, int acquired, int faults, int unknown, List<Viola
         (int) asked,
         claims.size(),
         faults,
-        (int) (asked - answered) + endless + notSearched,
+        (int) (asked - answered) + endless + notSearched + ResizeStorm.unknown(history),
         List.copyOf(violations));
   }
 

@@ -92,6 +92,39 @@ class CapacityCheckTest {
   }
 
   @Test
+  void aChangeWhoseEndIsUnknownCountsUntilALaterOneIsOver() {
+    History history = new History();
+    history.told("admin", Command.resize(1, TOKENS, 5, 100));
+    history.did("admin", new Event(1, 0, What.NOT_DONE, 0, 150, 0, 0, null));
+    history.told("admin", Command.resize(2, TOKENS, 1, 200));
+    history.did("admin", new Event(2, 0, What.DONE, 0, 300, 0, 0, null));
+    Capacity capacity = Capacity.in(history, TOKENS, 2, Duration.ofNanos(50));
+    assertThat(List.of(capacity.at(99), capacity.at(250), capacity.at(349), capacity.at(350)))
+        .containsExactly(2, 5, 5, 1);
+    Claim first = held("a", TOKENS, 1, 0, 10, 400);
+    Claim second = held("b", TOKENS, 1, 0, 10, 340);
+    assertThat(CapacityCheck.check(TOKENS, List.of(first, second), capacity)).isEmpty();
+    Claim tooLong = held("b", TOKENS, 1, 345, 350, 360);
+    assertThat(CapacityCheck.check(TOKENS, List.of(first, tooLong), capacity)).hasSize(1);
+  }
+
+  @Test
+  void whoDoesNotLetGoOfSlotsThatWereTakenAwayBreaksThePromise() {
+    History history = new History();
+    history.told("admin", Command.resize(1, TOKENS, 1, 100));
+    history.did("admin", new Event(1, 0, What.DONE, 0, 200, 0, 0, null));
+    Capacity capacity = Capacity.in(history, TOKENS, 2, Duration.ofNanos(50));
+    Claim first = held("a", TOKENS, 1, 0, 10, 400);
+    assertThat(
+            CapacityCheck.check(TOKENS, List.of(first, held("b", TOKENS, 1, 0, 10, 250)), capacity))
+        .isEmpty();
+    assertThat(
+            CapacityCheck.check(TOKENS, List.of(first, held("b", TOKENS, 1, 0, 10, 251)), capacity))
+        .singleElement()
+        .satisfies(violation -> assertThat(violation.at()).isEqualTo(250));
+  }
+
+  @Test
   void theLargerNumberCountsFromTheBeginningOfAGrowthWhoseEndIsUnknown() {
     History history = new History();
     history.told(

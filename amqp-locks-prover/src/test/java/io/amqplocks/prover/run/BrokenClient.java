@@ -2,6 +2,7 @@ package io.amqplocks.prover.run;
 
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.prover.driver.Command;
 import io.amqplocks.prover.driver.CoreLocks;
@@ -30,6 +31,8 @@ final class BrokenClient {
     TOKENS_FALL,
     /** Its leases have the same token. */
     TOKENS_REPEAT,
+    /** It says that it changed the number of slots, and did not. */
+    IGNORES_RESIZE,
     /** It never releases. */
     KEEPS_ALL,
     /** It stops in the middle of its work, and says nothing any more. */
@@ -42,6 +45,7 @@ final class BrokenClient {
 
   private final Defect defect;
   private long token = 1_000_000;
+  private int slot = 1;
 
   private BrokenClient(Defect defect) {
     this.defect = defect;
@@ -69,11 +73,20 @@ final class BrokenClient {
             AmqpLocks.builder(factory)
                 .queuePrefix(Objects.requireNonNull(command.prefix()))
                 .build();
+      } else if (locks != null && command.action() == Command.Action.RESIZE) {
+        resize(locks, command);
       } else if (locks != null) {
         work(locks, command);
       }
       boolean refused = defect == Defect.REFUSES && command.action() == Command.Action.WORK;
       say(command, 0, refused ? What.NOT_DONE : What.DONE, 0, System.nanoTime());
+    }
+  }
+
+  private void resize(AmqpLocks locks, Command command) throws InterruptedException {
+    if (defect != Defect.IGNORES_RESIZE) {
+      CoreLocks.resize(
+          locks, Objects.requireNonNull(command.lock()), command.slots(), Duration.ofSeconds(5));
     }
   }
 
@@ -93,7 +106,8 @@ final class BrokenClient {
             locks
                 .lock(CoreLocks.id(Objects.requireNonNull(command.lock())))
                 .acquire(Duration.ofSeconds(5));
-        token = lease.fencingToken().number();
+        token = lease.fencingTokenIfAny().map(FencingToken::number).orElse(0L);
+        slot = lease.fencingTokenIfAny().map(FencingToken::slot).orElse(lease.slot());
       }
       say(command, cycle, What.ACQUIRED, asked, System.nanoTime());
       TimeUnit.MILLISECONDS.sleep(5);
@@ -120,6 +134,6 @@ final class BrokenClient {
           default -> token;
         };
     System.out.println(
-        Lines.write(new Event(command.id(), cycle, what, from, at, 1, number, null)));
+        Lines.write(new Event(command.id(), cycle, what, from, at, slot, number, null)));
   }
 }

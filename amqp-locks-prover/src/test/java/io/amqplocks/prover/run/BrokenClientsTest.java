@@ -58,7 +58,45 @@ class BrokenClientsTest {
             List.of(new Plan.Slots(lock, 1)),
             List.of(new Plan.Work(0, lock, load), new Plan.Work(1, lock, load)),
             List.of(),
+            List.of(),
             Duration.ofSeconds(2));
+    Set<Promise> found = broken(defect, plan, broken == null);
+    if (broken == null) {
+      assertThat(found).isEmpty();
+    } else {
+      assertThat(found).contains(broken);
+    }
+  }
+
+  /** Two clients work, and a third one takes slots away. */
+  @ParameterizedTest
+  @CsvSource({
+    "NONE, SLOT_SEMAPHORE, false",
+    "IGNORES_RESIZE, SLOT_SEMAPHORE, true",
+    "NONE, CLASSIC_TOKENS, false",
+    "IGNORES_RESIZE, CLASSIC_TOKENS, true",
+    "NONE, QUORUM_TOKENS, false",
+    "IGNORES_RESIZE, QUORUM_TOKENS, true",
+  })
+  void thatDoesNotTakeSlotsAwayIsFound(Defect defect, LockRef.Kind kind, boolean isFound)
+      throws InterruptedException {
+    LockRef lock = new LockRef(kind, "s");
+    Load load = new Load(1, false, 5_000, 5_000, 0);
+    Plan plan =
+        new Plan(
+            (defect.name() + kind).hashCode() & 0xFFFFFFL,
+            3,
+            List.of(new Plan.Slots(lock, 3)),
+            List.of(new Plan.Work(0, lock, load), new Plan.Work(1, lock, load)),
+            List.of(new Plan.Resize(2, lock, 1, Duration.ofMillis(500))),
+            List.of(),
+            Duration.ofSeconds(3));
+    Set<Promise> found = broken(defect, plan, !isFound);
+    assertThat(found).isEqualTo(isFound ? EnumSet.of(Promise.CAPACITY) : Set.of());
+  }
+
+  private Set<Promise> broken(Defect defect, Plan plan, boolean isGood)
+      throws InterruptedException {
     List<String> program = new ArrayList<>(Prover.ownClient());
     program.set(program.size() - 1, BrokenClient.class.getName());
     program.add(defect.name());
@@ -67,11 +105,10 @@ class BrokenClientsTest {
     Verdict verdict = Verdict.of(plan, round.history(), round.stuck());
     Set<Promise> found = EnumSet.noneOf(Promise.class);
     verdict.violations().stream().map(Violation::promise).forEach(found::add);
-    if (broken == null) {
+    if (isGood) {
       assertThat(verdict.violations()).isEmpty();
       assertThat(verdict.acquired()).isGreaterThan(20);
-    } else {
-      assertThat(found).contains(broken);
     }
+    return found;
   }
 }
