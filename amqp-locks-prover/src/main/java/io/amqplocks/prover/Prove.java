@@ -20,6 +20,7 @@ final class Prove {
   private Duration time = FULL;
   private long seed = System.nanoTime() & 0xFFFFFF;
   private String round = "";
+  private boolean stopAtFirst;
   private List<String> lines = List.of();
   private List<String> client = Prover.ownClient();
 
@@ -48,6 +49,7 @@ final class Prove {
         case "--quick" -> time = QUICK;
         case "--for" -> time = duration(value(option, args));
         case "--seed" -> seed = Long.parseLong(value(option, args));
+        case "--stop-at-first" -> stopAtFirst = true;
         case "--round" -> round = value(option, args);
         case "--line" -> lines = List.of(value(option, args).split(",", -1));
         case "--client" -> client = List.of(value(option, args).split(" ", -1));
@@ -84,7 +86,7 @@ final class Prove {
         System.out.printf("RabbitMQ %s, seed %d%n", broker.version(), seed);
         Prover prover = new Prover(broker, client, results, System.out);
         if (round.isEmpty()) {
-          prover.prove(seed, time.dividedBy(all.size()));
+          prover.prove(seed, time.dividedBy(all.size()), stopAtFirst);
         } else {
           prover.again(round);
         }

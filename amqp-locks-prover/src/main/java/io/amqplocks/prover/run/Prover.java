@@ -60,8 +60,10 @@ public final class Prover {
    *
    * @param seed all rounds follow from it
    * @param time no round begins after that time
+   * @param stopAtFirst whether no round begins after one with a violation
    */
-  public void prove(long seed, Duration time) throws IOException, InterruptedException {
+  public void prove(long seed, Duration time, boolean stopAtFirst)
+      throws IOException, InterruptedException {
     long end = System.nanoTime() + time.toNanos();
     Random random = new Random(seed);
     List<List<FaultKind>> first = new ArrayList<>();
@@ -69,11 +71,15 @@ public final class Prover {
     for (FaultKind each : FaultKind.values()) {
       first.add(List.of(each));
     }
-    for (int i = 0; System.nanoTime() < end; i++) {
+    for (int i = 0; System.nanoTime() < end && !(stopAtFirst && foundAny()); i++) {
       long roundSeed = random.nextLong() >>> 1;
       List<FaultKind> faults = i < first.size() ? first.get(i) : chosen(new Random(roundSeed));
       round(roundSeed, faults);
     }
+  }
+
+  private boolean foundAny() {
+    return !all.violations().isEmpty();
   }
 
   /** The faults of a round are part of its seed, except for the first rounds of a run. */
