@@ -22,7 +22,7 @@ final class Prove {
   private String round = "";
   private boolean stopAtFirst;
   private List<String> lines = List.of();
-  private List<String> client = Prover.ownClient();
+  private final List<List<String>> clients = new ArrayList<>();
 
   private Prove() {}
 
@@ -52,7 +52,7 @@ final class Prove {
         case "--stop-at-first" -> stopAtFirst = true;
         case "--round" -> round = value(option, args);
         case "--line" -> lines = List.of(value(option, args).split(",", -1));
-        case "--client" -> client = List.of(value(option, args).split(" ", -1));
+        case "--client" -> clients.add(client(value(option, args)));
         default -> throw new IllegalArgumentException("There is no option " + option);
       }
     }
@@ -73,18 +73,27 @@ final class Prove {
         : text.endsWith("m") ? Duration.ofMinutes(count) : Duration.ofSeconds(count);
   }
 
+  private static String name(List<String> program) {
+    return program.equals(Prover.ownClient()) ? "own client" : String.join(" ", program);
+  }
+
+  private static List<String> client(String command) {
+    return command.equals("own") ? Prover.ownClient() : List.of(command.split(" ", -1));
+  }
+
   private boolean run() throws Exception {
     List<String> all = lines.isEmpty() ? new ArrayList<>(Brokers.lines()) : lines;
     if (all.isEmpty()) {
       throw new IllegalStateException("There is no broker here; see bin/broker --help");
     }
     Path results = Files.createDirectories(Path.of("amqp-locks-prover", "target", "proof"));
+    List<List<String>> programs = clients.isEmpty() ? List.of(Prover.ownClient()) : clients;
     boolean good = true;
     List<String> summaries = new ArrayList<>();
     for (String line : all) {
       try (OwnedBroker broker = Brokers.start(line)) {
         System.out.printf("RabbitMQ %s, seed %d%n", broker.version(), seed);
-        Prover prover = new Prover(broker, client, results, System.out);
+        Prover prover = new Prover(broker, programs, results, System.out);
         if (round.isEmpty()) {
           prover.prove(seed, time.dividedBy(all.size()), stopAtFirst);
         } else {
@@ -92,9 +101,12 @@ final class Prove {
         }
         summaries.add(prover.summary() + " (RabbitMQ " + broker.version() + ")");
         good &= prover.violations().isEmpty();
-        if (prover.acquired() == 0) {
-          System.out.println("No client acquired any lock, so this proves nothing");
-          good = false;
+        for (int i = 0; i < programs.size(); i++) {
+          System.out.printf("%s: %d leases%n", name(programs.get(i)), prover.acquired().get(i));
+          if (prover.acquired().get(i) == 0) {
+            System.out.println("It acquired no lock at all, so this proves nothing");
+            good = false;
+          }
         }
       }
     }

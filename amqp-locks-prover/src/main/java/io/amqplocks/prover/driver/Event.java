@@ -51,6 +51,13 @@ public record Event(
     /** A command that is not WORK was carried out, or all cycles of WORK are over. */
     DONE,
     /** A command that is not WORK failed. Whether it had an effect is not known. */
-    NOT_DONE
+    NOT_DONE,
+    /** The client has no such lock, or cannot do that with it. It did nothing. */
+    UNSUPPORTED;
+
+    /** Whether it is the last event of a command. */
+    public boolean isEnd() {
+      return this == DONE || this == NOT_DONE || this == UNSUPPORTED;
+    }
   }
 }

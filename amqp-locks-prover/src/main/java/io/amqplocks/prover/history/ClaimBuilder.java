@@ -54,7 +54,7 @@ final class ClaimBuilder {
         doubt();
         end = end == End.LOST ? End.LOST : End.RELEASED;
       }
-      case ASKS, BUSY, FAILED, DONE, NOT_DONE -> {}
+      case ASKS, BUSY, FAILED, DONE, NOT_DONE, UNSUPPORTED -> {}
     }
     ended = event.at();
   }

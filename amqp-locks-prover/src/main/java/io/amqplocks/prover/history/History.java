@@ -105,7 +105,7 @@ public final class History {
         .map(Entry::event)
         .filter(Objects::nonNull)
         .filter(event -> event.id() == told.command().id())
-        .filter(event -> event.what() == Event.What.DONE || event.what() == Event.What.NOT_DONE)
+        .filter(event -> event.what().isEnd())
         .findFirst();
   }
 

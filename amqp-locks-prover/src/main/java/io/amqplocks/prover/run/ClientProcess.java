@@ -123,7 +123,7 @@ final class ClientProcess implements AutoCloseable {
       for (String line = lines.readLine(); line != null; line = lines.readLine()) {
         Event event = Lines.read(line, Event.class);
         history.did(name, event);
-        if (event.what() == What.DONE || event.what() == What.NOT_DONE) {
+        if (event.what().isEnd()) {
           CompletableFuture<Event> outcome = open.remove(event.id());
           if (outcome != null) {
             outcome.complete(event);

@@ -23,22 +23,25 @@ public final class Prover {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private final Broker broker;
-  private final List<String> program;
+  private final List<List<String>> programs;
+  private final int[] acquired;
   private final Path results;
   private final PrintStream out;
   private Verdict all = Verdict.none();
   private int histories;
 
   /**
-   * A prover of one client program.
+   * A prover of client programs.
    *
-   * @param program the command line of a client that follows the line protocol
+   * @param programs the command lines of clients that follow the line protocol; of the two or three
+   *     clients of a round, each one is of the next program
    * @param results where folders of violations go
    * @param out is told of each round
    */
-  public Prover(Broker broker, List<String> program, Path results, PrintStream out) {
+  public Prover(Broker broker, List<List<String>> programs, Path results, PrintStream out) {
     this.broker = broker;
-    this.program = List.copyOf(program);
+    this.programs = List.copyOf(programs);
+    acquired = new int[programs.size()];
     this.results = results;
     this.out = out;
   }
@@ -118,12 +121,14 @@ public final class Prover {
     Plan plan = Plan.of(seed, faults, Duration.ofSeconds(faults.isEmpty() ? 3 : 6));
     Path folder = results.resolve("round-" + seed);
     Files.createDirectories(folder);
-    Round round = new Round(plan, broker, program, folder, PATIENCE);
+    Round round = new Round(plan, broker, programs, folder, PATIENCE);
     long begin = System.nanoTime();
     round.run();
     Verdict verdict = Verdict.of(plan, round.history(), round.stuck());
     histories++;
     all = all.and(verdict);
+    List<Integer> gained = round.acquired();
+    Arrays.setAll(acquired, i -> acquired[i] + gained.get(i));
     out.printf(
         "%4d  %-52s %7d operations %4d unknown %3d violations  %5.1f s%n",
         histories,
@@ -180,9 +185,9 @@ public final class Prover {
     return all.violations();
   }
 
-  /** How many times a client got a lock so far. */
-  public int acquired() {
-    return all.acquired();
+  /** How many times the clients of each program got a lock so far, in the order of the programs. */
+  public List<Integer> acquired() {
+    return Arrays.stream(acquired).boxed().toList();
   }
 
   /** How many times a client asked for a lock so far. */

@@ -10,6 +10,7 @@ import io.amqplocks.prover.driver.Command;
 import io.amqplocks.prover.driver.CoreLocks;
 import io.amqplocks.prover.driver.Event;
 import io.amqplocks.prover.driver.LockRef;
+import io.amqplocks.prover.history.Claim;
 import io.amqplocks.prover.history.FaultSpan;
 import io.amqplocks.prover.history.History;
 import io.amqplocks.prover.run.Plan.Harm;
@@ -21,6 +22,7 @@ import io.amqplocks.test.TcpProxy;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -45,7 +47,7 @@ final class Round {
 
   private final Plan plan;
   private final Broker broker;
-  private final List<String> program;
+  private final List<List<String>> programs;
   private final Path folder;
   private final Duration patience;
   private final String prefix;
@@ -55,15 +57,15 @@ final class Round {
   /**
    * A round.
    *
-   * @param program the command line of a client
+   * @param programs the command lines of clients; client by client, each has its turn
    * @param folder where clients write their errors
    * @param patience how long what should happen in the end may take
    */
-  Round(Plan plan, Broker broker, List<String> program, Path folder, Duration patience) {
+  Round(Plan plan, Broker broker, List<List<String>> programs, Path folder, Duration patience) {
     this.patience = patience;
     this.plan = plan;
     this.broker = broker;
-    this.program = program;
+    this.programs = programs;
     this.folder = folder;
     prefix = "p" + Long.toString(plan.seed(), 36) + ".";
   }
@@ -121,9 +123,30 @@ final class Round {
   }
 
   private ClientProcess start(int number) {
-    String name = "client-" + (number + 1);
+    String name = name(number);
     return new ClientProcess(
-        name, program, TcpProxy.to(broker), history, folder.resolve(name + ".err"));
+        name,
+        programs.get(number % programs.size()),
+        TcpProxy.to(broker),
+        history,
+        folder.resolve(name + ".err"));
+  }
+
+  private static String name(int number) {
+    return "client-" + (number + 1);
+  }
+
+  /** How many times the clients of each program got a lock, in the order of the programs. */
+  List<Integer> acquired() {
+    List<Integer> result = new ArrayList<>(Collections.nCopies(programs.size(), 0));
+    for (Claim claim : history.claims()) {
+      for (int i = 0; i < plan.clients(); i++) {
+        if (claim.client().equals(name(i))) {
+          result.set(i % programs.size(), result.get(i % programs.size()) + 1);
+        }
+      }
+    }
+    return result;
   }
 
   private List<Promised> begin(List<ClientProcess> clients) {
@@ -233,7 +256,7 @@ final class Round {
       String client = each.client().name();
       try {
         Event last = each.end().get(Math.max(1, end - System.nanoTime()), TimeUnit.NANOSECONDS);
-        if (last.what() != Event.What.DONE) {
+        if (last.what() == Event.What.NOT_DONE) {
           stuck.add(stuck(each.lock(), client + " failed: " + last.detail()));
         }
       } catch (TimeoutException e) {

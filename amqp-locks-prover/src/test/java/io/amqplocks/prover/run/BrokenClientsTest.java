@@ -100,7 +100,7 @@ class BrokenClientsTest {
     List<String> program = new ArrayList<>(Prover.ownClient());
     program.set(program.size() - 1, BrokenClient.class.getName());
     program.add(defect.name());
-    Round round = new Round(plan, broker, program, folder, Duration.ofSeconds(15));
+    Round round = new Round(plan, broker, List.of(program), folder, Duration.ofSeconds(15));
     round.run();
     Verdict verdict = Verdict.of(plan, round.history(), round.stuck());
     Set<Promise> found = EnumSet.noneOf(Promise.class);

@@ -26,7 +26,7 @@ class ProverTest {
     prover =
         new Prover(
             broker,
-            Prover.ownClient(),
+            List.of(Prover.ownClient()),
             results,
             new PrintStream(out, true, StandardCharsets.UTF_8));
   }

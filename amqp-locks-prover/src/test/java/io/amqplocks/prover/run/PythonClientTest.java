@@ -1,0 +1,160 @@
+package io.amqplocks.prover.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import io.amqplocks.prover.check.Violation;
+import io.amqplocks.prover.driver.Load;
+import io.amqplocks.prover.driver.LockRef;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Clients of this library and the one in Python, which is written to {@code docs/PROTOCOL.md} alone,
+ * at once on the same locks.
+ */
+@Tag("one-jdk")
+@BrokerTest(everyLine = true)
+class PythonClientTest {
+
+  private static final Path PROGRAM = Path.of("src", "main", "python", "client.py");
+
+  private static final List<LockRef> LOCKS =
+      Stream.of(
+              LockRef.Kind.MUTEX,
+              LockRef.Kind.EXCLUSIVE_QUEUE_MUTEX,
+              LockRef.Kind.SLOT_SEMAPHORE,
+              LockRef.Kind.CLASSIC_TOKENS,
+              LockRef.Kind.QUORUM_TOKENS)
+          .map(kind -> new LockRef(kind, "shared-" + kind.ordinal()))
+          .toList();
+
+  private static final Load SHORT = new Load(1, false, 5_000, 1_000, 500);
+
+  /** Long enough for a verification, which is due after half a heartbeat. */
+  private static final Load LONG = new Load(1, false, 5_000, 700_000, 4_000_000);
+
+  private final Broker broker;
+  private final List<List<String>> programs = new ArrayList<>();
+
+  @TempDir
+  @SuppressWarnings("NullAway.Init")
+  private Path folder;
+
+  PythonClientTest(Broker broker) {
+    this.broker = broker;
+  }
+
+  @BeforeEach
+  void findPython() throws IOException, InterruptedException {
+    programs.add(Prover.ownClient());
+    // Debian's pika is for Debian's Python, which need not be the first on the path.
+    for (String python : List.of("python3", "/usr/bin/python3")) {
+      if (programs.size() == 1 && hasPika(python)) {
+        programs.add(List.of(python, "-B", PROGRAM.toAbsolutePath().toString()));
+      }
+    }
+    if (programs.size() == 1) {
+      String reason = "There is no python3 with pika here; on Debian: apt install python3-pika";
+      assertThat(isRequired()).as(reason).isFalse();
+      abort(reason);
+    }
+  }
+
+  private static boolean hasPika(String python) throws InterruptedException {
+    try {
+      return new ProcessBuilder(python, "-c", "import pika")
+              .redirectErrorStream(true)
+              .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+              .start()
+              .waitFor()
+          == 0;
+    } catch (IOException noSuchProgram) {
+      return false;
+    }
+  }
+
+  private static boolean isRequired() {
+    return "true".equals(System.getenv("CI"))
+        || "true".equals(System.getenv("AMQP_LOCKS_BROKER_REQUIRED"));
+  }
+
+  @Test
+  void sharesLocks() throws InterruptedException, IOException {
+    Round round = round(2, List.of());
+    for (LockRef lock : LOCKS) {
+      assertThat(leases(round, lock, 0)).as("Java, %s", lock).isGreaterThan(20);
+      assertThat(leases(round, lock, 1)).as("Python, %s", lock).isGreaterThan(20);
+    }
+  }
+
+  @Test
+  void sharesLocksWithClientsThatAreKilled() throws InterruptedException, IOException {
+    Round round =
+        round(
+            4,
+            List.of(
+                new Plan.Harm(FaultKind.KILL, 0, Duration.ofMillis(1_000), Duration.ZERO),
+                new Plan.Harm(FaultKind.KILL, 1, Duration.ofMillis(1_900), Duration.ZERO)));
+    assertThat(killed(round)).containsExactlyInAnyOrder("client-1", "client-2");
+    for (LockRef lock : LOCKS) {
+      assertThat(leases(round, lock, 2)).as("Java, %s", lock).isGreaterThan(20);
+      assertThat(leases(round, lock, 3)).as("Python, %s", lock).isGreaterThan(20);
+    }
+  }
+
+  /** Requires that nothing was violated. */
+  private Round round(int clients, List<Plan.Harm> harms) throws InterruptedException, IOException {
+    List<Plan.Slots> slots = new ArrayList<>();
+    List<Plan.Work> work = new ArrayList<>();
+    for (LockRef lock : LOCKS) {
+      slots.add(new Plan.Slots(lock, lock.kind().isSemaphore() ? 2 : 1));
+      for (int client = 0; client < clients; client++) {
+        work.add(new Plan.Work(client, lock, SHORT));
+        work.add(new Plan.Work(client, lock, LONG));
+      }
+    }
+    long seed = System.nanoTime() & 0xFFFFFF;
+    Plan plan = new Plan(seed, clients, slots, work, harms, Duration.ofSeconds(6));
+    Round round = new Round(plan, broker, programs, folder, Duration.ofSeconds(30));
+    round.run();
+    Verdict verdict = Verdict.of(plan, round.history(), round.stuck());
+    assertThat(verdict.violations().stream().map(Violation::text)).as(errors()).isEmpty();
+    return round;
+  }
+
+  private static long leases(Round round, LockRef lock, int client) {
+    return round.history().claims().stream()
+        .filter(claim -> claim.lock().equals(lock))
+        .filter(claim -> claim.client().equals("client-" + (client + 1)))
+        .count();
+  }
+
+  private static List<String> killed(Round round) {
+    return round.history().entries().stream()
+        .filter(entry -> entry.fault() != null)
+        .map(entry -> String.valueOf(entry.client()))
+        .toList();
+  }
+
+  private String errors() throws IOException {
+    try (Stream<Path> files = Files.list(folder)) {
+      StringBuilder result = new StringBuilder();
+      for (Path file : files.toList()) {
+        result.append(file.getFileName()).append(": ").append(Files.readString(file));
+      }
+      return result.toString();
+    }
+  }
+}
