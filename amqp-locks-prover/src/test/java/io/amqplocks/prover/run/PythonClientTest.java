@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.abort;
 
 import io.amqplocks.prover.check.Violation;
+import io.amqplocks.prover.driver.Event;
 import io.amqplocks.prover.driver.Load;
 import io.amqplocks.prover.driver.LockRef;
+import io.amqplocks.prover.history.Entry;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.io.IOException;
@@ -14,6 +16,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -39,6 +42,10 @@ class PythonClientTest {
               LockRef.Kind.QUORUM_TOKENS)
           .map(kind -> new LockRef(kind, "shared-" + kind.ordinal()))
           .toList();
+
+  /** What does not happen without a fault. */
+  private static final Set<Event.What> FAILURES =
+      Set.of(Event.What.FAILED, Event.What.UNCERTAIN, Event.What.LOST);
 
   private static final Load SHORT = new Load(1, false, 5_000, 1_000, 500);
 
@@ -93,6 +100,7 @@ class PythonClientTest {
   @Test
   void sharesLocks() throws InterruptedException, IOException {
     Round round = round(2, List.of());
+    assertThat(failures(round)).isEmpty();
     for (LockRef lock : LOCKS) {
       assertThat(leases(round, lock, 0)).as("Java, %s", lock).isGreaterThan(20);
       assertThat(leases(round, lock, 1)).as("Python, %s", lock).isGreaterThan(20);
@@ -145,6 +153,12 @@ class PythonClientTest {
     return round.history().entries().stream()
         .filter(entry -> entry.fault() != null)
         .map(entry -> String.valueOf(entry.client()))
+        .toList();
+  }
+
+  private static List<Entry> failures(Round round) {
+    return round.history().entries().stream()
+        .filter(entry -> entry.event() != null && FAILURES.contains(entry.event().what()))
         .toList();
   }
 
