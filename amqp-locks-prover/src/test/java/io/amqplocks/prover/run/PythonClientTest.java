@@ -40,7 +40,7 @@ class PythonClientTest {
               LockRef.Kind.SLOT_SEMAPHORE,
               LockRef.Kind.CLASSIC_TOKENS,
               LockRef.Kind.QUORUM_TOKENS)
-          .map(kind -> new LockRef(kind, "shared-" + kind.ordinal()))
+          .map(kind -> new LockRef(kind, "shared." + kind))
           .toList();
 
   /** What does not happen without a fault. */
@@ -102,8 +102,8 @@ class PythonClientTest {
     Round round = round(2, List.of());
     assertThat(failures(round)).isEmpty();
     for (LockRef lock : LOCKS) {
-      assertThat(leases(round, lock, 0)).as("Java, %s", lock).isGreaterThan(20);
-      assertThat(leases(round, lock, 1)).as("Python, %s", lock).isGreaterThan(20);
+      assertThat(leases(round, lock, 0)).as("Java, %s", lock).isGreaterThan(many(lock));
+      assertThat(leases(round, lock, 1)).as("Python, %s", lock).isGreaterThan(many(lock));
     }
   }
 
@@ -117,8 +117,8 @@ class PythonClientTest {
                 new Plan.Harm(FaultKind.KILL, 1, Duration.ofMillis(1_900), Duration.ZERO)));
     assertThat(killed(round)).containsExactlyInAnyOrder("client-1", "client-2");
     for (LockRef lock : LOCKS) {
-      assertThat(leases(round, lock, 2)).as("Java, %s", lock).isGreaterThan(20);
-      assertThat(leases(round, lock, 3)).as("Python, %s", lock).isGreaterThan(20);
+      assertThat(leases(round, lock, 2)).as("Java, %s", lock).isGreaterThan(many(lock));
+      assertThat(leases(round, lock, 3)).as("Python, %s", lock).isGreaterThan(many(lock));
     }
   }
 
@@ -140,6 +140,14 @@ class PythonClientTest {
     Verdict verdict = Verdict.of(plan, round.history(), round.stuck());
     assertThat(verdict.violations().stream().map(Violation::text)).as(errors()).isEmpty();
     return round;
+  }
+
+  /** A queue is made and deleted for each lease of some kinds, which takes far longer. */
+  private static int many(LockRef lock) {
+    return switch (lock.kind()) {
+      case EXCLUSIVE_QUEUE_MUTEX, SLOT_SEMAPHORE -> 3;
+      default -> 20;
+    };
   }
 
   private static long leases(Round round, LockRef lock, int client) {
