@@ -130,6 +130,8 @@ class Mutex:
         # It may have lain in a buffer for long, if this process was stopped.
         sent = time.monotonic()
         await channel.ping()
+        if channel.end is not None:
+            raise Again()
         return MutexLease(self, channel, sent, message[0])
 
     def _consumer(self):
@@ -389,6 +391,8 @@ class TokenSemaphore:
                 # It may have lain in a buffer for long, if this process was stopped.
                 sent = time.monotonic()
                 await channel.ping()
+                if channel.end is not None:
+                    raise Unknown(channel.end)
             if message is None:
                 return None
             slot = await self.slot(message[1])
