@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,17 +35,25 @@ final class Lane {
   private final Socket from;
   private final Socket to;
   private final Weather weather;
+  private final BiConsumer<Direction, byte[]> tap;
   private final Link link;
   private final BlockingQueue<Chunk> underWay = new ArrayBlockingQueue<>(CHUNKS);
   private volatile boolean swallowing;
   private volatile @Nullable Thread writer;
   private volatile @Nullable Thread reader;
 
-  Lane(Direction direction, Socket from, Socket to, Weather weather, Link link) {
+  Lane(
+      Direction direction,
+      Socket from,
+      Socket to,
+      Weather weather,
+      BiConsumer<Direction, byte[]> tap,
+      Link link) {
     this.direction = direction;
     this.from = from;
     this.to = to;
     this.weather = weather;
+    this.tap = tap;
     this.link = link;
   }
 
@@ -128,6 +137,7 @@ final class Lane {
     boolean swallowed = weather.swallows(direction);
     if (bytes != null) {
       if (!swallowed && !swallowing) {
+        tap.accept(direction, bytes);
         pass(bytes);
       }
       return true;

@@ -5,6 +5,7 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
 /** One connection through a {@link TcpProxy}: two sockets, and a lane for each direction. */
@@ -21,11 +22,11 @@ final class Link {
   private final AtomicBoolean halfLost = new AtomicBoolean();
   private final AtomicBoolean over = new AtomicBoolean();
 
-  Link(Socket client, Weather weather, Consumer<Link> ended) {
+  Link(Socket client, Weather weather, BiConsumer<Direction, byte[]> tap, Consumer<Link> ended) {
     this.client = client;
     this.ended = ended;
-    this.toBroker = new Lane(Direction.CLIENT_TO_BROKER, client, server, weather, this);
-    this.toClient = new Lane(Direction.BROKER_TO_CLIENT, server, client, weather, this);
+    this.toBroker = new Lane(Direction.CLIENT_TO_BROKER, client, server, weather, tap, this);
+    this.toClient = new Lane(Direction.BROKER_TO_CLIENT, server, client, weather, tap, this);
   }
 
   /** Connects to the broker and begins; closes the client's side if there is no broker. */

@@ -4,9 +4,11 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +32,8 @@ import org.jspecify.annotations.Nullable;
 public final class TcpProxy implements AutoCloseable {
 
   private final InetSocketAddress target;
+  private final WireTap tap;
+  private final AtomicInteger accepted = new AtomicInteger();
   private final Weather weather = new Weather();
   private final List<Link> links = new CopyOnWriteArrayList<>();
   private final ReentrantLock listening = new ReentrantLock();
@@ -43,12 +47,22 @@ public final class TcpProxy implements AutoCloseable {
     return new TcpProxy(broker.host(), broker.port());
   }
 
+  /** A proxy in front of this broker that shows what passes. */
+  public static TcpProxy to(Broker broker, WireTap tap) {
+    return new TcpProxy(broker.host(), broker.port(), tap);
+  }
+
   /**
    * A proxy in front of any server.
    *
    * @throws UncheckedIOException if no port can be had
    */
   public TcpProxy(String host, int port) {
+    this(host, port, (connection, direction, bytes) -> {});
+  }
+
+  private TcpProxy(String host, int port, WireTap tap) {
+    this.tap = tap;
     this.target = new InetSocketAddress(host, port);
     this.port = FreePorts.next();
     listen();
@@ -168,7 +182,14 @@ public final class TcpProxy implements AutoCloseable {
     try {
       while (true) {
         // Known before it is connected, so that a fault finds it as soon as the broker does.
-        Link link = new Link(socket.accept(), weather, links::remove);
+        Socket client = socket.accept();
+        int number = accepted.incrementAndGet();
+        Link link =
+            new Link(
+                client,
+                weather,
+                (direction, bytes) -> tap.passing(number, direction, bytes),
+                links::remove);
         links.add(link);
         ProxyThreads.start("connect-" + port, () -> link.open(target));
       }
