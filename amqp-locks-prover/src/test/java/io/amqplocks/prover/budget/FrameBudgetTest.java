@@ -27,11 +27,19 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
  * No operation takes more methods, round trips, channels or metadata writes than its budget, and
  * none takes fewer without the budget being lowered.
+ *
+ * <p>Not part of the build yet. It has been run a few times on each line only, on a machine that
+ * did other work, and it is not known how often a figure varies.
  */
+@EnabledIfSystemProperty(
+    named = "frame.budget",
+    matches = "true",
+    disabledReason = "is run by itself: see docs/PROVER.md")
 @Tag("one-jdk")
 @BrokerTest(everyLine = true)
 class FrameBudgetTest {
