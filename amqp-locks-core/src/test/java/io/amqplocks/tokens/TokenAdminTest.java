@@ -6,10 +6,12 @@ import static org.awaitility.Awaitility.await;
 import static org.hamcrest.Matchers.is;
 
 import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.GetResponse;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.admin.TokenStatus;
 import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
 import io.amqplocks.support.Tokens;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
@@ -49,6 +51,28 @@ class TokenAdminTest extends TokenAdministered {
     assertThat(fixture.exists(tokens(1))).isFalse();
     assertThat(fixture.exists(tokens(2))).isTrue();
     assertThat(Tokens.idle(broker, tokens(2))).hasSize(2).doesNotHaveDuplicates();
+  }
+
+  /** While another reader has the newest version of the record, an old one may be visible. */
+  @Test
+  void anOldRecordDoesNotMakeTokensWithdrawn() throws Exception {
+    String record = fixture.names().tokenRecord(LockId.tokenSemaphore("s"));
+    admin.create(2, TokenQueueType.CLASSIC);
+    Channel reader = stranger.createChannel();
+    GetResponse old = reader.basicGet(record, false);
+    reader.basicNack(old.getEnvelope().getDeliveryTag(), false, true);
+    Tokens.take(holder, tokens(1), 2);
+    try (AmqpLocks other = fixture.open()) {
+      var unused = other.admin().tokenSemaphore("s").resize(1);
+      // From now on nobody withdraws.
+    }
+    await().until(() -> reader.basicGet(record, false) != null);
+    assertThat(reader.messageCount(record)).isZero();
+    reader.basicPublish("", record, old.getProps(), old.getBody());
+    await().until(() -> reader.messageCount(record) == 1);
+    assertThat(admin.awaitWithdrawn(Duration.ZERO)).isFalse();
+    assertThat(admin.resize(2).after()).isEqualTo(2);
+    assertThat(admin.awaitWithdrawn(Duration.ZERO)).isTrue();
   }
 
   @ParameterizedTest

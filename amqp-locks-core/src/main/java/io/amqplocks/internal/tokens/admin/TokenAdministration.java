@@ -109,7 +109,7 @@ public final class TokenAdministration implements TokenSemaphoreAdmin {
   public boolean awaitWithdrawn(Duration wait) throws InterruptedException {
     long end = turn.ticker().nanos() + wait.toNanos();
     Backoff backoff = new Backoff();
-    while (record(turn.call()).filter(TokenAdministration::isWithdrawing).isPresent()) {
+    while (!isWithdrawn()) {
       long left = end - turn.ticker().nanos();
       if (left <= 0) {
         return false;
@@ -170,6 +170,16 @@ public final class TokenAdministration implements TokenSemaphoreAdmin {
     if (record.filter(known -> known.exists() && known.brokerMajor() != major).isPresent()) {
       boolean unused = upgrade(UPGRADE_TIMEOUT);
     }
+  }
+
+  /**
+   * Whether no token is left to be withdrawn. The record that all may read may be an old version for
+   * a moment, so the ledger has the last word.
+   */
+  private boolean isWithdrawn() {
+    Optional<TokenRecord> read = record(turn.call());
+    return read.isEmpty()
+        || (!isWithdrawing(read.get()) && !isWithdrawing(turn.during(TokenSteps::record)));
   }
 
   private static boolean isWithdrawing(TokenRecord record) {

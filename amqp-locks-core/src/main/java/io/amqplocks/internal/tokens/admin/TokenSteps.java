@@ -54,6 +54,11 @@ class TokenSteps {
     return TokenSorting.byContent(record, messages);
   }
 
+  /** The newest version of the record; a blank one if the semaphore was never created. */
+  TokenRecord record() {
+    return broker.record();
+  }
+
   /**
    * Creates the semaphore if it does not exist. If it does, leaves it unchanged and completes what
    * was begun.

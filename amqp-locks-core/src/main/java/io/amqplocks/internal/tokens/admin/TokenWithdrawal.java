@@ -103,8 +103,12 @@ final class TokenWithdrawal implements Runnable {
     try (TokenAdminConnection connection = turn.connect()) {
       int excess = Integer.MAX_VALUE;
       for (int vain = 0; !stopping.isDone(); vain++) {
-        Optional<TokenRecord> record = record();
-        int now = record.map(TokenRecord::excess).orElse(0);
+        TokenRecord record = record().orElse(TokenRecord.BLANK);
+        if (record.excess() == 0) {
+          // That may have been an old version, and nobody else would withdraw the tokens.
+          record = turn.during(connection, TokenSteps::record, this::requireWanted);
+        }
+        int now = record.excess();
         if (now == 0) {
           return true;
         }
@@ -114,7 +118,7 @@ final class TokenWithdrawal implements Runnable {
           pause(vain);
         }
         excess = now;
-        drain(connection, record.get());
+        drain(connection, record);
       }
       return true;
     } catch (LockException.Closed e) {
