@@ -86,6 +86,11 @@ public final class FencedHold implements Hold {
   }
 
   @Override
+  public boolean isPushed() {
+    return hold.isPushed();
+  }
+
+  @Override
   public long proofAgeNanos(Session session) {
     return hold.proofAgeNanos(session);
   }

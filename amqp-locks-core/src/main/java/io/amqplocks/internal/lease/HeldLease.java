@@ -301,6 +301,11 @@ public final class HeldLease implements Lease, Session.Member {
   }
 
   @Override
+  public boolean isOf(LockId lock) {
+    return hold.lock().equals(lock);
+  }
+
+  @Override
   public Optional<String> lease() {
     return isHeld() && !registry.isSilent() ? Optional.of(name()) : Optional.empty();
   }

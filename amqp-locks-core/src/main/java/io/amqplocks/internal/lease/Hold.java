@@ -106,11 +106,20 @@ public interface Hold {
   String queueName();
 
   /**
-   * The age of the proof that the broker has heard from this client, in nanoseconds, if the hold
-   * was won without a request. It is 0 if the hold was won by the reply to a request.
+   * Whether the hold was won without a request, by a message that the broker sent. Such a message
+   * does not prove that the broker hears this client. The broker may even be ending the connection
+   * (trap 19).
+   */
+  default boolean isPushed() {
+    return false;
+  }
+
+  /**
+   * The age of the proof that the broker has heard from this client, in nanoseconds. It is 0 if the
+   * hold was won by the reply to a request.
    */
   default long proofAgeNanos(Session session) {
-    return 0;
+    return isPushed() ? session.silentNanos() : 0;
   }
 
   /**

@@ -1,5 +1,6 @@
 package io.amqplocks.internal.lease;
 
+import io.amqplocks.internal.broker.Answer;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.Ticker;
 import io.amqplocks.internal.session.Session;
@@ -115,7 +116,21 @@ public final class LeaseRegistry implements LeaseFactory {
     if (!hold.secure(call, session, slot::revoked)) {
       return false;
     }
+    if (hold.isPushed() && session.hasLease(call.lock(), lease)) {
+      requireThatTheConnectionStands(call, session);
+    }
     return lease.acquired();
+  }
+
+  /**
+   * A broker that ends a connection may send to one of its channels what another one of them held a
+   * moment ago, and whose holder hears of that later (trap 19). It answers nothing any more on such
+   * a connection.
+   */
+  private static void requireThatTheConnectionStands(Call call, Session session) {
+    if (session.hear(call) == Answer.TIMED_OUT) {
+      throw call.unanswered("see whether RabbitMQ is ending the connection");
+    }
   }
 
   /**

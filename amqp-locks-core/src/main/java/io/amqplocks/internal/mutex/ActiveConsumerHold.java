@@ -13,11 +13,9 @@ import io.amqplocks.lock.LossReason;
  *
  * @param lock the mutex
  * @param consumer its consumer, which was active when the hold was won
- * @param unrequested whether the message arrived while nobody waited for an answer. It then does
- *     not prove that the broker hears this client.
+ * @param isPushed whether the message arrived while nobody waited for an answer
  */
-record ActiveConsumerHold(LockId lock, ActiveConsumer consumer, boolean unrequested)
-    implements Hold {
+record ActiveConsumerHold(LockId lock, ActiveConsumer consumer, boolean isPushed) implements Hold {
 
   @Override
   public int slot() {
@@ -47,12 +45,6 @@ record ActiveConsumerHold(LockId lock, ActiveConsumer consumer, boolean unreques
   @Override
   public String queueName() {
     return consumer.queue();
-  }
-
-  /** A pushed message does not prove that the broker hears us; the last answered request does. */
-  @Override
-  public long proofAgeNanos(Session session) {
-    return unrequested ? session.silentNanos() : 0;
   }
 
   @Override

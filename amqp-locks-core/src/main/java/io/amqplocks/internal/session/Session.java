@@ -14,6 +14,7 @@ import io.amqplocks.internal.broker.DurableQueues;
 import io.amqplocks.internal.broker.RpcChannelPool;
 import io.amqplocks.internal.broker.ServerVersion;
 import io.amqplocks.internal.broker.Ticker;
+import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LossReason;
 import io.amqplocks.lock.LossReason.Cause;
 import java.time.Duration;
@@ -73,6 +74,11 @@ public final class Session {
     /** The lease that ends with the session, for the log; empty if the member is none. */
     default Optional<String> lease() {
       return Optional.empty();
+    }
+
+    /** Whether it is a lease of that lock, held or being acquired. */
+    default boolean isOf(LockId lock) {
+      return false;
     }
   }
 
@@ -252,6 +258,11 @@ public final class Session {
     if (reason != null) {
       tell(member, reason);
     }
+  }
+
+  /** Whether a lease of the lock that has not ended depends on the session, besides that one. */
+  public boolean hasLease(LockId lock, Member besides) {
+    return members.stream().anyMatch(member -> !member.equals(besides) && member.isOf(lock));
   }
 
   /** Removes the member, which is no longer notified. */

@@ -207,10 +207,9 @@ final class TokenHold implements Hold {
     return token.isDoubtful();
   }
 
-  /** A pushed message does not prove that the broker hears us; the last answered request does. */
   @Override
-  public long proofAgeNanos(Session session) {
-    return pushed ? session.silentNanos() : 0;
+  public boolean isPushed() {
+    return pushed;
   }
 
   @Override

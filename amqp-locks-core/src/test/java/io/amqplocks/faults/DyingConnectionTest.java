@@ -1,0 +1,143 @@
+package io.amqplocks.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.rabbitmq.client.ConnectionFactory;
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.admin.TokenQueueType;
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockKind;
+import io.amqplocks.lock.LockName;
+import io.amqplocks.support.Fixture;
+import io.amqplocks.support.Recorder;
+import io.amqplocks.support.SemaphoreKind;
+import io.amqplocks.support.Tokens;
+import io.amqplocks.test.BrokerTest;
+import io.amqplocks.test.Direction;
+import io.amqplocks.test.TcpProxy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.EnumSource.Mode;
+
+/**
+ * A broker that closes a connection ends its channels first, and reads nothing any more. What one
+ * channel held may then be sent to a waiter on another one, before anybody hears of the end.
+ */
+@BrokerTest(everyLine = true)
+class DyingConnectionTest {
+
+  private static final Duration LONG = Duration.ofMinutes(1);
+  private static final int LOCKS = 30;
+  private static final int ROUNDS = 2;
+
+  @RegisterExtension private final Fixture fixture = new Fixture();
+  private final Recorder heard = new Recorder();
+
+  @SuppressWarnings("NullAway.Init")
+  private TcpProxy proxy;
+
+  @AfterEach
+  void end() {
+    if (proxy != null) {
+      proxy.close();
+    }
+  }
+
+  private AmqpLocks behindProxy() {
+    proxy = TcpProxy.to(fixture.broker());
+    ConnectionFactory factory = fixture.broker().connectionFactory();
+    factory.setHost(proxy.host());
+    factory.setPort(proxy.port());
+    return fixture.open(fixture.seldomVerifying(factory).listener(heard));
+  }
+
+  private void make(AmqpLocks locks, LockId id) {
+    if (id.kind() == LockKind.TOKEN_SEMAPHORE) {
+      locks.admin().tokenSemaphore(id.name().value()).create(1, TokenQueueType.CLASSIC);
+    }
+  }
+
+  /** The kinds whose waiters are sent something; the others ask for it. */
+  @Tag("trap-19")
+  @ParameterizedTest
+  @EnumSource(names = {"MUTEX", "TOKEN_SEMAPHORE", "FENCED_MUTEX"})
+  void aWaiterAcquiresNothingOnAConnectionThatEnds(LockKind kind) throws Exception {
+    AmqpLocks locks =
+        fixture.open(fixture.seldomVerifying().connectionName(fixture.prefix()).listener(heard));
+    List<LockId> ids =
+        IntStream.range(0, LOCKS).mapToObj(i -> new LockId(kind, LockName.of("m" + i))).toList();
+    List<Lease> held = new ArrayList<>();
+    for (LockId id : ids) {
+      make(locks, id);
+      held.add(locks.lock(id).acquire(LONG));
+    }
+    String role = kind == LockKind.FENCED_MUTEX ? " quorum holder" : " holder";
+    for (int round = 0; round < ROUNDS; round++) {
+      List<CompletableFuture<Lease>> waiting =
+          ids.stream().map(id -> locks.lock(id).acquireAsync(LONG)).toList();
+      await().until(() -> locks.status().waiting() == LOCKS);
+      fixture.broker().faults().closeConnections(fixture.prefix() + role, "a test");
+      List<Lease> next = new ArrayList<>();
+      for (CompletableFuture<Lease> each : waiting) {
+        next.add(each.get(60, TimeUnit.SECONDS));
+      }
+      assertThat(held).extracting(Lease::state).containsOnly(LeaseState.LOST);
+      assertThat(next).extracting(Lease::state).containsOnly(LeaseState.HELD);
+      held = next;
+    }
+  }
+
+  /** The broker sends the waiter a slot, and hears nothing of its connection: so it might be ending. */
+  @Tag("trap-19")
+  @ParameterizedTest
+  @EnumSource(mode = Mode.EXCLUDE, names = "SLOTS")
+  void aHolderThatIsSentAnotherSlotAsksFirstWhetherItsConnectionStands(SemaphoreKind kind)
+      throws Exception {
+    AmqpLock others = kind.create(fixture, fixture.open(fixture.seldomVerifying()), "s", 2);
+    Lease theirs = others.acquire(LONG);
+    AmqpLocks locks = behindProxy();
+    Lease ours = kind.of(locks, "s").acquire(LONG);
+    CompletableFuture<Lease> waiting = kind.of(locks, "s").acquireAsync(LONG);
+    await().until(() -> isWaitedFor("s"));
+    proxy.blackHole(Direction.CLIENT_TO_BROKER);
+    theirs.close();
+    await().during(Duration.ofMillis(500)).until(() -> !waiting.isDone());
+    proxy.heal();
+    proxy.cut();
+    assertThat(waiting.get(60, TimeUnit.SECONDS).verify()).isEqualTo(LeaseState.HELD);
+    assertThat(ours.state()).isEqualTo(LeaseState.LOST);
+    assertThat(heard.heard).filteredOn(each -> each.startsWith("lost")).hasSize(1);
+  }
+
+  /** It costs no round trip where nothing can have come from another channel of the connection. */
+  @ParameterizedTest
+  @EnumSource(mode = Mode.EXCLUDE, names = "SLOTS")
+  void aWaiterThatHoldsNoneIsServedAtOnce(SemaphoreKind kind) throws Exception {
+    AmqpLock others = kind.create(fixture, fixture.open(fixture.seldomVerifying()), "s", 1);
+    Lease theirs = others.acquire(LONG);
+    AmqpLocks locks = behindProxy();
+    CompletableFuture<Lease> waiting = kind.of(locks, "s").acquireAsync(LONG);
+    await().until(() -> isWaitedFor("s"));
+    proxy.blackHole(Direction.CLIENT_TO_BROKER);
+    theirs.close();
+    assertThat(waiting).succeedsWithin(Fixture.AT_ONCE);
+  }
+
+  /** Nobody who holds one consumes the queue: the first verification comes after half a minute. */
+  private boolean isWaitedFor(String name) throws Exception {
+    return Tokens.consumers(fixture.broker(), fixture.names(), LockId.tokenSemaphore(name)) > 0;
+  }
+}
