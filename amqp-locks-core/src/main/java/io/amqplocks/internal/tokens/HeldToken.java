@@ -36,8 +36,7 @@ public final class HeldToken {
 
   private static final Logger log = LoggerFactory.getLogger(HeldToken.class);
 
-  private final String queue;
-  private final boolean classic;
+  private final TokenQueueRef queue;
   private final AtomicReference<TokenState> state;
   private final CompletableFuture<LossReason> gone = new CompletableFuture<>();
   private final Semaphore turn = new Semaphore(1);
@@ -48,23 +47,21 @@ public final class HeldToken {
   /**
    * Awaits a token on the given channel.
    *
-   * @param classic whether the queue is a classic one
    * @param tag the consumer's tag, or empty if the message is requested by a get
    */
-  HeldToken(String queue, boolean classic, String tag, BorrowedChannel channel) {
+  HeldToken(TokenQueueRef queue, String tag, BorrowedChannel channel) {
     this.queue = queue;
-    this.classic = classic;
     TokenReceiver first = new TokenReceiver(this, tag, channel, false);
     state = new AtomicReference<>(new TokenState(Phase.WAITING, first, null, null, false));
     channel.listen(first);
   }
 
-  String queue() {
+  TokenQueueRef queueRef() {
     return queue;
   }
 
-  boolean isClassic() {
-    return classic;
+  String queue() {
+    return queue.queue();
   }
 
   TokenState state() {
@@ -91,15 +88,15 @@ public final class HeldToken {
     if (!was.phase().isFinal() && concerns(receiver)) {
       // First, or the message would be sent to the same consumer again.
       receiver.cancel();
-      message.putBack();
+      queue.putBack(message);
       gone(
           new LossReason(
               Cause.REVOKED,
               "RabbitMQ sent a second token of queue %s to the holder of one, so it had given that away"
-                  .formatted(queue)));
+                  .formatted(queue())));
       return;
     }
-    message.putBack();
+    queue.putBack(message);
   }
 
   /**
@@ -113,7 +110,7 @@ public final class HeldToken {
               Cause.REVOKED,
               ("RabbitMQ ended the consumer that held a token of queue %s: the queue was deleted, or"
                       + " its process or node went down, or consumer_timeout was over")
-                  .formatted(queue)));
+                  .formatted(queue())));
     }
   }
 
@@ -130,7 +127,7 @@ public final class HeldToken {
             : new LossReason(
                 Cause.REVOKED,
                 "RabbitMQ closed the channel that held a token of queue %s: %s"
-                    .formatted(queue, why)));
+                    .formatted(queue(), why)));
   }
 
   private boolean concerns(TokenReceiver receiver) {
@@ -142,7 +139,7 @@ public final class HeldToken {
   /** The broker took the token away. */
   void gone(LossReason reason) {
     if (!end(Phase.GONE).phase().isFinal()) {
-      log.debug("A token of queue {} is gone: {}", queue, reason);
+      log.debug("A token of queue {} is gone: {}", queue(), reason);
       gone.complete(reason);
       coming.complete(null);
     }
@@ -245,7 +242,7 @@ public final class HeldToken {
   Delivery message() {
     Delivery message = state.get().message();
     if (message == null) {
-      throw new IllegalStateException("no token of queue " + queue + " has come yet");
+      throw new IllegalStateException("no token of queue " + queue() + " has come yet");
     }
     return message;
   }
@@ -295,6 +292,6 @@ public final class HeldToken {
 
   /** How the broker ended it. */
   public LossReason loss() {
-    return gone.getNow(new LossReason(Cause.REVOKED, "queue " + queue + " was deleted"));
+    return gone.getNow(new LossReason(Cause.REVOKED, "queue " + queue() + " was deleted"));
   }
 }

@@ -145,7 +145,8 @@ final class TokenArrivals {
 
   /**
    * Whether the queue has idle tokens. The request is a get on the token's own channel, which the
-   * majority of a quorum queue answers. A message that it returns goes back at once.
+   * majority of a quorum queue answers. A message that it returns goes back at once, or is removed if
+   * it cannot be a token.
    */
   private Idle idle(Call call, HeldToken token) {
     AtomicBoolean some = new AtomicBoolean();
@@ -158,7 +159,7 @@ final class TokenArrivals {
               Delivery got = Delivery.got(channel, reply);
               if (got != null) {
                 some.set(true);
-                got.putBack();
+                token.queueRef().putBack(got);
               }
             });
     return switch (answer) {

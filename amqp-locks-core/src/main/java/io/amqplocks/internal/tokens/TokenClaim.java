@@ -105,8 +105,7 @@ public record TokenClaim(
       TokenQueueRef tokenQueue = find(call, session);
       Session carrier = carrier(call, session, tokenQueue);
       Optional<TokenSubscription> waiting =
-          TokenQueues.of(carrier)
-              .await(call, tokenQueue.queue(), tokenQueue.isClassic(), priority, wake);
+          TokenQueues.of(carrier).await(call, tokenQueue, priority, wake);
       if (waiting.isPresent()) {
         TokenContest contest = new TokenContest(call.lock(), tokenQueue, fenced);
         return new TokenDeliverySubscription(

@@ -39,8 +39,8 @@ final class TokenContest implements Hold.Contest {
     for (int i = 0; i < MOST_STRAYS; i++) {
       Take take =
           isKeptInItsSlot() && tokenQueue.isQuorum()
-              ? tokens.takeByConsumer(call, tokenQueue.queue())
-              : tokens.take(call, tokenQueue.queue(), tokenQueue.isClassic());
+              ? tokens.takeByConsumer(call, tokenQueue)
+              : tokens.take(call, tokenQueue);
       HeldToken taken = take.token();
       if (taken == null) {
         queueIsGone = take.outcome() == Take.Outcome.NO_QUEUE;

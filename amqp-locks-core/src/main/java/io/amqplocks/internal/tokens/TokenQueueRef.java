@@ -2,9 +2,11 @@ package io.amqplocks.internal.tokens;
 
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.Delivery;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockId;
+import java.io.IOException;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,6 +52,27 @@ public record TokenQueueRef(
   /** The token in a message of that text; empty if the semaphore's record does not name it. */
   Optional<TokenContent> token(Call call, Session session, String text) {
     return TokenContent.parse(text).filter(token -> validTokens.has(call, session, token));
+  }
+
+  /** Whether a message with that text may be a token. Whether it is one is for the record to say. */
+  boolean mayBeToken(String text) {
+    return plain || TokenContent.parse(text).isPresent();
+  }
+
+  /**
+   * Gives a message back that is not wanted here. One that cannot be a token is removed. A quorum
+   * queue sends what was given back first of all. So a stranger's message that was given back could
+   * go to a holder who verifies, in place of the token that the holder gave back. Another client
+   * would get the token.
+   */
+  void putBack(Delivery message) throws IOException {
+    if (mayBeToken(message.content())) {
+      message.putBack();
+    } else {
+      log.warn(
+          "A message in queue {} is no token and was removed; somebody publishes there", queue);
+      message.remove();
+    }
   }
 
   /** Whether a message with that content is no token of the lock and must be removed; logs it. */

@@ -100,16 +100,20 @@ public final class TokenQueues {
   /**
    * Takes a token if one is idle.
    *
-   * @param classic whether the queue is certainly a classic one
    * @throws LockException.Unanswered if the broker did not reply in time; a late message goes back
    */
-  public Take take(Call call, String queue, boolean classic) {
-    String step = "get a token from queue " + queue;
+  public Take take(Call call, TokenQueueRef queue) {
+    String step = "get a token from queue " + queue.queue();
     BorrowedChannel channel = channels.borrow(call, step);
-    HeldToken token = new HeldToken(queue, classic, "", channel);
+    HeldToken token = new HeldToken(queue, "", channel);
     Answer answer =
         channels.ask(
-            call, step, channel, TokenArrivals.get(queue), reading(token), late -> undo(token));
+            call,
+            step,
+            channel,
+            TokenArrivals.get(token.queue()),
+            reading(token),
+            late -> undo(token));
     switch (answer) {
       case OK -> {
         if (token.isHere()) {
@@ -124,7 +128,7 @@ public final class TokenQueues {
       }
       case LOCKED -> {
         channels.giveBack(channel);
-        throw locked(call, queue);
+        throw locked(call, token.queue());
       }
       default -> throw call.unanswered(step);
     }
@@ -135,9 +139,9 @@ public final class TokenQueues {
    * gave the token away, it would send any idle token to that consumer without a request. That
    * delivery shows the loss. Nobody is notified of the loss of a token that was received by a get.
    */
-  public Take takeByConsumer(Call call, String queue) {
+  public Take takeByConsumer(Call call, TokenQueueRef queue) {
     Optional<TokenSubscription> waiting =
-        await(call, queue, false, TRY_PRIORITY, () -> log.trace("A token arrived"));
+        await(call, queue, TRY_PRIORITY, () -> log.trace("A token arrived"));
     if (waiting.isEmpty()) {
       return Take.NO_QUEUE;
     }
@@ -148,7 +152,7 @@ public final class TokenQueues {
         return new Take(Take.Outcome.TAKEN, come.get());
       }
       if (idle == Idle.UNKNOWN) {
-        throw call.unanswered("take a token from queue " + queue);
+        throw call.unanswered("take a token from queue " + queue.queue());
       }
       // The broker ends a consumer that has just begun because the queue was deleted.
       boolean noQueue = idle == Idle.NO_QUEUE || subscription.token().isGone();
@@ -159,17 +163,16 @@ public final class TokenQueues {
   /**
    * Waits for a token, by a consumer to which the broker sends at most one.
    *
-   * @param classic whether the queue is certainly a classic one
    * @param priority waiters with the highest priority are served first
    * @param arrived is called when the token has arrived, or never will; must not block
    * @return the subscription, to be closed in any case; empty if there is no such queue
    */
   public Optional<TokenSubscription> await(
-      Call call, String queue, boolean classic, int priority, Runnable arrived) {
-    String step = "consume tokens from queue " + queue;
+      Call call, TokenQueueRef queue, int priority, Runnable arrived) {
+    String step = "consume tokens from queue " + queue.queue();
     BorrowedChannel channel = channels.borrow(call, step);
     String tag = "wait-" + lastTag.incrementAndGet();
-    HeldToken token = new HeldToken(queue, classic, tag, channel);
+    HeldToken token = new HeldToken(queue, tag, channel);
     var unused = token.coming().thenRun(arrived);
     Answer answer =
         channels.ask(
@@ -187,11 +190,12 @@ public final class TokenQueues {
       }
       case LOCKED -> {
         channels.giveBack(channel);
-        throw locked(call, queue);
+        throw locked(call, token.queue());
       }
       case TIMED_OUT -> {
         TokenState left = token.leave();
-        log.debug("Nobody waits for a token of queue {} any more ({})", queue, left.phase());
+        log.debug(
+            "Nobody waits for a token of queue {} any more ({})", token.queue(), left.phase());
         throw call.unanswered(step);
       }
     };
@@ -216,7 +220,7 @@ public final class TokenQueues {
     if (priority != 0) {
       arguments.put("x-priority", priority);
     }
-    if (token.isClassic() && server.major() < 4) {
+    if (token.queueRef().isClassic() && server.major() < 4) {
       arguments.put("x-cancel-on-ha-failover", true);
     }
     return new Basic.Consume.Builder()
@@ -300,7 +304,7 @@ public final class TokenQueues {
     receiver.cancel();
     try {
       if (message != null) {
-        message.putBack();
+        receiver.token().queueRef().putBack(message);
       }
     } catch (IOException | ShutdownSignalException e) {
       // The channel or the connection is gone, so the broker has the token back.

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
+import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.ConsumerChannelPool;
 import io.amqplocks.internal.broker.RpcChannelPool;
@@ -64,7 +65,10 @@ class TokenSubscriptionTest {
     CountDownLatch arrived = new CountDownLatch(1);
     Call call = Call.on(LockId.tokenSemaphore("s"), Duration.ofSeconds(20), Ticker.SYSTEM);
     TokenSubscription subscription =
-        tokens.await(call, queue, true, 0, arrived::countDown).orElseThrow();
+        tokens
+            .await(
+                call, new TokenQueueRef(queue, TokenQueueType.CLASSIC, true), 0, arrived::countDown)
+            .orElseThrow();
     stranger.basicPublish("", queue, null, "token".getBytes(StandardCharsets.UTF_8));
     assertThat(arrived.await(30, TimeUnit.SECONDS)).isTrue();
     return subscription;

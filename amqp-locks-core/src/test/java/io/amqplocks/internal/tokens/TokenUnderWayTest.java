@@ -11,6 +11,7 @@ import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.GetResponse;
 import com.rabbitmq.client.TrafficListener;
+import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.internal.broker.Answer;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.ConsumerChannel;
@@ -28,6 +29,8 @@ import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
@@ -111,7 +114,7 @@ class TokenUnderWayTest {
   void aHolderThatIsSentAnotherTokenIsNotVerifiedBeforeThatIsSeen() throws Exception {
     publish("one");
     await().until(() -> stranger.messageCount(queue) == 1);
-    HeldToken held = Objects.requireNonNull(tokens.takeByConsumer(call(), queue).token());
+    HeldToken held = Objects.requireNonNull(tokens.takeByConsumer(call(), any()).token());
     publish("two");
     publish("three");
     await().until(() -> stranger.messageCount(queue) == 2);
@@ -125,6 +128,11 @@ class TokenUnderWayTest {
     await().until(held::isGone);
   }
 
+  /** All messages of the queue are tokens. */
+  private TokenQueueRef any() {
+    return new TokenQueueRef(queue, TokenQueueType.QUORUM, true);
+  }
+
   private static Verdict droppingStrays(Delivery came) {
     return came.content().startsWith("stray") ? Verdict.DROP : Verdict.KEEP;
   }
@@ -132,7 +140,7 @@ class TokenUnderWayTest {
   private HeldToken got() throws Exception {
     publish("one");
     await().until(() -> stranger.messageCount(queue) == 1);
-    HeldToken held = Objects.requireNonNull(tokens.take(call(), queue, false).token());
+    HeldToken held = Objects.requireNonNull(tokens.take(call(), any()).token());
     held.approve();
     return held;
   }
@@ -147,7 +155,7 @@ class TokenUnderWayTest {
     assertThat(verify(first)).isEqualTo(Answer.OK);
     publish("two");
     await().until(() -> stranger.messageCount(queue) == 1);
-    HeldToken second = Objects.requireNonNull(tokens.take(call(), queue, false).token());
+    HeldToken second = Objects.requireNonNull(tokens.take(call(), any()).token());
     second.approve();
     publish("three");
     await().until(() -> stranger.messageCount(queue) == 1);
@@ -192,6 +200,32 @@ class TokenUnderWayTest {
     await().untilAsserted(() -> assertThat(verify(held)).isEqualTo(Answer.OK));
     assertThat(held.content()).isEqualTo("one");
     assertThat(stranger.basicGet(queue, false)).isNull();
+  }
+
+  /**
+   * A quorum queue sends first what was given back. A stranger's message that lay before the token
+   * would come to its holder instead, and the token would go to another client.
+   */
+  @Test
+  void aStrangersMessageThatAVerificationMeetsIsRemovedAndNotPutBeforeTheToken() throws Exception {
+    publish("slot 1 epoch 1 on RabbitMQ 4");
+    await().until(() -> stranger.messageCount(queue) == 1);
+    TokenQueueRef recorded = new TokenQueueRef(queue, TokenQueueType.QUORUM, false);
+    HeldToken held = Objects.requireNonNull(tokens.take(call(), recorded).token());
+    held.approve();
+    List<String> judged = new ArrayList<>();
+    ReturnedMessageJudge judge =
+        came -> {
+          judged.add(came.content());
+          return droppingStrays(came);
+        };
+    assertThat(tokens.verify(call(), held, false, judge)).isEqualTo(Answer.OK);
+    publish("stray");
+    await().until(() -> stranger.messageCount(queue) == 1);
+    assertThat(tokens.idleBesides(call(), held)).isEqualTo(Idle.SOME);
+    await().until(() -> stranger.messageCount(queue) == 0);
+    assertThat(tokens.verify(call(), held, false, judge)).isEqualTo(Answer.OK);
+    assertThat(judged).containsOnly("slot 1 epoch 1 on RabbitMQ 4");
   }
 
   /** The longer it kept it, the more likely that one would be called lost. */
@@ -295,6 +329,6 @@ class TokenUnderWayTest {
             throw new IllegalStateException(e);
           }
         });
-    assertThat(tokens.takeByConsumer(call(), queue).outcome()).isEqualTo(Take.Outcome.NO_QUEUE);
+    assertThat(tokens.takeByConsumer(call(), any()).outcome()).isEqualTo(Take.Outcome.NO_QUEUE);
   }
 }

@@ -120,7 +120,7 @@ class TokenVerificationStepsTest {
 
   private HeldToken taken(TokenQueueType of) {
     HeldToken token =
-        Objects.requireNonNull(tokens.take(call(), queue, of == TokenQueueType.CLASSIC).token());
+        Objects.requireNonNull(tokens.take(call(), new TokenQueueRef(queue, of, true)).token());
     token.approve();
     return token;
   }

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
+import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.internal.broker.Answer;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.ConsumerChannelPool;
@@ -81,7 +82,8 @@ class UnansweredVerificationTest {
       stranger.basicPublish("", queue, null, ("token " + i).getBytes(StandardCharsets.UTF_8));
     }
     await().until(() -> stranger.messageCount(queue) == there);
-    return Objects.requireNonNull(tokens.take(call(LONG), queue, true).token());
+    return Objects.requireNonNull(
+        tokens.take(call(LONG), new TokenQueueRef(queue, TokenQueueType.CLASSIC, true)).token());
   }
 
   private Answer verify(HeldToken token, Duration bound) {
