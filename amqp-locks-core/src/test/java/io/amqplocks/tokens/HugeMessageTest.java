@@ -12,6 +12,7 @@ import io.amqplocks.support.Tokens;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,6 +25,9 @@ class HugeMessageTest extends TokenAdministered {
 
   private static final Duration LONG = Duration.ofSeconds(20);
 
+  /** A tenth of a second, and what a busy machine needs. */
+  private static final Duration SOON = Duration.ofMillis(500);
+
   private void publishHuge() throws Exception {
     Channel forger = stranger.createChannel();
     forger.confirmSelect();
@@ -33,24 +37,33 @@ class HugeMessageTest extends TokenAdministered {
   }
 
   /**
-   * Both are verified before, by consumers that have no room for more. Without that the message could
-   * come to such a consumer just after the token was given back to the queue, and take its place.
-   * GUARANTEES says so.
+   * Both are verified before, by consumers that have no room for more. A classic queue puts what is
+   * given back where it was, before the huge message. A quorum queue puts it behind. So the huge
+   * message may come to the holder when it verifies, and another client may get the token. While
+   * that message is on its way, the holder must not say HELD for long.
    */
   @ParameterizedTest
   @EnumSource
-  void aHugeMessageCostsNoLease(TokenQueueType type) throws Exception {
+  void aHugeMessageGivesNoTokenToTwo(TokenQueueType type) throws Exception {
     admin.create(1, type);
     locks.admin().tokenSemaphore("other").create(1, type);
     try (Lease other = locks.tokenSemaphore("other").acquire(LONG);
         Lease one = locks.tokenSemaphore("s").acquire(LONG)) {
       assertThat(List.of(other.verify(), one.verify())).containsOnly(LeaseState.HELD);
       publishHuge();
-      assertThat(locks.tokenSemaphore("s").tryAcquire())
-          .as(() -> one + " " + one.lossReason())
-          .isEmpty();
+      Optional<Lease> second = locks.tokenSemaphore("s").tryAcquire();
+      if (type == TokenQueueType.CLASSIC) {
+        assertThat(second).as(() -> one + " " + one.lossReason()).isEmpty();
+      }
+      if (second.isPresent()) {
+        await().atMost(SOON).until(() -> one.state() != LeaseState.HELD);
+        await().until(() -> one.verify() == LeaseState.LOST);
+        assertThat(second.get().verify()).isEqualTo(LeaseState.HELD);
+        second.get().close();
+      } else {
+        assertThat(one.verify()).isEqualTo(LeaseState.HELD);
+      }
       assertThat(other.verify()).isEqualTo(LeaseState.HELD);
-      assertThat(one.verify()).isEqualTo(LeaseState.HELD);
     }
     await().untilAsserted(() -> assertThat(Tokens.idle(broker, tokens(1))).hasSize(1));
   }

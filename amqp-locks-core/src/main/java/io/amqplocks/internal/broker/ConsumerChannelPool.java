@@ -243,7 +243,7 @@ public final class ConsumerChannelPool {
   }
 
   /** The time by which replies are dated. */
-  long nanos() {
+  public long nanos() {
     return rpc.nanos();
   }
 

@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -37,6 +38,7 @@ public final class HeldToken {
   private static final Logger log = LoggerFactory.getLogger(HeldToken.class);
 
   private final TokenQueueRef queue;
+  private final LongSupplier nanos;
   private final AtomicReference<TokenState> state;
   private final CompletableFuture<LossReason> gone = new CompletableFuture<>();
   private final Semaphore turn = new Semaphore(1);
@@ -48,9 +50,11 @@ public final class HeldToken {
    * Awaits a token on the given channel.
    *
    * @param tag the consumer's tag, or empty if the message is requested by a get
+   * @param nanos the time
    */
-  HeldToken(TokenQueueRef queue, String tag, BorrowedChannel channel) {
+  HeldToken(TokenQueueRef queue, String tag, BorrowedChannel channel, LongSupplier nanos) {
     this.queue = queue;
+    this.nanos = nanos;
     TokenReceiver first = new TokenReceiver(this, tag, channel, false);
     state = new AtomicReference<>(new TokenState(Phase.WAITING, first, null, null, false));
     channel.listen(first);
@@ -185,20 +189,17 @@ public final class HeldToken {
    */
   @Nullable ReceivedMessage giveBack(TokenReceiver next) {
     coming = new CompletableFuture<>();
+    // Before the state, or it would be in doubt since the last time.
+    givenBackAt = nanos.getAsLong();
     TokenState was = change(now -> now.returned(next));
     return was.phase() == Phase.HERE && was.message() != null
         ? new ReceivedMessage(was.receiver(), was.message())
         : null;
   }
 
-  /** Records when the message was given back that is awaited. */
-  void givenBackAt(long nanos) {
-    givenBackAt = nanos;
-  }
-
-  /** When the message was given back that is awaited. */
-  long givenBackAt() {
-    return givenBackAt;
+  /** How long ago the message was given back that is awaited, in nanoseconds. */
+  long awaitedFor() {
+    return nanos.getAsLong() - givenBackAt;
   }
 
   /** Records that nothing will arrive at the given receiver. */
@@ -223,8 +224,12 @@ public final class HeldToken {
     return change(TokenState::withoutFormer).former();
   }
 
-  /** As {@link #takeFormer}, but takes nothing if another message came meanwhile. */
+  /**
+   * As {@link #takeFormer}, but takes nothing if another message came meanwhile. The caller gives
+   * the message back at once.
+   */
   @Nullable ReceivedMessage takeFormerUnlessCame() {
+    givenBackAt = nanos.getAsLong();
     TokenState was = change(TokenState::withoutFormerUnlessCame);
     return was.phase() == Phase.RETURNED && was.message() == null ? was.former() : null;
   }
@@ -259,12 +264,14 @@ public final class HeldToken {
   }
 
   /**
-   * Whether another message arrived for the one that was given back, and it was not judged yet.
-   * Another client may have the token by now.
+   * Whether another client may have the token by now: another message arrived for the one that was
+   * given back, and it was not judged yet; or nothing arrived for some time. A long message may be
+   * on its way instead, or the connection may be slow.
    */
   public boolean isDoubtful() {
     TokenState now = state.get();
-    return now.doubtful() && !now.phase().isFinal();
+    boolean overdue = now.isGivenBack() && awaitedFor() > TokenArrivals.SOON;
+    return (now.doubtful() || overdue) && !now.phase().isFinal();
   }
 
   /** The text of the message. */

@@ -61,9 +61,8 @@ public record TokenQueueRef(
 
   /**
    * Gives a message back that is not wanted here. One that cannot be a token is removed. A quorum
-   * queue sends what was given back first of all. So a stranger's message that was given back could
-   * go to a holder who verifies, in place of the token that the holder gave back. Another client
-   * would get the token.
+   * queue puts what is given back behind all other messages. So a holder that verifies its token
+   * would be sent the stranger's message instead of it, and another client might get the token.
    */
   void putBack(Delivery message) throws IOException {
     if (mayBeToken(message.content())) {

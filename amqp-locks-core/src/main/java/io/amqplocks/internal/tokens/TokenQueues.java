@@ -105,7 +105,7 @@ public final class TokenQueues {
   public Take take(Call call, TokenQueueRef queue) {
     String step = "get a token from queue " + queue.queue();
     BorrowedChannel channel = channels.borrow(call, step);
-    HeldToken token = new HeldToken(queue, "", channel);
+    HeldToken token = new HeldToken(queue, "", channel, channels::nanos);
     Answer answer =
         channels.ask(
             call,
@@ -172,7 +172,7 @@ public final class TokenQueues {
     String step = "consume tokens from queue " + queue.queue();
     BorrowedChannel channel = channels.borrow(call, step);
     String tag = "wait-" + lastTag.incrementAndGet();
-    HeldToken token = new HeldToken(queue, tag, channel);
+    HeldToken token = new HeldToken(queue, tag, channel, channels::nanos);
     var unused = token.coming().thenRun(arrived);
     Answer answer =
         channels.ask(

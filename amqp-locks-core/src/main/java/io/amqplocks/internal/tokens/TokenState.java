@@ -47,6 +47,11 @@ record TokenState(
     return (phase == Phase.WAITING || phase == Phase.RETURNED) && receiver.equals(into);
   }
 
+  /** Whether no message of the token is here. */
+  boolean isGivenBack() {
+    return phase == Phase.RETURNED && former == null;
+  }
+
   TokenState came(TokenReceiver into, Delivery next, boolean isOther) {
     return awaits(into)
         ? new TokenState(

@@ -193,7 +193,6 @@ final class TokenVerification {
       return Answer.ABSENT;
     }
     try {
-      token.givenBackAt(call.ticker().nanos());
       answering.of(held.message());
       return Answer.OK;
     } catch (IOException | ShutdownSignalException e) {
@@ -265,7 +264,6 @@ final class TokenVerification {
     return switch (arrivals.comesStill(call, token)) {
       case SOME -> Answer.OK;
       case NONE -> {
-        token.givenBackAt(call.ticker().nanos());
         putBack(token.takeFormerUnlessCame());
         yield Answer.OK;
       }
@@ -316,8 +314,7 @@ final class TokenVerification {
       case SOME -> Answer.OK;
       case UNKNOWN -> Answer.TIMED_OUT;
       case NONE, NO_QUEUE -> {
-        boolean tooSoon =
-            call.ticker().nanos() - token.givenBackAt() < TokenArrivals.LONGEST_ELSEWHERE;
+        boolean tooSoon = token.awaitedFor() < TokenArrivals.LONGEST_ELSEWHERE;
         if (tooSoon || !provesLoss || isAnotherTakenOver(token)) {
           yield Answer.TIMED_OUT;
         }

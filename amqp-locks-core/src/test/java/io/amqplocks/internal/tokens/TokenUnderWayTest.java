@@ -203,11 +203,11 @@ class TokenUnderWayTest {
   }
 
   /**
-   * A quorum queue sends first what was given back. A stranger's message that lay before the token
-   * would come to its holder instead, and the token would go to another client.
+   * A quorum queue puts what is given back behind all others. So a stranger's message in the queue
+   * would come to the token's holder instead, and the token would go to another client.
    */
   @Test
-  void aStrangersMessageThatAVerificationMeetsIsRemovedAndNotPutBeforeTheToken() throws Exception {
+  void aStrangersMessageThatAVerificationMeetsIsRemoved() throws Exception {
     publish("slot 1 epoch 1 on RabbitMQ 4");
     await().until(() -> stranger.messageCount(queue) == 1);
     TokenQueueRef recorded = new TokenQueueRef(queue, TokenQueueType.QUORUM, false);
@@ -305,6 +305,21 @@ class TokenUnderWayTest {
     assertThat(held.isGone()).isFalse();
     read.countDown();
     await().untilAsserted(() -> assertThat(verify(held)).isEqualTo(Answer.OK));
+  }
+
+  /** A message of any length may be on its way in its place. */
+  @Test
+  void isInDoubtIfItDoesNotComeBackSoon() throws Exception {
+    HeldToken held = got();
+    assertThat(verify(held)).isEqualTo(Answer.OK);
+    deliveries.execute(this::awaitRead);
+    long given = System.nanoTime();
+    Objects.requireNonNull(held.giveBack(held.receiver())).message().putBack();
+    await().pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(1)).until(held::isDoubtful);
+    assertThat(System.nanoTime() - given).isGreaterThan(TokenArrivals.SOON);
+    read.countDown();
+    await().until(held::isHere);
+    assertThat(held.isDoubtful()).isFalse();
   }
 
   private void awaitRead() {
