@@ -27,7 +27,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 final class TokenArrivals {
 
   /** How long a token may be under way that was idle when a consumer was created. */
-  private static final long AT_ONCE = Duration.ofMillis(2).toNanos();
+  static final long AT_ONCE = Duration.ofMillis(2).toNanos();
 
   /**
    * How long a verification waits for a token before it asks the queue whether one comes at all.

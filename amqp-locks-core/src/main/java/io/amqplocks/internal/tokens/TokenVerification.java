@@ -41,6 +41,11 @@ import org.slf4j.LoggerFactory;
  * back as soon as it sees it. So a token is not given up before it was awaited for some time, by this
  * verification or by several. A client that is stopped meanwhile may cost another one its lease.
  *
+ * <p>A quorum queue puts what is given back behind all others. So a stranger's message may come in
+ * place of the token, and another client may get the token while that message is on its way. If the
+ * token is not idle after that, it is given up at once. If this client waited for it, the two would
+ * go on to pass one token to each other, each time that one of them verifies.
+ *
  * <p>Concurrency: one verification of a token at a time. It may meet a release, or the broker's
  * notification of an end, at any moment: see {@link HeldToken}.
  */
@@ -99,6 +104,7 @@ final class TokenVerification {
 
   private Answer prove(Call call, HeldToken token, boolean thisOne, ReturnedMessageJudge judge) {
     boolean given = false;
+    boolean strayCame = false;
     int declined = 0;
     for (int i = 0; i < MOST_EXCHANGES; i++) {
       TokenState now = token.state();
@@ -108,7 +114,8 @@ final class TokenVerification {
       Delivery message = now.message();
       Answer step = Answer.OK;
       if (message == null) {
-        step = now.former() == null ? comesBack(call, token) : nothingElseCame(call, token);
+        step =
+            now.former() == null ? comesBack(call, token, strayCame) : nothingElseCame(call, token);
       } else if (!token.isJudged(message)) {
         switch (judge.of(message)) {
           case KEEP -> {
@@ -123,7 +130,10 @@ final class TokenVerification {
               step = giveBack(call, token, thisOne, Delivery::putBack);
             }
           }
-          case DROP -> step = giveBack(call, token, thisOne, Delivery::remove);
+          case DROP -> {
+            strayCame = now.former() == null;
+            step = giveBack(call, token, thisOne, Delivery::remove);
+          }
           case LOST -> {
             token.gone(lost(token, "somebody else had it"));
             return Answer.ABSENT;
@@ -292,9 +302,15 @@ final class TokenVerification {
         .anyMatch(other -> !other.equals(token) && other.queue().equals(token.queue()));
   }
 
-  /** Waits for the message that was given back. */
-  private Answer comesBack(Call call, HeldToken token) {
-    if (TokenArrivals.came(token, Math.min(TokenArrivals.SOON, call.remainingNanos()))) {
+  /**
+   * Waits for the message that was given back.
+   *
+   * @param strayCame whether a message that is no token came in its place. The token was then idle
+   *     for a while. If it does not come now, another client has it.
+   */
+  private Answer comesBack(Call call, HeldToken token, boolean strayCame) {
+    long soon = strayCame ? TokenArrivals.AT_ONCE : TokenArrivals.SOON;
+    if (TokenArrivals.came(token, Math.min(soon, call.remainingNanos()))) {
       return Answer.OK;
     }
     boolean provesLoss = !isAnotherTakenOver(token);
@@ -303,7 +319,8 @@ final class TokenVerification {
     if (answer == Answer.ABSENT) {
       return token.isGone() ? answer : absent(token);
     }
-    long left = Math.min(TokenArrivals.LONGEST_ELSEWHERE, call.remainingNanos());
+    long elsewhere = strayCame ? 0 : TokenArrivals.LONGEST_ELSEWHERE;
+    long left = Math.min(elsewhere, call.remainingNanos());
     if (TokenArrivals.came(token, answer == Answer.OK ? left : 0)) {
       return Answer.OK;
     }
@@ -314,7 +331,7 @@ final class TokenVerification {
       case SOME -> Answer.OK;
       case UNKNOWN -> Answer.TIMED_OUT;
       case NONE, NO_QUEUE -> {
-        boolean tooSoon = token.awaitedFor() < TokenArrivals.LONGEST_ELSEWHERE;
+        boolean tooSoon = token.awaitedFor() < elsewhere;
         if (tooSoon || !provesLoss || isAnotherTakenOver(token)) {
           yield Answer.TIMED_OUT;
         }
