@@ -29,10 +29,12 @@ import org.jspecify.annotations.Nullable;
  * the work: it is logged at WARN. Listen for {@link LeaseLostEvent}, or acquire a {@link Lease} and
  * ask it.
  *
- * <p>{@code execute} and {@code tryExecute} join the lease of a call on the same thread that they
- * are part of, by an annotation or by these methods: see {@link SemaphoreGuarded}. They throw
- * {@link io.amqplocks.lock.LockException.Invalid} if that has fewer permits, no fencing token, or a limit
- * that ends before their minimum, and {@link io.amqplocks.lock.LockException.Lost} if it was lost.
+ * <p>A call of {@code execute} or {@code tryExecute} within another call for the same lock, on the
+ * same thread, joins the lease of that call: see {@link SemaphoreGuarded}. The outer call may be one
+ * of these methods, or one of an annotated method. The inner call throws {@link
+ * io.amqplocks.lock.LockException.Invalid} if the outer lease has fewer permits, no fencing token, or
+ * a limit that ends before the inner call's minimum. It throws {@link
+ * io.amqplocks.lock.LockException.Lost} if that lease was lost.
  * Leases that {@link #acquire}, {@link #tryAcquire} and {@link #acquireAsync} return belong to no
  * thread. They neither join nor are joined, and neither are those of {@link #executeAsync}.
  */

@@ -8,7 +8,10 @@ import org.jspecify.annotations.Nullable;
  * algorithms that have the same name do not exclude each other.
  */
 public enum MutexAlgorithm {
-  /** As another place says for the same mutex, or else {@link #SINGLE_ACTIVE_CONSUMER}. */
+  /**
+   * What the property {@code amqp-locks.mutexes.<name>.algorithm} says, or another annotation for
+   * the same mutex; or else {@link #SINGLE_ACTIVE_CONSUMER}.
+   */
   DEFAULT(null),
   /**
    * The single active consumer of a queue. Waiting calls of all processes are served in the order
@@ -25,8 +28,8 @@ public enum MutexAlgorithm {
   EXCLUSIVE_QUEUE(LockKind.EXCLUSIVE_QUEUE_MUTEX),
   /**
    * One token on a quorum queue. It is replicated, serves waiting calls by priority, and gives each
-   * lease a fencing token. Each name, and each key, leaves three queues at the broker for good, so
-   * they must be few. For many keys, use {@link #SINGLE_ACTIVE_CONSUMER} with {@code fenced}.
+   * lease a fencing token. Each name, and each key, leaves three queues at the broker, so they must
+   * be few. For many keys, use {@link #SINGLE_ACTIVE_CONSUMER} with {@code fenced}.
    */
   TOKENS(LockKind.FENCED_MUTEX);
 

@@ -51,7 +51,7 @@ public @interface MutexGuarded {
    * <p>There can be as many keys as orders, also of a {@link #fenced} mutex: the queue of a mutex
    * disappears when it has not been used for a minute, and the keys of a name share 16 counters of
    * fencing tokens. With {@link MutexAlgorithm#TOKENS} keys must be few, because each of them leaves
-   * three queues at the broker for good.
+   * three queues at the broker until they are swept.
    */
   String key() default "";
 
@@ -59,8 +59,8 @@ public @interface MutexGuarded {
    * How long to wait for the mutex, for example {@code 30s}, {@code 500ms} or {@code PT1M}; {@code
    * 0s} does not wait. The wait starts anew for each lock of a method. Placeholders are resolved.
    * If this is empty, which is the default, {@code amqp-locks.mutexes.<name>.wait} counts, or else
-   * {@code amqp-locks.default-wait}; with SKIP or FALLBACK as {@link #onBusy}, the call does not
-   * wait.
+   * {@code amqp-locks.default-wait}; with THROW, SKIP or FALLBACK as {@link #onBusy}, the call does
+   * not wait.
    */
   String maxWait() default "";
 
@@ -70,16 +70,17 @@ public @interface MutexGuarded {
    * over, however the method ended. Placeholders are resolved. The default, an empty text, releases
    * it at the end of the method.
    *
-   * <p>It is for work that is to be done once, by whichever process comes first, and takes less time
-   * than the processes are apart, such as a {@code @Scheduled} method with {@link OnBusy#SKIP}. Make
+   * <p>It is for work that is to be done once, by whichever process comes first, and may take less
+   * time than the clocks of the processes differ, such as a {@code @Scheduled} method with {@link
+   * OnBusy#SKIP}. Make
    * it longer than the difference of the processes' clocks and the delays of their schedulers, and
    * shorter than the schedule's period.
    *
    * <p>Meanwhile the lease is verified and reported as held as any other is. A graceful shutdown
    * waits until the time is over, but no longer than {@code amqp-locks.shutdown-timeout}, 5 s by
    * default. A crash, or the loss of the lease, ends it early: the broker frees the mutex at once,
-   * and another process may do the work again. It does not apply to a call that did not begin its
-   * work, as because another lock of the method was busy.
+   * and another process may do the work again. A call that did not begin its work, for example
+   * because another lock of the method was busy, releases at once.
    */
   String holdAtLeast() default "";
 

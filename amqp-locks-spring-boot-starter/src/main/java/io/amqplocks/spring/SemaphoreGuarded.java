@@ -232,8 +232,8 @@ public @interface SemaphoreGuarded {
    * How long to wait for a slot, for example {@code 30s}, {@code 500ms} or {@code PT1M}; {@code 0s}
    * does not wait. The wait starts anew for each lock of a method. Placeholders are resolved. If
    * this is empty, which is the default, {@code amqp-locks.semaphores.<name>.wait} counts, or else
-   * {@code amqp-locks.default-wait}; with SKIP or FALLBACK as {@link #onBusy}, the call does not
-   * wait.
+   * {@code amqp-locks.default-wait}; with THROW, SKIP or FALLBACK as {@link #onBusy}, the call does
+   * not wait.
    */
   String maxWait() default "";
 
