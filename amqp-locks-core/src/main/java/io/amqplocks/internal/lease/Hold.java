@@ -106,20 +106,19 @@ public interface Hold {
   String queueName();
 
   /**
-   * Whether the hold was won without a request, by a message that the broker sent. Such a message
-   * does not prove that the broker hears this client. The broker may even be ending the connection
-   * (trap 19).
+   * Whether the hold was won by a message that the broker sent to a consumer. The broker may do so
+   * while it is ending the connection (trap 19).
    */
   default boolean isPushed() {
     return false;
   }
 
   /**
-   * The age of the proof that the broker has heard from this client, in nanoseconds. It is 0 if the
-   * hold was won by the reply to a request.
+   * The age of the proof that the broker has heard from this client, in nanoseconds, if the hold
+   * was won without a request. It is 0 if the hold was won by the reply to a request.
    */
   default long proofAgeNanos(Session session) {
-    return isPushed() ? session.silentNanos() : 0;
+    return 0;
   }
 
   /**

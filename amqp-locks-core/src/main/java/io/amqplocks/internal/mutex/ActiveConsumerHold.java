@@ -13,9 +13,11 @@ import io.amqplocks.lock.LossReason;
  *
  * @param lock the mutex
  * @param consumer its consumer, which was active when the hold was won
- * @param isPushed whether the message arrived while nobody waited for an answer
+ * @param unrequested whether the message arrived while nobody waited for an answer. It then does
+ *     not prove that the broker hears this client.
  */
-record ActiveConsumerHold(LockId lock, ActiveConsumer consumer, boolean isPushed) implements Hold {
+record ActiveConsumerHold(LockId lock, ActiveConsumer consumer, boolean unrequested)
+    implements Hold {
 
   @Override
   public int slot() {
@@ -45,6 +47,17 @@ record ActiveConsumerHold(LockId lock, ActiveConsumer consumer, boolean isPushed
   @Override
   public String queueName() {
     return consumer.queue();
+  }
+
+  @Override
+  public boolean isPushed() {
+    return true;
+  }
+
+  /** A pushed message does not prove that the broker hears us; the last answered request does. */
+  @Override
+  public long proofAgeNanos(Session session) {
+    return unrequested ? session.silentNanos() : 0;
   }
 
   @Override

@@ -45,6 +45,7 @@ public final class HeldToken {
   private volatile CompletableFuture<Void> coming = new CompletableFuture<>();
   private volatile @Nullable Delivery judged;
   private volatile long givenBackAt;
+  private volatile boolean displaced;
 
   /**
    * Awaits a token on the given channel.
@@ -197,6 +198,19 @@ public final class HeldToken {
         : null;
   }
 
+  /**
+   * Records that a message that is no token came in place of the one that was given back, which was
+   * idle for a while then.
+   */
+  void displaced() {
+    displaced = true;
+  }
+
+  /** Whether a message that is no token came in its place, and no token since. */
+  boolean isDisplaced() {
+    return displaced;
+  }
+
   /** How long ago the message was given back that is awaited, in nanoseconds. */
   long awaitedFor() {
     return nanos.getAsLong() - givenBackAt;
@@ -238,6 +252,11 @@ public final class HeldToken {
     return state.getAndUpdate(how);
   }
 
+  /** Whether its message comes to a consumer, and not by the reply to a request. */
+  boolean isConsumed() {
+    return !receiver().tag().isEmpty();
+  }
+
   /** Whether its message is here. */
   public boolean isHere() {
     return state.get().phase() == Phase.HERE;
@@ -260,6 +279,7 @@ public final class HeldToken {
   /** Records that the message that is here was judged to be a token of ours. */
   public void approve() {
     judged = state.get().message();
+    displaced = false;
     TokenState unused = change(TokenState::approved);
   }
 

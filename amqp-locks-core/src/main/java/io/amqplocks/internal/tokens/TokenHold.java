@@ -53,7 +53,7 @@ final class TokenHold implements Hold {
    * @param number the fencing token, if there is one
    * @param fenced whether the lease must have a fencing token, and keep its slot
    * @param keptInItsSlot whether another slot's token cannot stand for this one
-   * @param pushed whether the broker sent the message without a request
+   * @param pushed whether the message arrived while nobody waited for an answer
    */
   TokenHold(
       LockId lock,
@@ -209,7 +209,13 @@ final class TokenHold implements Hold {
 
   @Override
   public boolean isPushed() {
-    return pushed;
+    return token.isConsumed();
+  }
+
+  /** A pushed message does not prove that the broker hears us; the last answered request does. */
+  @Override
+  public long proofAgeNanos(Session session) {
+    return pushed ? session.silentNanos() : 0;
   }
 
   @Override

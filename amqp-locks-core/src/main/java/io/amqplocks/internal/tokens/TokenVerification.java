@@ -43,8 +43,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A quorum queue puts what is given back behind all others. So a stranger's message may come in
  * place of the token, and another client may get the token while that message is on its way. If the
- * token is not idle after that, it is given up at once. If this client waited for it, the two would
- * go on to pass one token to each other, each time that one of them verifies.
+ * token does not come soon after that, it is given up. If this client waited for longer, the two
+ * would go on to pass one token to each other, each time that one of them verifies.
  *
  * <p>Concurrency: one verification of a token at a time. It may meet a release, or the broker's
  * notification of an end, at any moment: see {@link HeldToken}.
@@ -104,7 +104,6 @@ final class TokenVerification {
 
   private Answer prove(Call call, HeldToken token, boolean thisOne, ReturnedMessageJudge judge) {
     boolean given = false;
-    boolean strayCame = false;
     int declined = 0;
     for (int i = 0; i < MOST_EXCHANGES; i++) {
       TokenState now = token.state();
@@ -114,8 +113,7 @@ final class TokenVerification {
       Delivery message = now.message();
       Answer step = Answer.OK;
       if (message == null) {
-        step =
-            now.former() == null ? comesBack(call, token, strayCame) : nothingElseCame(call, token);
+        step = now.former() == null ? comesBack(call, token) : nothingElseCame(call, token);
       } else if (!token.isJudged(message)) {
         switch (judge.of(message)) {
           case KEEP -> {
@@ -131,7 +129,9 @@ final class TokenVerification {
             }
           }
           case DROP -> {
-            strayCame = now.former() == null;
+            if (now.former() == null) {
+              token.displaced();
+            }
             step = giveBack(call, token, thisOne, Delivery::remove);
           }
           case LOST -> {
@@ -302,14 +302,10 @@ final class TokenVerification {
         .anyMatch(other -> !other.equals(token) && other.queue().equals(token.queue()));
   }
 
-  /**
-   * Waits for the message that was given back.
-   *
-   * @param strayCame whether a message that is no token came in its place. The token was then idle
-   *     for a while. If it does not come now, another client has it.
-   */
-  private Answer comesBack(Call call, HeldToken token, boolean strayCame) {
-    long soon = strayCame ? TokenArrivals.AT_ONCE : TokenArrivals.SOON;
+  /** Waits for the message that was given back. */
+  private Answer comesBack(Call call, HeldToken token) {
+    boolean displaced = token.isDisplaced();
+    long soon = displaced ? TokenArrivals.AT_ONCE : TokenArrivals.SOON;
     if (TokenArrivals.came(token, Math.min(soon, call.remainingNanos()))) {
       return Answer.OK;
     }
@@ -319,7 +315,7 @@ final class TokenVerification {
     if (answer == Answer.ABSENT) {
       return token.isGone() ? answer : absent(token);
     }
-    long elsewhere = strayCame ? 0 : TokenArrivals.LONGEST_ELSEWHERE;
+    long elsewhere = displaced ? TokenArrivals.SOON : TokenArrivals.LONGEST_ELSEWHERE;
     long left = Math.min(elsewhere, call.remainingNanos());
     if (TokenArrivals.came(token, answer == Answer.OK ? left : 0)) {
       return Answer.OK;

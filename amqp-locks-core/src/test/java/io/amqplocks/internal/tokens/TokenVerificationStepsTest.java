@@ -277,6 +277,8 @@ class TokenVerificationStepsTest {
     assertThat(await().until(this::get, Objects::nonNull)).isEqualTo("token");
     judge.complete(null);
     assertThat(verified.get(20, TimeUnit.SECONDS)).isEqualTo(Answer.ABSENT);
+    // If it waited, the two would pass one token to each other.
+    assertThat(token.awaitedFor()).isLessThan(TokenArrivals.LONGEST_ELSEWHERE);
     assertThat(token.isGone()).isTrue();
   }
 
