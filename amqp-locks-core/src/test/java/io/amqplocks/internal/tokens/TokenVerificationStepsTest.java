@@ -282,6 +282,31 @@ class TokenVerificationStepsTest {
     assertThat(token.isGone()).isTrue();
   }
 
+  /** After that, a loss is judged as any other. */
+  @ParameterizedTest
+  @EnumSource
+  void isVerifiedIfTheTokenComesAfterAStray(TokenQueueType of) throws Exception {
+    HeldToken token = heldBehindAStray(of);
+    assertThat(tokens.verify(call(), token, false, TokenVerificationStepsTest::droppingStrays))
+        .isEqualTo(Answer.OK);
+    stranger.basicNack(stray, false, true);
+    idle(1);
+    List<Boolean> displaced = new ArrayList<>();
+    Answer answer =
+        tokens.verify(
+            call(),
+            token,
+            false,
+            came -> {
+              displaced.add(token.isDisplaced());
+              return droppingStrays(came);
+            });
+    assertThat(answer).isEqualTo(Answer.OK);
+    assertThat(displaced).containsExactly(false, true);
+    assertThat(token.isDisplaced()).isFalse();
+    assertThat(token.isDoubtful()).isFalse();
+  }
+
   /** A quorum queue serves first what was put back first; on a classic queue the stray is the older one. */
   private HeldToken heldBehindAStray(TokenQueueType of) throws Exception {
     if (of == TokenQueueType.CLASSIC) {
