@@ -30,12 +30,13 @@ import org.jspecify.annotations.Nullable;
  * ask it.
  *
  * <p>A call of {@code execute} or {@code tryExecute} within another call for the same lock, on the
- * same thread, joins the lease of that call: see {@link SemaphoreGuarded}. The outer call may be one
- * of these methods, or one of an annotated method. The inner call throws {@link
+ * same thread, joins the lease of that call: see {@link SemaphoreGuarded}. The outer call may be of
+ * these methods or of an annotated one. The inner call throws {@link
  * io.amqplocks.lock.LockException.Invalid} if the outer lease has fewer permits, no fencing token, or
  * a limit that ends before the inner call's minimum. It throws {@link
  * io.amqplocks.lock.LockException.Lost} if that lease was lost.
- * Leases that {@link #acquire}, {@link #tryAcquire} and {@link #acquireAsync} return belong to no
+ *
+ * <p>Leases that {@link #acquire}, {@link #tryAcquire} and {@link #acquireAsync} return belong to no
  * thread. They neither join nor are joined, and neither are those of {@link #executeAsync}.
  */
 public final class LockHandle {

@@ -72,9 +72,8 @@ public @interface MutexGuarded {
    *
    * <p>It is for work that is to be done once, by whichever process comes first, and may take less
    * time than the clocks of the processes differ, such as a {@code @Scheduled} method with {@link
-   * OnBusy#SKIP}. Make
-   * it longer than the difference of the processes' clocks and the delays of their schedulers, and
-   * shorter than the schedule's period.
+   * OnBusy#SKIP}. Make it longer than the difference of the clocks and the delays of the schedulers,
+   * and shorter than the schedule's period.
    *
    * <p>Meanwhile the lease is verified and reported as held as any other is. A graceful shutdown
    * waits until the time is over, but no longer than {@code amqp-locks.shutdown-timeout}, 5 s by

@@ -47,7 +47,7 @@ record TokenState(
     return (phase == Phase.WAITING || phase == Phase.RETURNED) && receiver.equals(into);
   }
 
-  /** Whether no message of the token is here. */
+  /** Whether the token was given back, and nothing has come since. */
   boolean isGivenBack() {
     return phase == Phase.RETURNED && former == null;
   }

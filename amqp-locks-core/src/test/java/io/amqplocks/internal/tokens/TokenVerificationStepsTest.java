@@ -250,14 +250,9 @@ class TokenVerificationStepsTest {
   @ParameterizedTest
   @EnumSource
   void isInDoubtWhileAStrayIsHadInsteadOfTheToken(TokenQueueType of) throws Exception {
-    HeldToken token = heldBehindAStray(of);
-    assertThat(tokens.verify(call(), token, false, TokenVerificationStepsTest::droppingStrays))
-        .isEqualTo(Answer.OK);
-    assertThat(token.isDoubtful()).isFalse();
+    HeldToken token = verifiedBehindAStray(of);
     CompletableFuture<Void> judging = new CompletableFuture<>();
     CompletableFuture<Void> judge = new CompletableFuture<>();
-    stranger.basicNack(stray, false, true);
-    idle(1);
     CompletableFuture<Answer> verified =
         CompletableFuture.supplyAsync(
             () ->
@@ -286,11 +281,7 @@ class TokenVerificationStepsTest {
   @ParameterizedTest
   @EnumSource
   void isVerifiedIfTheTokenComesAfterAStray(TokenQueueType of) throws Exception {
-    HeldToken token = heldBehindAStray(of);
-    assertThat(tokens.verify(call(), token, false, TokenVerificationStepsTest::droppingStrays))
-        .isEqualTo(Answer.OK);
-    stranger.basicNack(stray, false, true);
-    idle(1);
+    HeldToken token = verifiedBehindAStray(of);
     List<Boolean> displaced = new ArrayList<>();
     Answer answer =
         tokens.verify(
@@ -305,6 +296,17 @@ class TokenVerificationStepsTest {
     assertThat(displaced).containsExactly(false, true);
     assertThat(token.isDisplaced()).isFalse();
     assertThat(token.isDoubtful()).isFalse();
+  }
+
+  /** Its next verification meets the stray, which somebody has put back. */
+  private HeldToken verifiedBehindAStray(TokenQueueType of) throws Exception {
+    HeldToken token = heldBehindAStray(of);
+    assertThat(tokens.verify(call(), token, false, TokenVerificationStepsTest::droppingStrays))
+        .isEqualTo(Answer.OK);
+    assertThat(token.isDoubtful()).isFalse();
+    stranger.basicNack(stray, false, true);
+    idle(1);
+    return token;
   }
 
   /** A quorum queue serves first what was put back first; on a classic queue the stray is the older one. */
