@@ -8,6 +8,7 @@ import static org.hamcrest.Matchers.is;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.GetResponse;
 import io.amqplocks.AmqpLocks;
+import io.amqplocks.admin.SlotChange;
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.admin.TokenStatus;
 import io.amqplocks.lock.LockException;
@@ -15,6 +16,9 @@ import io.amqplocks.lock.LockId;
 import io.amqplocks.support.Tokens;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -73,6 +77,23 @@ class TokenAdminTest extends TokenAdministered {
     assertThat(admin.awaitWithdrawn(Duration.ZERO)).isFalse();
     assertThat(admin.resize(2).after()).isEqualTo(2);
     assertThat(admin.awaitWithdrawn(Duration.ZERO)).isTrue();
+  }
+
+  /** If it stayed, a client might find it alone, and take new tokens for forged ones. */
+  @Test
+  void theRecordThatAReaderHasInHandDoesNotStay() throws Exception {
+    String record = fixture.names().tokenRecord(LockId.tokenSemaphore("s"));
+    admin.create(1, TokenQueueType.CLASSIC);
+    Channel reader = stranger.createChannel();
+    GetResponse old = reader.basicGet(record, false);
+    CompletableFuture<SlotChange> resized = CompletableFuture.supplyAsync(() -> admin.resize(2));
+    assertThatThrownBy(() -> resized.get(200, TimeUnit.MILLISECONDS))
+        .isInstanceOf(TimeoutException.class);
+    reader.basicNack(old.getEnvelope().getDeliveryTag(), false, true);
+    assertThat(resized.get(20, TimeUnit.SECONDS)).isEqualTo(new SlotChange(1, 2));
+    GetResponse there = reader.basicGet(record, false);
+    assertThat(there.getMessageCount()).isZero();
+    assertThat(there.getBody()).isNotEqualTo(old.getBody());
   }
 
   @ParameterizedTest

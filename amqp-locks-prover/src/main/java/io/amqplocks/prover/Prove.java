@@ -22,6 +22,7 @@ final class Prove {
   private String round = "";
   private boolean stopAtFirst;
   private List<String> lines = List.of();
+  private List<String> faults = List.of();
   private final List<List<String>> clients = new ArrayList<>();
 
   private Prove() {}
@@ -51,6 +52,7 @@ final class Prove {
         case "--seed" -> seed = Long.parseLong(value(option, args));
         case "--stop-at-first" -> stopAtFirst = true;
         case "--round" -> round = value(option, args);
+        case "--fault" -> faults = List.of(value(option, args).split(",", -1));
         case "--line" -> lines = List.of(value(option, args).split(",", -1));
         case "--client" -> clients.add(client(value(option, args)));
         default -> throw new IllegalArgumentException("There is no option " + option);
@@ -94,6 +96,9 @@ final class Prove {
       try (OwnedBroker broker = Brokers.start(line)) {
         System.out.printf("RabbitMQ %s, seed %d%n", broker.version(), seed);
         Prover prover = new Prover(broker, programs, results, System.out);
+        if (!faults.isEmpty()) {
+          prover.only(faults);
+        }
         if (round.isEmpty()) {
           prover.prove(seed, time.dividedBy(all.size()), stopAtFirst);
         } else {

@@ -4,6 +4,7 @@ import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.Futures;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.FencingToken;
+import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
@@ -18,16 +19,20 @@ import org.jspecify.annotations.Nullable;
  * and each token has an epoch above all that the record named before. So a token of an epoch that
  * the record has passed is named by this version of the record, or by none that follows. A token of
  * a higher epoch may be newer than the version that was read, if another reader had the newest
- * version in hand at that moment. In that case the record is read again after a pause.
+ * version in hand at that moment. In that case the record is read again and again for a while, since
+ * a message that is taken for a forged one is removed, and a true token would be lost for good. An
+ * older version is visible at such a moment only if a reader had that one in hand while the
+ * newer one was written; {@code TokenLedger} waits for it. So a reader that is stopped for longer than both wait
+ * does harm only if another one is stopped as well.
  *
  * <p>Concurrency: the known record is replaced by newer versions only.
  */
 final class RecordedTokens implements TokenQueueRef.TokenRegister {
 
-  /**
-   * More than one, because another reader may have the record in hand, for less than a round trip.
-   */
-  private static final int LOOKS = 3;
+  /** How long the newest version is looked for: half of the call's bound, within these limits. */
+  private static final long LEAST_SEARCH_NANOS = 250_000_000;
+
+  private static final long LONGEST_SEARCH_NANOS = 1_000_000_000;
 
   private static final long PAUSE_NANOS = 10_000_000;
   private static final long UPGRADE_EVERY_NANOS = 30_000_000_000L;
@@ -83,21 +88,34 @@ final class RecordedTokens implements TokenQueueRef.TokenRegister {
     return records.epochs().isBelowLaterOnes(token);
   }
 
+  /**
+   * {@inheritDoc}
+   *
+   * @throws LockException.Unanswered if the call ends before it is known
+   */
   @Override
   public boolean has(Call call, Session session, TokenContent token) {
+    long search =
+        Math.max(LEAST_SEARCH_NANOS, Math.min(call.bound().toNanos() / 2, LONGEST_SEARCH_NANOS));
+    long begin = call.ticker().nanos();
     for (int looks = 0; !known.get().has(token); looks++) {
-      if (looks == LOOKS || (looks > 0 && token.epoch() <= known.get().epoch())) {
-        return false;
-      }
       if (looks > 0) {
+        if (token.epoch() <= known.get().epoch() || call.ticker().nanos() - begin >= search) {
+          return false;
+        }
+        if (call.remainingNanos() == 0) {
+          throw call.unanswered("find the record that names a token which it received");
+        }
         Futures.pause(PAUSE_NANOS);
       }
       Session way = reader;
       Optional<TokenRecord> read = records.read(call, way.isOpen() ? way : session, lock);
-      if (read.isEmpty() || read.get().generation() != known.get().generation()) {
-        return false;
+      if (read.isPresent()) {
+        if (read.get().generation() > known.get().generation()) {
+          return false;
+        }
+        known.accumulateAndGet(read.get(), (old, now) -> now.version() > old.version() ? now : old);
       }
-      known.accumulateAndGet(read.get(), (old, now) -> now.version() > old.version() ? now : old);
     }
     return true;
   }

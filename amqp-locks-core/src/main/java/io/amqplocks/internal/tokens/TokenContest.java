@@ -70,7 +70,7 @@ final class TokenContest implements Hold.Contest {
 
   private Optional<TokenHold> hold(Call call, Session session, HeldToken taken, boolean pushed) {
     Optional<TokenContent> content = read(call, session, taken);
-    if (tokenQueue.isStray(lock, content)) {
+    if (tokenQueue.isStray(content)) {
       TokenQueues.of(session).drop(taken);
       return Optional.empty();
     }

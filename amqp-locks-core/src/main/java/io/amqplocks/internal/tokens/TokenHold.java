@@ -172,7 +172,7 @@ final class TokenHold implements Hold {
       log.debug("Whether what came is a token of {} cannot be told: {}", lock, e.getMessage());
       return Verdict.EXCHANGE;
     }
-    if (tokenQueue.isStray(lock, content)) {
+    if (tokenQueue.isStray(content)) {
       return Verdict.DROP;
     }
     Received last = received;

@@ -5,11 +5,8 @@ import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.Delivery;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.FencingToken;
-import io.amqplocks.lock.LockId;
 import java.io.IOException;
 import java.util.Optional;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The token queue of a semaphore.
@@ -21,8 +18,6 @@ import org.slf4j.LoggerFactory;
  */
 public record TokenQueueRef(
     String queue, TokenQueueType type, boolean plain, TokenRegister validTokens) {
-
-  private static final Logger log = LoggerFactory.getLogger(TokenQueueRef.class);
 
   /** Tells the tokens of a semaphore from messages that others may have published to its queue. */
   @FunctionalInterface
@@ -68,21 +63,17 @@ public record TokenQueueRef(
     if (mayBeToken(message.content())) {
       message.putBack();
     } else {
-      log.warn(
-          "A message in queue {} is no token and was removed; somebody publishes there", queue);
+      StrayMessageLog.SHARED.removed(queue);
       message.remove();
     }
   }
 
-  /** Whether a message with that content is no token of the lock and must be removed; logs it. */
-  boolean isStray(LockId lock, Optional<TokenContent> content) {
+  /** Whether a message with that content is no token and must be removed; logs it. */
+  boolean isStray(Optional<TokenContent> content) {
     if (content.isPresent() || plain) {
       return false;
     }
-    log.warn(
-        "A message in queue {} is no token of {} and was removed; somebody publishes there",
-        queue,
-        lock);
+    StrayMessageLog.SHARED.removed(queue);
     return true;
   }
 

@@ -1,10 +1,13 @@
 package io.amqplocks.internal.tokens;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import io.amqplocks.admin.TokenQueueType;
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.support.Fences;
 import io.amqplocks.support.Fixture;
@@ -17,6 +20,9 @@ import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -127,6 +133,44 @@ class RecordedTokensTest {
     records = new TokenRecords(fixture.names(), betweenTwoLooks);
     RecordedTokens tokens = reading(OLDER, OLDER);
     assertThat(has(tokens, ADDED)).isTrue();
+  }
+
+  /** A reader that has the newest one in hand may be slow, and the older one may have stayed. */
+  @Test
+  void aTokenOfAHigherEpochIsLookedForForAWhile() throws Exception {
+    RecordedTokens tokens = reading(OLDER, NEWER);
+    try (Connection reader = fixture.stranger()) {
+      Channel channel = reader.createChannel();
+      long tag = channel.basicGet(queue, false).getEnvelope().getDeliveryTag();
+      publish(OLDER);
+      CompletableFuture<Boolean> looks = CompletableFuture.supplyAsync(() -> has(tokens, ADDED));
+      assertThatThrownBy(() -> looks.get(200, TimeUnit.MILLISECONDS))
+          .isInstanceOf(TimeoutException.class);
+      channel.basicNack(tag, false, true);
+      assertThat(looks.get(10, TimeUnit.SECONDS)).isTrue();
+    }
+  }
+
+  /** Whoever asked gives the message back then, and removes nothing. */
+  @Test
+  void aCallThatEndsBeforeItIsKnownSaysSo() throws Exception {
+    RecordedTokens tokens = reading(OLDER, OLDER);
+    Call shortCall = Call.on(ID, Duration.ofMillis(100), client.call().ticker());
+    assertThatThrownBy(() -> tokens.has(shortCall, client.session(), ADDED))
+        .isInstanceOf(LockException.class);
+  }
+
+  /** For instance one that was visible for a moment after the semaphore was repaired. */
+  @Test
+  void anOlderRecordOfAnotherGenerationDecidesNothing() throws Exception {
+    TokenRecord moved = NEWER.reserved(2, EPOCH + 100).moved(TokenQueueType.CLASSIC, 2, 4);
+    RecordedTokens tokens = reading(moved, OLDER);
+    CompletableFuture<Boolean> looks =
+        CompletableFuture.supplyAsync(() -> has(tokens, new TokenContent(3, EPOCH + 101, 4)));
+    assertThatThrownBy(() -> looks.get(200, TimeUnit.MILLISECONDS))
+        .isInstanceOf(TimeoutException.class);
+    publish(moved.resized(3).adding(List.of(3), EPOCH + 101));
+    assertThat(looks.get(10, TimeUnit.SECONDS)).isTrue();
   }
 
   /** What it says is of another queue. */

@@ -33,11 +33,13 @@ final class Excuse {
 
   private static List<Interval> of(FaultKind kind, FaultSpan fault) {
     return switch (kind) {
-      case CUT, RESET, BROKER_KILL -> List.of(after(fault.from(), NEWS));
+      case CUT, RESET, BROKER_KILL, CLOSE, QUEUE_DELETE -> List.of(after(fault.from(), NEWS));
       case HALF_CUT -> List.of(after(fault.from(), CERTAIN.plus(NEWS)));
+      // A holder who got its token by basic.get is not told, and must find out.
+      case QUEUE_CRASH, LINK_DROP -> List.of(after(fault.from(), CERTAIN.plus(NEWS)));
       // Connections that were silent are reset when it is over.
       case DEAF, MUTE, PARTITION -> List.of(after(fault.to(), NEWS));
-      case KILL, STOP, DELAY, BROKER_STOP -> List.of();
+      case KILL, STOP, DELAY, BROKER_STOP, ALARM, POLICY, STRANGER, READER -> List.of();
     };
   }
 

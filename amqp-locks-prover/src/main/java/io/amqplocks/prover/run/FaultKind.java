@@ -25,7 +25,23 @@ enum FaultKind {
   /** The broker is killed and started again. */
   BROKER_KILL("kill -9 of the broker, and a start"),
   /** The broker is stopped for a while. */
-  BROKER_STOP("SIGSTOP of the broker");
+  BROKER_STOP("SIGSTOP of the broker"),
+  /** The broker closes connections of all clients, as an operator has it do. */
+  CLOSE("connections closed by an operator"),
+  /** The broker blocks connections that publish, for a while. */
+  ALARM("memory alarm"),
+  /** A policy applies to the locks' queues for a while. */
+  POLICY("a policy set and removed"),
+  /** The process of a lock's queue is killed, and the broker starts another one. */
+  QUEUE_CRASH("a crashed queue"),
+  /** The queue of a mutex is deleted. */
+  QUEUE_DELETE("a deleted queue of a mutex"),
+  /** A quorum queue takes its holders' node for gone, for a moment. No client is told. */
+  LINK_DROP("a quorum queue that lost its holders' node"),
+  /** A stranger publishes to the locks' queues, for a while. */
+  STRANGER("a stranger's messages"),
+  /** A stranger gets messages from the locks' queues and gives them back, for a while. */
+  READER("a stranger who gets messages");
 
   private final String label;
 

@@ -1,6 +1,7 @@
 package io.amqplocks.prover.run;
 
 import io.amqplocks.prover.check.Violation;
+import io.amqplocks.prover.driver.LockRef;
 import io.amqplocks.prover.history.Claim;
 import io.amqplocks.prover.history.Entry;
 import io.amqplocks.prover.history.FaultSpan;
@@ -9,6 +10,7 @@ import io.amqplocks.prover.history.Interval;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -106,7 +108,7 @@ final class HistoryPage {
         .append("\" height=\"")
         .append(height)
         .append("\">");
-    faults.forEach(each -> fault(each, new ArrayList<>(lanes)));
+    faults.forEach(each -> fault(each, slots.lock(), new ArrayList<>(lanes)));
     int y = 4;
     for (String lane : lanes) {
       html.append("<text x=\"4\" y=\"").append(y + 12).append("\">").append(escaped(lane));
@@ -136,10 +138,10 @@ final class HistoryPage {
     return "slot %02d, %s".formatted(claim.slot(), claim.client());
   }
 
-  private void fault(Entry entry, List<String> lanes) {
+  private void fault(Entry entry, LockRef lock, List<String> lanes) {
     FaultSpan fault = entry.fault();
     String client = entry.client();
-    if (fault == null) {
+    if (fault == null || !lock.equals(Objects.requireNonNullElse(fault.lock(), lock))) {
       return;
     }
     for (int i = 0; i < lanes.size(); i++) {

@@ -4,9 +4,11 @@ import io.amqplocks.prover.driver.Load;
 import io.amqplocks.prover.driver.LockRef;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Random;
+import java.util.Set;
 
 /**
  * What happens in one round, chosen at random from a seed. The same seed gives the same plan. What
@@ -31,6 +33,9 @@ record Plan(
 
   /** After this time without a sign of life, the broker frees what a client holds. */
   static final Duration HEARTBEAT = Duration.ofSeconds(1);
+
+  private static final Set<FaultKind> TAKES_LONG =
+      EnumSet.of(FaultKind.BROKER_KILL, FaultKind.BROKER_STOP);
 
   /**
    * A lock.
@@ -94,7 +99,7 @@ record Plan(
     List<Harm> harms = new ArrayList<>();
     for (FaultKind what : fault) {
       harms.add(harm(random, what, clients, length));
-      if (what != FaultKind.BROKER_KILL && what != FaultKind.BROKER_STOP && random.nextBoolean()) {
+      if (!TAKES_LONG.contains(what) && random.nextBoolean()) {
         harms.add(harm(random, what, clients, length));
       }
     }

@@ -27,6 +27,7 @@ public final class Prover {
   private final int[] acquired;
   private final Path results;
   private final PrintStream out;
+  private List<FaultKind> kinds = List.of(FaultKind.values());
   private Verdict all = Verdict.none();
   private int histories;
 
@@ -59,7 +60,21 @@ public final class Prover {
   }
 
   /**
-   * Every fault once, and as often none, then at random.
+   * Searches with these faults only, and never without any.
+   *
+   * @param names names of faults
+   * @throws IllegalArgumentException if there is no such fault
+   */
+  public void only(List<String> names) {
+    kinds = kinds(names);
+  }
+
+  private static List<FaultKind> kinds(List<String> names) {
+    return names.stream().map(FaultKind::valueOf).toList();
+  }
+
+  /**
+   * No fault, every fault once, then at random.
    *
    * @param seed all rounds follow from it
    * @param time no round begins after that time
@@ -70,10 +85,10 @@ public final class Prover {
     long end = System.nanoTime() + time.toNanos();
     Random random = new Random(seed);
     List<List<FaultKind>> first = new ArrayList<>();
-    first.add(List.of());
-    for (FaultKind each : FaultKind.values()) {
-      first.add(List.of(each));
+    if (isSearchedWithout()) {
+      first.add(List.of());
     }
+    kinds.forEach(each -> first.add(List.of(each)));
     for (int i = 0; System.nanoTime() < end && !(stopAtFirst && foundAny()); i++) {
       long roundSeed = random.nextLong() >>> 1;
       List<FaultKind> faults = i < first.size() ? first.get(i) : chosen(new Random(roundSeed));
@@ -85,13 +100,16 @@ public final class Prover {
     return !all.violations().isEmpty();
   }
 
+  private boolean isSearchedWithout() {
+    return kinds.size() == FaultKind.values().length;
+  }
+
   /** The faults of a round are part of its seed, except for the first rounds of a run. */
-  private static List<FaultKind> chosen(Random random) {
+  private List<FaultKind> chosen(Random random) {
     List<FaultKind> result = new ArrayList<>();
-    int count = random.nextInt(4);
+    int count = isSearchedWithout() ? random.nextInt(4) : 1 + random.nextInt(3);
     for (int i = 0; i < count; i++) {
-      FaultKind[] all = FaultKind.values();
-      result.add(all[random.nextInt(all.length)]);
+      result.add(kinds.get(random.nextInt(kinds.size())));
     }
     return result.stream().distinct().toList();
   }
@@ -105,9 +123,7 @@ public final class Prover {
   public void again(String command) throws IOException, InterruptedException {
     String[] parts = command.split(":", 2);
     List<FaultKind> faults =
-        parts.length == 1
-            ? List.of()
-            : Arrays.stream(parts[1].split(",", -1)).map(FaultKind::valueOf).toList();
+        parts.length == 1 ? List.of() : kinds(List.of(parts[1].split(",", -1)));
     round(Long.parseLong(parts[0]), faults);
   }
 

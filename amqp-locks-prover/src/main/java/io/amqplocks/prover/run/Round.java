@@ -209,6 +209,8 @@ final class Round {
               () -> proxy.delay(Direction.BOTH, Duration.ZERO));
       case BROKER_KILL -> toBroker(harm, broker.faults()::kill, broker.faults()::start);
       case BROKER_STOP -> toBroker(harm, broker.faults()::freeze, broker.faults()::thaw);
+      case CLOSE, ALARM, POLICY, QUEUE_CRASH, QUEUE_DELETE, LINK_DROP, STRANGER, READER ->
+          new QueueHarm(plan, broker, prefix, history).carryOut(harm);
     }
   }
 
@@ -227,7 +229,7 @@ final class Round {
     history.suffered(during(harm, begin, end));
   }
 
-  private static FaultSpan during(Harm harm, Runnable begin, Runnable end) {
+  static FaultSpan during(Harm harm, Runnable begin, Runnable end) {
     long from = System.nanoTime();
     long to = from;
     begin.run();
@@ -241,7 +243,7 @@ final class Round {
     return new FaultSpan(harm.what().label(), from, to);
   }
 
-  private static void pause(Duration time) {
+  static void pause(Duration time) {
     try {
       TimeUnit.NANOSECONDS.sleep(time.toNanos());
     } catch (InterruptedException e) {

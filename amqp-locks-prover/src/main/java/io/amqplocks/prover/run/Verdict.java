@@ -87,9 +87,10 @@ record Verdict(int operations, int acquired, int faults, int unknown, List<Viola
   }
 
   /** The times at which each client may be wrong, because it has not been told yet. */
-  private record Blind(@Nullable String client, Interval time) {
+  private record Blind(@Nullable String client, @Nullable LockRef lock, Interval time) {
     boolean concerns(Claim claim) {
-      return client == null || claim.client().equals(client);
+      return (client == null || claim.client().equals(client))
+          && (lock == null || claim.lock().equals(lock));
     }
 
     boolean saw(long moment) {
@@ -107,7 +108,7 @@ record Verdict(int operations, int acquired, int faults, int unknown, List<Viola
     for (Entry entry : history.entries()) {
       FaultSpan fault = entry.fault();
       if (fault != null) {
-        Excuse.of(fault).forEach(time -> result.add(new Blind(entry.client(), time)));
+        Excuse.of(fault).forEach(time -> result.add(new Blind(entry.client(), fault.lock(), time)));
       }
     }
     return result;

@@ -46,4 +46,12 @@ class ProverTest {
     assertThat(prover.operations()).isGreaterThan(100);
     assertThat(prover.summary()).doesNotContain(" 0 faults");
   }
+
+  @Test
+  void withAnOperatorAndStrangers() throws IOException, InterruptedException {
+    prover.round(13, List.of(FaultKind.STRANGER, FaultKind.READER, FaultKind.QUEUE_CRASH));
+    assertThat(prover.violations()).as(out.toString(StandardCharsets.UTF_8)).isEmpty();
+    assertThat(prover.operations()).isGreaterThan(100);
+    assertThat(prover.summary()).containsPattern(" [3-6] faults");
+  }
 }

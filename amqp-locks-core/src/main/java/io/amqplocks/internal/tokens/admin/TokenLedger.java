@@ -38,10 +38,13 @@ final class TokenLedger implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(TokenLedger.class);
 
-  /** How long the broker may take to put back what a dead administrator had received. */
-  private static final long RETURN_TIMEOUT_NANOS = 500_000_000;
-
   private static final long PAUSE_NANOS = 10_000_000;
+
+  /**
+   * How often it looks for what somebody else has in hand: the broker takes its time to put back
+   * what a dead administrator had, and a reader a round trip.
+   */
+  private static final int LOOKS = 50;
 
   /** There are two messages between two steps, but anybody may have published any number. */
   private static final int MOST = 10_000;
@@ -132,8 +135,7 @@ final class TokenLedger implements AutoCloseable {
   }
 
   private Optional<TokenRecord> readLedger() {
-    long tries = RETURN_TIMEOUT_NANOS / PAUSE_NANOS;
-    for (int i = 0; i < tries; i++) {
+    for (int i = 0; i < LOOKS; i++) {
       taken.addAll(unacked.take(MOST));
       if (records.newest(texts(taken)).isPresent()) {
         break;
@@ -190,9 +192,19 @@ final class TokenLedger implements AutoCloseable {
       writeCopy(record);
       return;
     }
+    for (int left = LOOKS; !isCorrected(record, left == 0); left--) {
+      Futures.pause(PAUSE_NANOS);
+    }
+  }
+
+  /** Returns false if a reader may have the copy in hand, and it is not to be written anew. */
+  private boolean isCorrected(TokenRecord record, boolean writes) {
     String text = record.toString();
     try (UnackedTokens copies = unacked(copy)) {
       List<Message> there = copies.take(MOST);
+      if (there.isEmpty() && !writes) {
+        return false;
+      }
       List<Message> others =
           there.stream().filter(message -> !message.text().equals(text)).toList();
       long strange =
@@ -209,6 +221,7 @@ final class TokenLedger implements AutoCloseable {
         connection.publish(calls.get(), copy, List.of(text));
       }
       copies.remove(others);
+      return true;
     }
   }
 
@@ -279,17 +292,31 @@ final class TokenLedger implements AutoCloseable {
     taken.addAll(unacked.take(MOST));
   }
 
+  /**
+   * Writes the copy. A reader that has the older version in hand puts it back soon, and it must not
+   * stay: a client that finds it alone would take a new token for a forged one.
+   */
   private void writeCopy(TokenRecord next) {
+    boolean wasThere = copyIsThere;
     if (!copyIsThere) {
       connection.declareRecord(calls.get(), copy);
       copyIsThere = true;
     }
     connection.publish(calls.get(), copy, List.of(next.toString()));
+    for (int left = wasThere ? LOOKS : 0; !hasReplaced(next) && left > 0; left--) {
+      Futures.pause(PAUSE_NANOS);
+    }
+  }
+
+  /** Removes older versions of the copy. Returns whether there was one. */
+  private boolean hasReplaced(TokenRecord next) {
     try (UnackedTokens copies = unacked(copy)) {
-      copies.remove(
+      List<Message> older =
           copies.take(MOST).stream()
               .filter(message -> !message.text().equals(next.toString()))
-              .toList());
+              .toList();
+      copies.remove(older);
+      return !older.isEmpty();
     }
   }
 

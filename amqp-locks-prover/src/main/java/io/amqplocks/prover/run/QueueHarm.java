@@ -1,0 +1,209 @@
+package io.amqplocks.prover.run;
+
+import com.rabbitmq.client.AMQP;
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.GetResponse;
+import com.rabbitmq.client.ShutdownSignalException;
+import io.amqplocks.prover.driver.LockRef;
+import io.amqplocks.prover.driver.LockRef.Kind;
+import io.amqplocks.prover.history.FaultSpan;
+import io.amqplocks.prover.history.History;
+import io.amqplocks.prover.run.Plan.Harm;
+import io.amqplocks.prover.run.Plan.Slots;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerFaults;
+import io.amqplocks.test.BrokerQueue;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What an operator, a defect of the server, or a stranger does to the queues of locks while the
+ * broker runs. Queues are known by their names, as {@code docs/PROTOCOL.md} has them. Counters,
+ * records and ledgers are left alone: without them the locks stay closed until somebody repairs them.
+ */
+final class QueueHarm {
+
+  /** Those whose queues are messages' places, and not an owner's. */
+  private static final Set<Kind> WITH_MESSAGES =
+      EnumSet.of(
+          Kind.MUTEX,
+          Kind.PERSISTENT_MUTEX,
+          Kind.FENCED_MUTEX,
+          Kind.CLASSIC_TOKENS,
+          Kind.QUORUM_TOKENS);
+
+  /** Those that declare their queue again when it is gone. */
+  private static final Set<Kind> DECLARED_BY_HOLDERS =
+      EnumSet.of(Kind.MUTEX, Kind.EXCLUSIVE_QUEUE_MUTEX);
+
+  private static final Set<Kind> ON_QUORUM_QUEUES =
+      EnumSet.of(Kind.FENCED_MUTEX, Kind.QUORUM_TOKENS);
+
+  private final Plan plan;
+  private final Broker broker;
+  private final String prefix;
+  private final History history;
+
+  QueueHarm(Plan plan, Broker broker, String prefix, History history) {
+    this.plan = plan;
+    this.broker = broker;
+    this.prefix = prefix;
+    this.history = history;
+  }
+
+  /** Does it, and writes it down. If there is nothing to do it to, nothing is done. */
+  void carryOut(Harm harm) {
+    Random random = new Random(plan.seed() ^ harm.begin().toNanos());
+    BrokerFaults faults = broker.faults();
+    switch (harm.what()) {
+      case CLOSE -> closeConnections(harm, random);
+      case ALARM -> lasting(harm, () -> faults.memoryAlarm(true), () -> faults.memoryAlarm(false));
+      case POLICY ->
+          lasting(
+              harm,
+              () -> faults.setPolicy(prefix, "^" + prefix, "queues", policy(random)),
+              () -> faults.clearPolicy(prefix));
+      case QUEUE_CRASH -> toOneOf(harm, WITH_MESSAGES, random, faults::crashQueue);
+      case QUEUE_DELETE -> toOneOf(harm, DECLARED_BY_HOLDERS, random, faults::deleteQueue);
+      case LINK_DROP -> toOneOf(harm, ON_QUORUM_QUEUES, random, faults::dropLinkTo);
+      case STRANGER -> beAStranger(harm, random, EnumSet.allOf(Kind.class), this::publish);
+      case READER -> beAStranger(harm, random, WITH_MESSAGES, this::getAndGiveBack);
+      default -> throw new IllegalArgumentException("Not done to queues: " + harm);
+    }
+  }
+
+  /** One that changes nothing for a lock. Mirroring starts another process for each queue. */
+  private String policy(Random random) {
+    boolean canMirror = !broker.version().isAtLeast(4, 0);
+    return canMirror && random.nextBoolean() ? "{\"ha-mode\":\"all\"}" : "{\"max-length\":100000}";
+  }
+
+  /** All clients have the same names for their connections. */
+  private void closeConnections(Harm harm, Random random) {
+    List<String> names =
+        broker.faults().connections().stream()
+            .filter(name -> name.startsWith("prover") && !name.startsWith("prover-observer"))
+            .distinct()
+            .toList();
+    if (!names.isEmpty()) {
+      String name = names.get(random.nextInt(names.size()));
+      once(harm, null, () -> broker.faults().closeConnections(name, "prover"));
+    }
+  }
+
+  private interface Deed {
+    void to(String queue);
+  }
+
+  private void toOneOf(Harm harm, Set<Kind> kinds, Random random, Deed deed) {
+    List<Place> places = places(kinds);
+    if (!places.isEmpty()) {
+      Place place = places.get(random.nextInt(places.size()));
+      once(harm, place.lock(), () -> deed.to(place.queue()));
+    }
+  }
+
+  /** A queue, and whose it is. */
+  private record Place(LockRef lock, String queue) {}
+
+  private List<Place> places(Set<Kind> kinds) {
+    List<Place> result = new ArrayList<>();
+    for (BrokerQueue queue : broker.faults().queues()) {
+      for (Slots each : plan.locks()) {
+        if (kinds.contains(each.lock().kind()) && isHeldBy(queue.name(), each.lock())) {
+          result.add(new Place(each.lock(), queue.name()));
+        }
+      }
+    }
+    return result;
+  }
+
+  /** Whether who has the queue, its consumer or its messages has the lock. */
+  private boolean isHeldBy(String queue, LockRef lock) {
+    return switch (lock.kind()) {
+      case MUTEX, EXCLUSIVE_QUEUE_MUTEX -> queue.equals(prefix + "mutex." + lock.name());
+      case PERSISTENT_MUTEX -> queue.equals(prefix + "persistent-mutex." + lock.name());
+      case FENCED_MUTEX -> queue.startsWith(prefix + "fenced-mutex." + lock.name() + ".tokens.");
+      case SLOT_SEMAPHORE -> queue.startsWith(prefix + "semaphore." + lock.name() + ".holder.");
+      case CLASSIC_TOKENS, QUORUM_TOKENS ->
+          queue.startsWith(prefix + "token-semaphore." + lock.name() + ".tokens.");
+    };
+  }
+
+  private interface StrangersDeed {
+    void to(Channel channel, String queue, Random random) throws IOException;
+  }
+
+  private void beAStranger(Harm harm, Random random, Set<Kind> kinds, StrangersDeed deed) {
+    long from = System.nanoTime();
+    long end = from + harm.length().toNanos();
+    while (System.nanoTime() < end) {
+      try (Connection connection = broker.connectionFactory().newConnection("stranger")) {
+        for (List<Place> places = places(kinds);
+            System.nanoTime() < end && connection.isOpen();
+            places = places(kinds)) {
+          doTo(connection, places, random, deed);
+        }
+      } catch (IOException | TimeoutException | ShutdownSignalException closed) {
+        // RabbitMQ 3.10 answers some of this by closing the connection.
+        Round.pause(Duration.ofMillis(10));
+      }
+    }
+    history.suffered(new FaultSpan(harm.what().label(), from, System.nanoTime()));
+  }
+
+  /** To twenty of them, by one channel; to fewer if one is somebody's own, or gone. */
+  private static void doTo(
+      Connection connection, List<Place> places, Random random, StrangersDeed deed)
+      throws IOException, TimeoutException {
+    Round.pause(Duration.ofMillis(10));
+    try (Channel channel = connection.createChannel()) {
+      for (int i = 0; i < 20 && !places.isEmpty() && channel.isOpen(); i++) {
+        deed.to(channel, places.get(random.nextInt(places.size())).queue(), random);
+        Round.pause(Duration.ofMillis(random.nextInt(30)));
+      }
+    }
+  }
+
+  private void publish(Channel channel, String queue, Random random) throws IOException {
+    byte[] body = new byte[random.nextInt(10) == 0 ? 200_000 : random.nextInt(100)];
+    random.nextBytes(body);
+    AMQP.BasicProperties.Builder properties = new AMQP.BasicProperties.Builder();
+    if (random.nextBoolean()) {
+      properties.headers(Map.of("slot", random.nextInt(4), "from", "a stranger")).deliveryMode(2);
+    }
+    channel.basicPublish("", queue, properties.build(), body);
+  }
+
+  /** As the management plugin does for who wants to see what is in a queue. */
+  private void getAndGiveBack(Channel channel, String queue, Random random) throws IOException {
+    GetResponse message = channel.basicGet(queue, false);
+    if (message != null) {
+      Round.pause(Duration.ofMillis(random.nextInt(100)));
+      channel.basicNack(message.getEnvelope().getDeliveryTag(), false, true);
+    }
+  }
+
+  private void once(Harm harm, @Nullable LockRef lock, Runnable deed) {
+    long from = System.nanoTime();
+    try {
+      deed.run();
+    } catch (IllegalStateException gone) {
+      return; // between the look at the queues and now
+    }
+    history.suffered(new FaultSpan(harm.what().label(), from, System.nanoTime(), lock));
+  }
+
+  private void lasting(Harm harm, Runnable begin, Runnable end) {
+    history.suffered(Round.during(harm, begin, end));
+  }
+}

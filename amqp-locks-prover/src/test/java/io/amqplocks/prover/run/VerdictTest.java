@@ -1,0 +1,83 @@
+package io.amqplocks.prover.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.amqplocks.prover.check.Violation;
+import io.amqplocks.prover.check.Violation.Promise;
+import io.amqplocks.prover.driver.Command;
+import io.amqplocks.prover.driver.Event;
+import io.amqplocks.prover.driver.Event.What;
+import io.amqplocks.prover.driver.Load;
+import io.amqplocks.prover.driver.LockRef;
+import io.amqplocks.prover.history.FaultSpan;
+import io.amqplocks.prover.history.History;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Two clients that are certain to hold one mutex from 1,000 to 1,080 ms, after a fault at 900 ms. */
+class VerdictTest {
+
+  private static final LockRef MUTEX = new LockRef(LockRef.Kind.MUTEX, "mutex");
+  private static final LockRef OTHER =
+      new LockRef(LockRef.Kind.EXCLUSIVE_QUEUE_MUTEX, "exclusive_queue_mutex");
+
+  private final History history = new History();
+
+  VerdictTest() {
+    for (String client : List.of("client-1", "client-2")) {
+      history.told(client, Command.work(1, MUTEX, new Load(1, false, 0, 0, 0), 0));
+      did(client, What.ASKS, 990);
+      did(client, What.ACQUIRED, 1_000);
+      did(client, What.RELEASES, 1_080);
+      did(client, What.RELEASED, 1_081);
+    }
+  }
+
+  private void did(String client, What what, long millis) {
+    long at = TimeUnit.MILLISECONDS.toNanos(millis);
+    history.did(client, new Event(1, 1, what, 0, at, 1, 0, null));
+  }
+
+  private static FaultSpan fault(FaultKind kind, @Nullable LockRef lock) {
+    long at = TimeUnit.MILLISECONDS.toNanos(900);
+    return new FaultSpan(kind.label(), at, at, lock);
+  }
+
+  private List<Promise> broken() {
+    List<Plan.Slots> locks = List.of(new Plan.Slots(MUTEX, 1));
+    Plan plan = new Plan(1, 2, locks, List.of(), List.of(), List.of(), Duration.ofSeconds(1));
+    return Verdict.of(plan, history, List.of()).violations().stream()
+        .map(Violation::promise)
+        .distinct()
+        .toList();
+  }
+
+  @Test
+  void withoutAFaultItIsAViolation() {
+    assertThat(broken()).contains(Promise.CAPACITY);
+  }
+
+  @Test
+  void whatWasDoneToItsQueueExcusesThatLock() {
+    history.suffered(fault(FaultKind.QUEUE_DELETE, MUTEX));
+    assertThat(broken()).doesNotContain(Promise.CAPACITY);
+  }
+
+  @Test
+  void whatWasDoneToTheQueueOfAnotherLockExcusesNothing() {
+    history.suffered(fault(FaultKind.QUEUE_DELETE, OTHER));
+    assertThat(broken()).contains(Promise.CAPACITY);
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"STRANGER", "READER", "ALARM", "POLICY", "KILL", "STOP", "BROKER_STOP"})
+  void theseExcuseNothing(FaultKind kind) {
+    history.suffered(fault(kind, null));
+    assertThat(broken()).contains(Promise.CAPACITY);
+  }
+}
