@@ -118,7 +118,12 @@ public final class Driver {
             .queuePrefix(required(command.prefix(), "prefix"))
             .connectionName("prover")
             .build();
-    opened.connect();
+    try {
+      opened.connect();
+    } catch (LockException e) {
+      opened.close();
+      throw e;
+    }
     synchronized (this) {
       locks = opened;
     }

@@ -16,6 +16,9 @@ final class Excuse {
   /** How long the news of a closed connection may take on a machine that is busy. */
   private static final Duration NEWS = Duration.ofMillis(500);
 
+  /** How long it may take until connections are cut. */
+  private static final Duration CUTTING = Duration.ofMillis(100);
+
   /** How long after the last answer of the broker a client is certain, if nothing tells it. */
   private static final Duration CERTAIN = Plan.HEARTBEAT.multipliedBy(7).dividedBy(4);
 
@@ -34,7 +37,8 @@ final class Excuse {
   private static List<Interval> of(FaultKind kind, FaultSpan fault) {
     return switch (kind) {
       case CUT, RESET, BROKER_KILL, CLOSE, QUEUE_DELETE -> List.of(after(fault.from(), NEWS));
-      case HALF_CUT -> List.of(after(fault.from(), CERTAIN.plus(NEWS)));
+      // No news comes. The client's own clock ends its certainty.
+      case HALF_CUT -> List.of(after(fault.from(), CERTAIN.plus(CUTTING)));
       // A holder who got its token by basic.get is not told, and must find out.
       case QUEUE_CRASH, LINK_DROP -> List.of(after(fault.from(), CERTAIN.plus(NEWS)));
       // Connections that were silent are reset when it is over.

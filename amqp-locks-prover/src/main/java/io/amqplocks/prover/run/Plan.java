@@ -131,6 +131,10 @@ record Plan(
         kind.isSemaphore() && slots > 1 && random.nextInt(4) == 0 ? 1 + random.nextInt(slots) : 1;
     long wait = random.nextInt(4) == 0 ? 0 : 5_000;
     long hold = random.nextBoolean() ? random.nextInt(2_000) : random.nextInt(60_000);
+    if (random.nextInt(8) == 0) {
+      // Whoever does not hold for long cannot be wrong for long.
+      hold = 1_000_000L + random.nextInt(2_500_000);
+    }
     long pause = random.nextInt(3) == 0 ? random.nextInt(20_000) : random.nextInt(500);
     boolean canBeFenced = kind != LockRef.Kind.CLASSIC_TOKENS;
     return new Load(

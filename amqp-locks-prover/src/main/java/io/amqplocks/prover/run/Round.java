@@ -95,7 +95,7 @@ final class Round {
         TcpProxy proxy = client.proxy();
         String uri = "amqp://guest:guest@%s:%d/%%2f".formatted(proxy.host(), proxy.port());
         int seconds = Math.toIntExact(Plan.HEARTBEAT.toSeconds());
-        client.carryOut(Command.open(client.newId(), uri, prefix, seconds), LONG);
+        open(client, uri, seconds);
       }
       List<Promised> work = begin(clients);
       ResizeStorm storm = ResizeStorm.begin(plan, clients, patience);
@@ -110,6 +110,20 @@ final class Round {
       requireAllFree(observer);
     } finally {
       clients.forEach(ClientProcess::close);
+    }
+  }
+
+  /** Not within a call timeout, on a machine that is busy. */
+  private void open(ClientProcess client, String uri, int heartbeat) throws InterruptedException {
+    for (int left = 5; ; left--) {
+      try {
+        client.carryOut(Command.open(client.newId(), uri, prefix, heartbeat), LONG);
+        return;
+      } catch (IllegalStateException notYet) {
+        if (left == 0 || !client.isAlive()) {
+          throw notYet;
+        }
+      }
     }
   }
 

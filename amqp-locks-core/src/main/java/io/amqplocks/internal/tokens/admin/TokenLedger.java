@@ -2,6 +2,7 @@ package io.amqplocks.internal.tokens.admin;
 
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.Futures;
+import io.amqplocks.internal.broker.Ticker;
 import io.amqplocks.internal.fencing.QueueRetentionCheck;
 import io.amqplocks.internal.tokens.TokenRecord;
 import io.amqplocks.internal.tokens.TokenRecords;
@@ -12,6 +13,7 @@ import io.amqplocks.lock.LockId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,13 +40,13 @@ final class TokenLedger implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(TokenLedger.class);
 
-  private static final long PAUSE_NANOS = 10_000_000;
-
   /**
-   * How often it looks for what somebody else has in hand: the broker takes its time to put back
-   * what a dead administrator had, and a reader a round trip.
+   * How long it looks for what somebody else has in hand. The broker takes its time to put back what
+   * a dead administrator had, and a reader takes a round trip.
    */
-  private static final int LOOKS = 50;
+  private static final long RETURN_TIMEOUT_NANOS = 500_000_000;
+
+  private static final long PAUSE_NANOS = 10_000_000;
 
   /** There are two messages between two steps, but anybody may have published any number. */
   private static final int MOST = 10_000;
@@ -134,14 +136,26 @@ final class TokenLedger implements AutoCloseable {
     return messages.stream().map(Message::text).toList();
   }
 
-  private Optional<TokenRecord> readLedger() {
-    for (int i = 0; i < LOOKS; i++) {
-      taken.addAll(unacked.take(MOST));
-      if (records.newest(texts(taken)).isPresent()) {
-        break;
+  /** Looks again and again. Returns whether what it looks for came in time. */
+  private boolean comes(BooleanSupplier look) {
+    Ticker ticker = calls.get().ticker();
+    long begin = ticker.nanos();
+    while (!look.getAsBoolean()) {
+      if (ticker.nanos() - begin >= RETURN_TIMEOUT_NANOS) {
+        return false;
       }
       Futures.pause(PAUSE_NANOS);
     }
+    return true;
+  }
+
+  private Optional<TokenRecord> readLedger() {
+    boolean unused =
+        comes(
+            () -> {
+              taken.addAll(unacked.take(MOST));
+              return records.newest(texts(taken)).isPresent();
+            });
     Optional<TokenRecord> newest = records.newest(texts(taken));
     newest.ifPresent(this::clearLedger);
     return newest;
@@ -192,8 +206,8 @@ final class TokenLedger implements AutoCloseable {
       writeCopy(record);
       return;
     }
-    for (int left = LOOKS; !isCorrected(record, left == 0); left--) {
-      Futures.pause(PAUSE_NANOS);
+    if (!comes(() -> isCorrected(record, false))) {
+      boolean unused = isCorrected(record, true);
     }
   }
 
@@ -303,9 +317,7 @@ final class TokenLedger implements AutoCloseable {
       copyIsThere = true;
     }
     connection.publish(calls.get(), copy, List.of(next.toString()));
-    for (int left = wasThere ? LOOKS : 0; !hasReplaced(next) && left > 0; left--) {
-      Futures.pause(PAUSE_NANOS);
-    }
+    boolean unused = hasReplaced(next) || (wasThere && comes(() -> hasReplaced(next)));
   }
 
   /** Removes older versions of the copy. Returns whether there was one. */
