@@ -42,8 +42,11 @@ final class IdleChannels<C> {
   C borrow(Call call, AuxiliaryConnection prober) {
     idle.removeIf(each -> !channel.apply(each).isOpen());
     for (C each : List.copyOf(idle)) {
-      // Several threads may find the same channel. The one that removes it has it.
-      if (prober.carries(channel.apply(each)) && idle.remove(each)) {
+      // Several threads may find the same channel. The one that removes it has it. One that the
+      // broker closed may have been given back just now.
+      if (prober.carries(channel.apply(each))
+          && idle.remove(each)
+          && channel.apply(each).isOpen()) {
         return each;
       }
     }
