@@ -3,6 +3,7 @@ package io.amqplocks.internal.waiting;
 import io.amqplocks.internal.broker.Ticker;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockKind.Family;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -74,12 +75,16 @@ final class AcquireDeadline {
     return outage != null
         ? metByAnother(outage)
         : new LockException.AcquireTimeout(
-            "%s of %s came free within %s (the time that this call would wait)"
-                .formatted(
-                    variant.permits() == 1
-                        ? "No slot"
-                        : "Fewer than %d slots".formatted(variant.permits()),
-                    lock,
-                    wait));
+            "%s within %d ms, the time that this call would wait"
+                .formatted(whatDidNotHappen(), wait.toMillis()));
+  }
+
+  private String whatDidNotHappen() {
+    if (lock.kind().family() == Family.MUTEX) {
+      return "The %s did not come free".formatted(lock);
+    }
+    return variant.permits() == 1
+        ? "No slot of %s came free".formatted(lock)
+        : "Fewer than %d slots of %s came free".formatted(variant.permits(), lock);
   }
 }

@@ -119,6 +119,7 @@ class ReadmeTest {
     assertThat(spring.names())
         .containsExactlyInAnyOrder(
             "fallback",
+            "lease-lost",
             "self-invocation",
             "migration",
             "load-time-weaving",
@@ -336,6 +337,7 @@ class ReadmeTest {
         %s
         %s
         %s
+        %s
 
           static {
         %s
@@ -349,6 +351,7 @@ class ReadmeTest {
         """
             .formatted(
                 page.text("fallback"),
+                page.text("lease-lost"),
                 page.text("self-invocation"),
                 page.text("migration"),
                 page.text("scheduled"),

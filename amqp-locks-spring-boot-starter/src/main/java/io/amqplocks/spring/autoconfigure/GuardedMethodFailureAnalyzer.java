@@ -11,8 +11,8 @@ final class GuardedMethodFailureAnalyzer extends AbstractFailureAnalyzer<Guarded
   protected FailureAnalysis analyze(Throwable rootFailure, GuardedMethodException cause) {
     return new FailureAnalysis(
         cause.getMessage(),
-        "Correct the annotation or the method, as described; the Javadoc of @SemaphoreGuarded says what"
-            + " may be guarded. Where it cannot be, use LockTemplate.",
+        "Correct the annotation or the method, as described; the Javadoc of @SemaphoreGuarded and"
+            + " @MutexGuarded says what may be guarded. Where it cannot be, use LockTemplate.",
         cause);
   }
 }

@@ -3,6 +3,7 @@ package io.amqplocks.spring.internal.endpoint;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockKind.Family;
 import io.amqplocks.lock.LocksStatus;
 import io.amqplocks.spring.internal.catalog.LockCatalog;
 import io.amqplocks.spring.internal.endpoint.LocksDescriptor.Loss;
@@ -189,7 +190,10 @@ public final class AmqpLocksEndpoint {
     LockDescriptor lock = view(id, caller);
     if (lock.broker().isAbsent() && !views.known().contains(id)) {
       throw new LockException.NotFound(
-          "There is no %s: neither this application nor the broker knows it".formatted(id));
+          id.kind().family() == Family.MUTEX
+              ? "Nobody holds the %s or waits for it, and this application names none like that. One with keys is asked for as NAME:KEY"
+                  .formatted(id)
+              : "There is no %s: neither this application nor the broker knows it".formatted(id));
     }
     return lock;
   }

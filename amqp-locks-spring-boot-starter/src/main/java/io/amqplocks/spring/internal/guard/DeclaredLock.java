@@ -88,12 +88,43 @@ record DeclaredLock(
         semaphore.fair());
   }
 
+  /** How long it waits; null if it does not say. */
+  @Nullable Duration longestWait() {
+    if (maxWait.isBlank()) {
+      return null;
+    }
+    Duration time = duration("maxWait", maxWait);
+    if (time.isNegative()) {
+      throw new IllegalArgumentException("maxWait must not be negative: " + maxWait);
+    }
+    return time;
+  }
+
+  /** Spring would take a number without a unit for milliseconds, and its reader for seconds. */
+  private static Duration duration(String attribute, String text) {
+    Duration time;
+    try {
+      time = DurationStyle.detectAndParse(text);
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(
+          "%s = '%s' is no duration: write for instance 500ms, 30s or 5m"
+              .formatted(attribute, text),
+          e);
+    }
+    if (!time.isZero() && text.strip().matches("[+-]?[0-9]+")) {
+      throw new IllegalArgumentException(
+          "%s = '%s' has no unit: write %ss or %sms"
+              .formatted(attribute, text, text.strip(), text.strip()));
+    }
+    return time;
+  }
+
   /** How long it is held at least; zero if it does not say. */
   Duration shortestHold() {
     if (holdAtLeast.isBlank()) {
       return Duration.ZERO;
     }
-    Duration time = DurationStyle.detectAndParse(holdAtLeast);
+    Duration time = duration("holdAtLeast", holdAtLeast);
     if (time.isNegative()) {
       throw new IllegalArgumentException("holdAtLeast must not be negative: " + holdAtLeast);
     }
@@ -105,7 +136,7 @@ record DeclaredLock(
     if (holdAtMost.isBlank()) {
       return null;
     }
-    Duration time = DurationStyle.detectAndParse(holdAtMost);
+    Duration time = duration("holdAtMost", holdAtMost);
     if (time.isNegative() || time.isZero()) {
       throw new IllegalArgumentException(
           "holdAtMost of %s must be above zero, and not %s: leave it out for no limit"

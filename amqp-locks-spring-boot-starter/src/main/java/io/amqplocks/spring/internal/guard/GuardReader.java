@@ -22,7 +22,6 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.convert.DurationStyle;
 import org.springframework.context.annotation.AdviceMode;
 import org.springframework.core.ResolvableType;
 import org.springframework.expression.BeanResolver;
@@ -94,7 +93,7 @@ final class GuardReader {
           IntStream.range(0, declared.size())
               .mapToObj(
                   i ->
-                      guard(
+                      named(
                           declared.get(i),
                           new Place(method, targetClass, where, mode),
                           i == injected,
@@ -105,6 +104,19 @@ final class GuardReader {
     } catch (LockException.Invalid | IllegalArgumentException e) {
       throw new GuardedMethodException(
           where + " has a wrong lock annotation: " + e.getMessage(), e);
+    }
+  }
+
+  /** The guard of one annotation. What is wrong with it is said with the lock's name. */
+  private Guard named(DeclaredLock declared, Place place, boolean needsLease, boolean needsToken) {
+    try {
+      return guard(declared, place, needsLease, needsToken);
+    } catch (LockException.Invalid | IllegalArgumentException e) {
+      String message = String.valueOf(e.getMessage());
+      String lock = declared.lock().toString();
+      throw message.contains(lock)
+          ? e
+          : new IllegalArgumentException("%s (%s)".formatted(message, lock), e);
     }
   }
 
@@ -292,18 +304,14 @@ final class GuardReader {
 
   /** How long to wait, if that is not for properties to say. */
   private @Nullable Duration wait(DeclaredLock declared) {
-    if (declared.maxWait().isBlank()) {
-      return declared.onBusy() == OnBusy.WAIT ? null : Duration.ZERO;
+    if (declared.maxWait().isBlank() && declared.onBusy() != OnBusy.WAIT) {
+      return Duration.ZERO;
     }
-    if (declared.onBusy() == OnBusy.THROW) {
+    if (!declared.maxWait().isBlank() && declared.onBusy() == OnBusy.THROW) {
       throw new IllegalArgumentException(
           "onBusy = THROW does not wait: leave maxWait out, or use WAIT");
     }
-    Duration wait = DurationStyle.detectAndParse(declared.maxWait());
-    if (wait.isNegative()) {
-      throw new IllegalArgumentException("maxWait must not be negative: " + declared.maxWait());
-    }
-    return wait;
+    return declared.longestWait();
   }
 
   private String resolve(String text) {

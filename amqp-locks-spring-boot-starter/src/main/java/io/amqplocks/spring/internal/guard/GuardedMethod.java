@@ -179,7 +179,16 @@ final class GuardedMethod {
     try {
       HeldLock.close(all, worked);
     } finally {
-      all.forEach(held -> losses.ends(MinimumHold.unwrapped(held.lease())));
+      all.forEach(held -> ended(held.lease()));
+    }
+  }
+
+  private void ended(Lease lease) {
+    Lease unwrapped = MinimumHold.unwrapped(lease);
+    if (MinimumHold.isClosed(lease) && !LossLog.isOver(unwrapped)) {
+      losses.keeps(unwrapped, where);
+    } else {
+      losses.ends(unwrapped);
     }
   }
 

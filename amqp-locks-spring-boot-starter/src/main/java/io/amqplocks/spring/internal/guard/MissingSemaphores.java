@@ -13,8 +13,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Finds semaphores that annotations name and that nobody makes: no annotation and no property gives
  * them slots, and the broker does not know them either, as when a name was misspelt. Looks once at
- * startup, after those with slots were created; not for the semaphores of keys, which have no names
- * yet. If the broker cannot be asked, the first call finds out.
+ * startup, after those with slots were created. The semaphores of keys have no names yet; that
+ * nobody gives them slots is a warning, since an administrator may create them. If the broker cannot
+ * be asked, the first call finds out.
  */
 public final class MissingSemaphores extends StartupCheck {
 
@@ -41,14 +42,28 @@ public final class MissingSemaphores extends StartupCheck {
     try {
       for (GuardedMethod method : methods.all()) {
         for (Guard guard : method.guards()) {
-          if (guard.lock().family() == Family.SEMAPHORE && guard.key() == null) {
-            look(method, catalog.resolve(guard.lock()));
+          if (guard.lock().family() == Family.SEMAPHORE) {
+            LockId id = catalog.resolve(guard.lock());
+            if (guard.key() == null) {
+              look(method, id);
+            } else if (catalog.slots(id) == 0) {
+              warn(method, id);
+            }
           }
         }
       }
     } catch (LockException e) {
       log.debug("Whether all semaphores exist cannot be seen now", e);
     }
+  }
+
+  private static void warn(GuardedMethod method, LockId id) {
+    log.warn(
+        "{} wants a semaphore for each key of {}, and nothing says how many slots they have. A call fails unless"
+            + " somebody has created that of its key. Say it by slots in the annotation, or by {}.slots",
+        method.where(),
+        id,
+        FamilyId.of(id).property());
   }
 
   private void look(GuardedMethod method, LockId id) {

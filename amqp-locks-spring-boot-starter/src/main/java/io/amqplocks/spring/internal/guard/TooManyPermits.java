@@ -73,8 +73,15 @@ public final class TooManyPermits extends StartupCheck {
     if (slots > 0 && slots < permits) {
       throw new GuardedMethodException(
           ("%s wants %d permits of the %s at once, and it has %d slots: want %d at most; or give it more slots"
-                  + " by %s.slots, and if it exists, have an administrator resize it")
-              .formatted(method.where(), permits, id, slots, slots, FamilyId.of(id).property()));
+                  + " by %s.slots, and if it exists at the broker, have an administrator resize it or set %s.on-mismatch=resize")
+              .formatted(
+                  method.where(),
+                  permits,
+                  id,
+                  slots,
+                  slots,
+                  FamilyId.of(id).property(),
+                  FamilyId.of(id).property()));
     }
   }
 

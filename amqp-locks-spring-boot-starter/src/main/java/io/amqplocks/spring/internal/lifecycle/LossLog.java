@@ -1,6 +1,7 @@
 package io.amqplocks.spring.internal.lifecycle;
 
 import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockListener;
 import io.amqplocks.lock.LossReason;
 import java.time.Duration;
@@ -17,35 +18,56 @@ import org.springframework.core.annotation.Order;
  *
  * <p>Concurrency: a method is remembered for as long as it works, and no longer: {@link #ends} takes
  * it out whatever has become of the lease. A loss that is told only after that is logged without the
- * method.
+ * method. A lease that is kept on is remembered until it is released or lost; if that happened
+ * before it was remembered, it is forgotten at once.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 public final class LossLog implements LockListener {
 
   private static final Logger log = LoggerFactory.getLogger(LossLog.class);
 
-  private final Map<Lease, String> methods = new ConcurrentHashMap<>();
+  /** What is to be said of a lease besides. */
+  private final Map<Lease, String> remarks = new ConcurrentHashMap<>();
 
   /** The method begins to work under the lease. */
   public void begins(Lease lease, String method) {
-    methods.put(lease, method);
+    remarks.put(lease, ", while " + method + " worked under it");
   }
 
   /** The method has ended. */
   public void ends(Lease lease) {
-    methods.remove(lease);
+    remarks.remove(lease);
+  }
+
+  /** The method has ended, and the lease is kept for its minimum time. */
+  public void keeps(Lease lease, String method) {
+    remarks.put(lease, ", after " + method + " had ended: it was kept for holdAtLeast");
+    if (isOver(lease)) {
+      remarks.remove(lease);
+    }
+  }
+
+  /** Whether nothing more will be told of the lease. */
+  public static boolean isOver(Lease lease) {
+    LeaseState state = lease.state();
+    return state == LeaseState.LOST || state == LeaseState.RELEASED;
+  }
+
+  @Override
+  public void released(Lease lease, Duration held) {
+    remarks.remove(lease);
   }
 
   @Override
   public void lost(Lease lease, LossReason reason, Duration age) {
-    String method = methods.get(lease);
+    String remark = remarks.getOrDefault(lease, "");
     String held = lease.permits() == 1 ? "slot " + lease.slot() : lease.permits() + " permits";
     log.warn(
         "Lost the lease of {} of the {} after {}{}: {}. Others may hold it now",
         held,
         lease.lock(),
         age,
-        method == null ? "" : ", while " + method + " worked under it",
+        remark,
         reason);
   }
 }

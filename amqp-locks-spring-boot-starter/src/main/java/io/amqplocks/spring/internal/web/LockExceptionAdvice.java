@@ -57,7 +57,11 @@ public final class LockExceptionAdvice {
     long now = System.nanoTime();
     long due = warnAt.get();
     boolean warns = now - due >= 0 && warnAt.compareAndSet(due, now + WARN_EVERY);
-    log.atLevel(warns ? Level.WARN : Level.DEBUG).log("Answered by 503: {}", raised.getMessage());
+    log.atLevel(warns ? Level.WARN : Level.DEBUG)
+        .log(
+            "Answered by 503: {}{}",
+            raised.getMessage(),
+            warns ? " (others within the next 10 s are logged at DEBUG)" : "");
     return answer(
         HttpStatus.SERVICE_UNAVAILABLE,
         "A service that this request needs cannot be reached. Try again later.");

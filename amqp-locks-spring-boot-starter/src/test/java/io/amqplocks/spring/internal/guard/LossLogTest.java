@@ -69,6 +69,9 @@ class LossLogTest {
       return untilTheEnd();
     }
 
+    @MutexGuarded(name = "${test.lock}", holdAtLeast = "30s")
+    void kept() {}
+
     @SemaphoreGuarded(name = "${test.lock}", slots = 2)
     Mono<String> semaphore() {
       return Mono.fromSupplier(this::untilTheEnd);
@@ -130,6 +133,24 @@ class LossLogTest {
         .singleElement()
         .asString()
         .contains("WARN", "slot 1 of the mutex '" + onBroker.name() + "'", "REVOKED")
+        .doesNotContain("worked under it");
+  }
+
+  /** Nobody's work is concerned. */
+  @Test
+  void ofOneThatWasOnlyKeptForItsMinimum(CapturedOutput output) {
+    application(
+        context -> {
+          AmqpLocks locks = context.getBean(AmqpLocks.class);
+          context.getBean(Work.class).kept();
+          locks.leases().forEach(lease -> locks.revoke(lease.lock(), WHY));
+          await().until(() -> losses(output).size() == 1);
+        });
+    assertThat(losses(output))
+        .singleElement()
+        .asString()
+        .contains(
+            "after " + Work.class.getName() + ".kept() had ended: it was kept for holdAtLeast")
         .doesNotContain("worked under it");
   }
 

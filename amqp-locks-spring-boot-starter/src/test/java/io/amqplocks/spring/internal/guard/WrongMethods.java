@@ -31,6 +31,15 @@ class WrongMethods {
   @MutexGuarded(name = "m", maxWait = "soon")
   void unreadableWait() {}
 
+  @MutexGuarded(name = "m", maxWait = "300")
+  void waitWithoutUnit() {}
+
+  @MutexGuarded(name = "m", holdAtLeast = "30")
+  void holdWithoutUnit() {}
+
+  @MutexGuarded(name = "m", holdAtMost = "60")
+  void limitWithoutUnit() {}
+
   @MutexGuarded(name = "m", maxWait = "-1s")
   void negativeWait() {}
 
