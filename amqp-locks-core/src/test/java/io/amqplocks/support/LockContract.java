@@ -157,7 +157,7 @@ public abstract class LockContract {
     assertThatThrownBy(() -> lock.acquire(Duration.ofMillis(100)))
         .isInstanceOf(LockException.AcquireTimeout.class)
         .hasMessageContaining(lock.id().toString())
-        .hasMessageContaining("PT0.1S");
+        .hasMessageContaining("100 ms");
     interruptAWaiter(locks, lock);
     assertThat(locks.status().waiting()).isZero();
     lease.close();

@@ -62,6 +62,15 @@ public final class BrokerErrors {
     return !signal.isHardError() && replyCode(signal) == AMQP.PRECONDITION_FAILED;
   }
 
+  /**
+   * Whether the broker closed the connection because a queue disappeared while a message was on its
+   * way to it (trap 20).
+   */
+  public static boolean isUndelivered(Throwable failure) {
+    ShutdownSignalException signal = signal(failure);
+    return signal != null && signal.isHardError() && replyCode(signal) == AMQP.RESOURCE_ERROR;
+  }
+
   /** Whether the broker refused a declare because the queue exists with other properties (406). */
   public static boolean isOtherwise(LockException.Unexpected failure) {
     ShutdownSignalException signal = signal(failure);

@@ -3,6 +3,7 @@ package io.amqplocks.internal.tokens;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,6 +26,7 @@ final class StrayMessageLog {
   private static final Logger log = LoggerFactory.getLogger(StrayMessageLog.class);
 
   private final LongSupplier nanos;
+  private final ReentrantLock lock = new ReentrantLock();
   private final Map<String, Removed> queues = new LinkedHashMap<>();
 
   private static final class Removed {
@@ -49,8 +51,16 @@ final class StrayMessageLog {
   }
 
   /** How many messages a line about this one stands for; 0 if there is to be none yet. */
-  synchronized long toLog(String queue) {
-    long now = nanos.getAsLong();
+  long toLog(String queue) {
+    lock.lock();
+    try {
+      return toLog(queue, nanos.getAsLong());
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private long toLog(String queue, long now) {
     Removed removed = queues.get(queue);
     if (removed == null) {
       removed = new Removed();

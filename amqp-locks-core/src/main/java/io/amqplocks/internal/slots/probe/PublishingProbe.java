@@ -71,6 +71,9 @@ abstract class PublishingProbe implements ExistenceProbe {
       // No channel became available within the bound.
       return Collections.nCopies(queues.size(), Presence.UNKNOWN);
     } catch (IOException | ShutdownSignalException e) {
+      if (BrokerErrors.isUndelivered(e)) {
+        return Collections.nCopies(queues.size(), Presence.UNKNOWN);
+      }
       throw BrokerErrors.calling(call, "publish to queue " + queues.get(0), e);
     }
   }
@@ -82,6 +85,9 @@ abstract class PublishingProbe implements ExistenceProbe {
     } catch (TimeoutException e) {
       return batch.results();
     } catch (ExecutionException e) {
+      if (BrokerErrors.isUndelivered(e)) {
+        return batch.results();
+      }
       throw BrokerErrors.calling(call, "publish to queue " + batch.queues().get(0), e);
     }
     return batch.results();
