@@ -8,11 +8,13 @@ import io.amqplocks.AmqpLocks;
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.admin.TokenSemaphoreAdmin;
 import io.amqplocks.admin.TokenStatus;
+import io.amqplocks.internal.tokens.admin.AdminTurn;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.support.Tokens;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.Test;
@@ -36,7 +38,17 @@ class AdminTurnTest extends TokenAdministered {
     // The withdrawal has one in hand, and waits for the turn.
     holder.basicNack(1, false, true);
     await().untilAsserted(() -> assertThat(admin.status().idle()).isZero());
-    CompletableFuture<Void> change = CompletableFuture.runAsync(() -> admin.resize(1));
+    CompletableFuture<Void> change = new CompletableFuture<>();
+    Thread waiting =
+        new Thread(
+            () ->
+                change.completeAsync(
+                    () -> {
+                      admin.resize(1);
+                      return null;
+                    },
+                    Runnable::run));
+    waiting.start();
     Thread interrupted =
         new Thread(
             () -> {
@@ -51,6 +63,7 @@ class AdminTurnTest extends TokenAdministered {
     interrupted.join(30_000);
     assertThat(interrupted.isAlive()).isFalse();
     assertThat(wrong).isNotDone();
+    await().until(() -> isWaitingForTheTurn(waiting));
     long start = System.nanoTime();
     locks.close();
     assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(20));
@@ -63,6 +76,14 @@ class AdminTurnTest extends TokenAdministered {
     await()
         .untilAsserted(
             () -> assertThat(other.status()).isEqualTo(new TokenStatus(1, 2, 1, 1, 1, 0)));
+  }
+
+  private static boolean isWaitingForTheTurn(Thread thread) {
+    return Arrays.stream(thread.getStackTrace())
+        .anyMatch(
+            frame ->
+                frame.getClassName().equals(AdminTurn.class.getName())
+                    && frame.getMethodName().equals("await"));
   }
 
   @Test
