@@ -34,6 +34,9 @@ record Plan(
   /** After this time without a sign of life, the broker frees what a client holds. */
   static final Duration HEARTBEAT = Duration.ofSeconds(1);
 
+  /** The first and the last draw their fencing tokens from the same counter (docs/PROTOCOL.md). */
+  static final List<String> KEYS = List.of("keyed:1", "keyed:2", "keyed:11");
+
   private static final Set<FaultKind> TAKES_LONG =
       EnumSet.of(FaultKind.BROKER_KILL, FaultKind.BROKER_STOP);
 
@@ -84,8 +87,8 @@ record Plan(
     int clients = 2 + random.nextInt(2);
     List<Slots> locks = new ArrayList<>();
     List<Work> work = new ArrayList<>();
-    for (LockRef.Kind kind : LockRef.Kind.values()) {
-      LockRef lock = new LockRef(kind, kind.name().toLowerCase(Locale.ROOT));
+    for (LockRef lock : chosenLocks(random)) {
+      LockRef.Kind kind = lock.kind();
       int count = kind.isSemaphore() ? 1 + random.nextInt(4) : 1;
       locks.add(new Slots(lock, count));
       boolean fenced = random.nextBoolean();
@@ -124,6 +127,18 @@ record Plan(
         : seed
             + ":"
             + String.join(",", harms.stream().map(harm -> harm.what().name()).distinct().toList());
+  }
+
+  /** One lock of each kind, and one with each key, all of one kind. */
+  private static List<LockRef> chosenLocks(Random random) {
+    List<LockRef.Kind> kinds = List.of(LockRef.Kind.values());
+    List<LockRef> result = new ArrayList<>();
+    for (LockRef.Kind kind : kinds) {
+      result.add(new LockRef(kind, kind.name().toLowerCase(Locale.ROOT)));
+    }
+    LockRef.Kind keyed = kinds.get(random.nextInt(kinds.size()));
+    KEYS.forEach(name -> result.add(new LockRef(keyed, name)));
+    return result;
   }
 
   private static Load load(Random random, LockRef.Kind kind, int slots, boolean fenced) {
