@@ -135,7 +135,7 @@ public final class Prover {
    */
   void round(long seed, List<FaultKind> faults) throws IOException, InterruptedException {
     Plan plan = Plan.of(seed, faults, Duration.ofSeconds(faults.isEmpty() ? 3 : 6));
-    Path folder = results.resolve("round-" + seed);
+    Path folder = results.resolve("round-" + broker.version() + "-" + seed);
     Files.createDirectories(folder);
     Round round = new Round(plan, broker, programs, folder, PATIENCE);
     long begin = System.nanoTime();
