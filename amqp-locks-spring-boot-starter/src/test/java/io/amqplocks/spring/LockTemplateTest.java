@@ -7,10 +7,13 @@ import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
+import io.amqplocks.spring.internal.naming.FamilyId;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -135,10 +138,23 @@ class LockTemplateTest {
 
   @Test
   void aSemaphoreThatNobodyKnows() {
+    String unknown = name + "-x";
+    String remedy = "set " + FamilyId.semaphore(unknown).property() + ".slots, and it is created";
     with(
-        locks ->
-            assertThatExceptionOfType(LockException.NotFound.class)
-                .isThrownBy(() -> locks.semaphore(name + "-x").execute(() -> {}))
-                .withMessageContaining(name + "-x"));
+        locks -> {
+          LockHandle semaphore = locks.semaphore(unknown);
+          assertThatExceptionOfType(LockException.NotFound.class)
+              .isThrownBy(() -> semaphore.execute(() -> {}))
+              .withMessageContaining(remedy)
+              .satisfies(e -> assertThat(e.lock()).contains(semaphore.id()));
+          assertThatExceptionOfType(LockException.NotFound.class)
+              .isThrownBy(() -> locks.semaphore(unknown, "7").tryAcquire())
+              .withMessageContaining(remedy);
+          assertThat(semaphore.executeAsync(() -> CompletableFuture.completedFuture("")))
+              .failsWithin(Duration.ofSeconds(30))
+              .withThrowableOfType(ExecutionException.class)
+              .withCauseInstanceOf(LockException.NotFound.class)
+              .withMessageContaining(remedy);
+        });
   }
 }

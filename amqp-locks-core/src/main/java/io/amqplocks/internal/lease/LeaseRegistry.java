@@ -176,7 +176,10 @@ public final class LeaseRegistry implements LeaseFactory {
     void verify(HeldLease lease) {
       try {
         if (!silent && isHeld(lease) && !lease.check() && isHeld(lease)) {
-          log.warn("{} could not be verified; it will be tried again", lease);
+          log.warn(
+              "{} could not be verified: RabbitMQ did not answer within {} ms; it is asked again",
+              lease,
+              callTimeout.toMillis());
           silent = lease.session().silentNanos() >= callTimeout.toNanos();
         }
       } catch (LockException e) {

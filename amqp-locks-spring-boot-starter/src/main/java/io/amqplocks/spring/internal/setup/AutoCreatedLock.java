@@ -87,7 +87,7 @@ public record AutoCreatedLock(AmqpLock lock, SemaphoreSetup setup, boolean fails
 
   private void createAgain(LockException.NotFound gone) {
     if (!setup.forget(id())) {
-      throw gone;
+      throw setup.explained(id(), gone);
     }
     setup.ensure(id(), failsFast);
   }
@@ -98,9 +98,6 @@ public record AutoCreatedLock(AmqpLock lock, SemaphoreSetup setup, boolean fails
       return CreateThenAcquire.acquire(
           () -> setup.ensure(id(), failsFast), () -> lock.acquireAsync(wait));
     }
-    if (!setup.createsAgain(id())) {
-      return lock.acquireAsync(wait);
-    }
     long begin = System.nanoTime();
     AtomicReference<Duration> left = new AtomicReference<>(Duration.ZERO);
     return CreateThenAcquire.again(
@@ -109,6 +106,8 @@ public record AutoCreatedLock(AmqpLock lock, SemaphoreSetup setup, boolean fails
           left.set(left(wait, begin));
           return failure instanceof LockException.NotFound && setup.forget(id());
         },
+        failure ->
+            failure instanceof LockException.NotFound gone ? setup.explained(id(), gone) : failure,
         () -> setup.ensure(id(), failsFast),
         () -> lock.acquireAsync(left.get()));
   }

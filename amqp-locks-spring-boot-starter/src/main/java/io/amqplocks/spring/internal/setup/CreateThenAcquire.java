@@ -6,6 +6,7 @@ import io.amqplocks.spring.internal.async.BackgroundExecutor;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,10 +47,15 @@ final class CreateThenAcquire {
     return use.result;
   }
 
-  /** What that attempt brings; if it finds it gone, creates it and acquires it again. */
+  /**
+   * What that attempt brings; if it finds it gone, creates it and acquires it again.
+   *
+   * @param explained the failure of that attempt, in words for this application
+   */
   static CompletableFuture<Lease> again(
       CompletableFuture<Lease> first,
       Predicate<Throwable> gone,
+      UnaryOperator<Throwable> explained,
       Runnable create,
       Supplier<CompletableFuture<Lease>> acquire) {
     CreateThenAcquire use = new CreateThenAcquire(create, acquire);
@@ -57,12 +63,11 @@ final class CreateThenAcquire {
     var unused =
         first.whenComplete(
             (lease, failure) -> {
-              if (failure != null
-                  && !use.result.isDone()
-                  && gone.test(AsyncCall.unwrapped(failure))) {
+              Throwable why = failure == null ? null : AsyncCall.unwrapped(failure);
+              if (why != null && !use.result.isDone() && gone.test(why)) {
                 use.createAndAcquire();
               } else {
-                use.pass(lease, failure);
+                use.pass(lease, why == null ? null : explained.apply(why));
               }
             });
     return use.result;

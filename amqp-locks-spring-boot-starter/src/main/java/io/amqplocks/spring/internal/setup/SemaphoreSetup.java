@@ -6,6 +6,7 @@ import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.internal.catalog.LockCatalog;
 import io.amqplocks.spring.internal.catalog.SemaphoreSettings;
+import io.amqplocks.spring.internal.naming.FamilyId;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -146,6 +147,24 @@ public final class SemaphoreSetup {
     // Not one under way: another thread has found out too, and creates it.
     attempts.computeIfPresent(id, (same, attempt) -> attempt.isDone() ? null : attempt);
     return true;
+  }
+
+  /**
+   * The failure of an acquire that found no semaphore. If nothing says how many slots it has, so
+   * that nobody here creates it, the message says by which property it would be created.
+   */
+  LockException.NotFound explained(LockId id, LockException.NotFound gone) {
+    if (catalog.slots(id) > 0) {
+      return gone;
+    }
+    FamilyId name = FamilyId.of(id);
+    LockException.NotFound explained =
+        new LockException.NotFound(
+            "%s; or set %s.slots, and it is created when it is first used"
+                .formatted(gone.getMessage(), name.withoutKey().orElse(name).property()));
+    gone.lock().ifPresent(explained::initLock);
+    explained.setStackTrace(gone.getStackTrace());
+    return explained;
   }
 
   /** The next use of each key asks the broker once more, only for whether it is still there. */
