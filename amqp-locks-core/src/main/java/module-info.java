@@ -11,5 +11,6 @@ module io.amqplocks.core {
 
   exports io.amqplocks;
   exports io.amqplocks.admin;
+  exports io.amqplocks.leader;
   exports io.amqplocks.lock;
 }

@@ -51,7 +51,11 @@ class ArchitectureTest {
         .definedBy("io.amqplocks.internal.broker")
         .layer("api")
         .definedBy("io.amqplocks.lock", "io.amqplocks.admin")
+        .layer("on top of locks")
+        .definedBy("io.amqplocks.leader")
         .whereLayer("facade")
+        .mayNotBeAccessedByAnyLayer()
+        .whereLayer("on top of locks")
         .mayNotBeAccessedByAnyLayer()
         .whereLayer("kinds")
         .mayOnlyBeAccessedByLayers("facade")
@@ -76,6 +80,17 @@ class ArchitectureTest {
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage("com.rabbitmq..", "io.amqplocks.internal..", "org.slf4j..")
+        .check(OURS);
+  }
+
+  @Test
+  void whatIsOnTopOfLocksKnowsOnlyLocks() {
+    noClasses()
+        .that()
+        .resideInAPackage("io.amqplocks.leader")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage("com.rabbitmq..", "io.amqplocks", "io.amqplocks.internal..")
         .check(OURS);
   }
 

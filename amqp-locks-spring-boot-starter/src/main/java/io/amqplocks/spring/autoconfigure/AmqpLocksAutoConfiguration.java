@@ -2,6 +2,7 @@ package io.amqplocks.spring.autoconfigure;
 
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.AmqpLocksBuilder;
+import io.amqplocks.leader.LeaderElection;
 import io.amqplocks.lock.LockListener;
 import io.amqplocks.spring.AmqpLocksCustomizer;
 import io.amqplocks.spring.BrokerSettings;
@@ -9,6 +10,7 @@ import io.amqplocks.spring.LockOperations;
 import io.amqplocks.spring.LockResolver;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.internal.catalog.LockCatalog;
+import io.amqplocks.spring.internal.lifecycle.LeaderElections;
 import io.amqplocks.spring.internal.lifecycle.LeaseLostEventPublisher;
 import io.amqplocks.spring.internal.lifecycle.LocksLifecycle;
 import io.amqplocks.spring.internal.lifecycle.LossLog;
@@ -131,6 +133,13 @@ public final class AmqpLocksAutoConfiguration {
   @ConditionalOnMissingBean
   Reconnection amqpLocksReconnection(AmqpLocks locks, SemaphoreSetup setup) {
     return new Reconnection(locks, setup, Duration.ofSeconds(5));
+  }
+
+  @Bean
+  @ConditionalOnMissingBean
+  LeaderElections amqpLocksLeaderElections(
+      ObjectProvider<LeaderElection> elections, ApplicationContext context) {
+    return new LeaderElections(elections, context);
   }
 
   @Bean

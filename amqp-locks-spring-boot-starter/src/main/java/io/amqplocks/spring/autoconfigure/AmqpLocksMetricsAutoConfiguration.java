@@ -1,8 +1,10 @@
 package io.amqplocks.spring.autoconfigure;
 
 import io.amqplocks.AmqpLocks;
+import io.amqplocks.leader.LeaderElection;
 import io.amqplocks.spring.internal.catalog.LockCatalog;
 import io.amqplocks.spring.internal.guard.UnguardedRunListener;
+import io.amqplocks.spring.internal.metrics.LeaderGauges;
 import io.amqplocks.spring.internal.metrics.LockGauges;
 import io.amqplocks.spring.internal.metrics.LockMeters;
 import io.amqplocks.spring.internal.metrics.ObservedMeters;
@@ -53,6 +55,12 @@ public final class AmqpLocksMetricsAutoConfiguration {
   @ConditionalOnMissingBean
   LockGauges amqpLocksGauges(AmqpLocks locks, LockCatalog catalog, SemaphoreSetup setup) {
     return new LockGauges(locks, catalog, setup);
+  }
+
+  @Bean
+  @ConditionalOnMissingBean
+  LeaderGauges amqpLocksLeaderGauges(ObjectProvider<LeaderElection> elections) {
+    return new LeaderGauges(elections);
   }
 
   /** For observed locks whose observations become timers. Evaluated before the beans above. */

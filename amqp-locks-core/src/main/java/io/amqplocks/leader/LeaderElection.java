@@ -1,0 +1,413 @@
+package io.amqplocks.leader;
+
+import io.amqplocks.leader.Revocation.Cause;
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Elects a leader among all processes that contend for a mutex. It contends until it is closed:
+ * after a loss or an outage it tries again.
+ *
+ * <pre>{@code
+ * try (LeaderElection election =
+ *     LeaderElection.on(locks.mutex("scheduler").fenced())
+ *         .task(leadership -> scheduleUntilInterrupted(leadership))
+ *         .build()) {
+ *   election.start();
+ *   ...
+ * }
+ * }</pre>
+ *
+ * <p>What is promised is what the mutex promises: as the broker sees it there is one leader, and the
+ * leadership of a dead process becomes free by itself. A leader that cannot be sure does not say
+ * that it leads: {@link #isLeader()} is false, and the term is over. A leader that gives leadership
+ * up stops first: its listeners and its task have ended, or had their grace period, before the next
+ * leader begins.
+ *
+ * <p>What is not promised: that a leader knows of a loss before the next one begins. A resource that
+ * such an overlap could harm must check the {@linkplain Leadership#fencingToken() fencing token}.
+ *
+ * <p>Who is next is decided by the mutex: for {@code locks.mutex(name)} the process that has
+ * contended for longest. On a lock with {@linkplain AmqpLock#withPriority priorities}, those with a
+ * higher priority are next; a priority takes leadership from nobody. {@link AmqpLock#holdAtMost}
+ * limits each term.
+ *
+ * <p>Concurrency: the contending thread alone acquires, begins terms, ends them and releases, one
+ * after the other, so terms never overlap and each has one grant and one revocation. All others only
+ * set flags under the guard and signal it. A term is ended before its listeners are told and its
+ * lock is released; {@link #isLeader()} reads the lease's state besides, so it is false as soon as
+ * the lease is in doubt, before this class has noticed.
+ */
+public final class LeaderElection implements AutoCloseable {
+
+  private static final Logger log = LoggerFactory.getLogger(LeaderElection.class);
+
+  /** After that time it asks again. Nothing else comes of it. */
+  private static final Duration LONG = Duration.ofHours(1);
+
+  /** How often a leader looks whether its lease is in doubt, which nobody tells it. */
+  private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+  /** How long a close waits for the broker, beside the grace period. */
+  private static final long RELEASE_MILLIS = 10_000;
+
+  private final AmqpLock lock;
+  private final long graceNanos;
+  private final long yieldPauseNanos;
+  private final TermCallbacks callbacks;
+  private final Thread contender;
+
+  private final ReentrantLock guard = new ReentrantLock();
+  private final Condition changed = guard.newCondition();
+  private boolean started;
+  private boolean closing;
+  private boolean acquiring;
+  private volatile @Nullable Leadership current;
+
+  LeaderElection(LeaderElectionBuilder settings) {
+    lock = settings.lock;
+    graceNanos = TimeUnit.NANOSECONDS.convert(settings.grace);
+    yieldPauseNanos = TimeUnit.NANOSECONDS.convert(settings.yieldPause);
+    String name = "amqp-locks leader " + lock.id().name();
+    callbacks = new TermCallbacks(name, settings.listeners, settings.task, this::taskEnded);
+    contender = new Thread(this::contend, name);
+    contender.setDaemon(true);
+  }
+
+  /**
+   * Begins the settings of an election.
+   *
+   * @param lock a mutex of any kind; all processes that give the same one elect one leader
+   * @throws LockException.Invalid if it is a semaphore
+   */
+  public static LeaderElectionBuilder on(AmqpLock lock) {
+    return new LeaderElectionBuilder(lock);
+  }
+
+  /** The lock that stands for the leadership. */
+  public LockId lock() {
+    return lock.id();
+  }
+
+  /**
+   * Begins to contend, and returns at once. A broker that cannot be reached is tried again and again,
+   * with pauses of up to 10 seconds and a WARN for each new reason. Starting again does nothing.
+   *
+   * @throws IllegalStateException if this election is closed
+   */
+  public void start() {
+    guard.lock();
+    try {
+      if (closing) {
+        throw new IllegalStateException("The election by the " + lock.id() + " is closed");
+      }
+      if (!started) {
+        started = true;
+        contender.start();
+      }
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /**
+   * Adds a listener, which is called after those that were added before. During a term it hears of
+   * the end of that term, and of all terms after it.
+   */
+  public void addListener(LeaderListener listener) {
+    callbacks.add(listener);
+  }
+
+  /** Whether this process certainly leads. Never blocks, and asks nobody. */
+  public boolean isLeader() {
+    return leadership().isPresent();
+  }
+
+  /** The present term, if this process certainly leads. Never blocks, and asks nobody. */
+  public Optional<Leadership> leadership() {
+    return Optional.ofNullable(current).filter(Leadership::isCurrent);
+  }
+
+  /**
+   * Waits until this process leads.
+   *
+   * @return the term; empty if the time is over or the election was closed before
+   * @throws InterruptedException if the thread is interrupted while it waits
+   */
+  public Optional<Leadership> awaitLeadership(Duration time) throws InterruptedException {
+    long left = TimeUnit.NANOSECONDS.convert(time);
+    guard.lockInterruptibly();
+    try {
+      while (!isLeader() && !closing && left > 0) {
+        left = changed.awaitNanos(left);
+      }
+      return leadership();
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /**
+   * Gives leadership up, so that others go first: this process contends again after the {@linkplain
+   * LeaderElectionBuilder#yieldPause pause}. If nobody else contends then, it leads again. Returns at
+   * once; listeners are notified when the term has ended.
+   *
+   * @return whether there was a term to end
+   */
+  public boolean yieldLeadership() {
+    return end(current, new Revocation(Cause.YIELDED, "the leader yielded"));
+  }
+
+  private void taskEnded(Leadership term, String how) {
+    boolean unused = end(term, new Revocation(Cause.TASK_ENDED, how));
+  }
+
+  private boolean end(@Nullable Leadership term, Revocation why) {
+    guard.lock();
+    try {
+      if (term == null || !term.equals(current) || term.revocation().isPresent()) {
+        return false;
+      }
+      term.end(why);
+      changed.signalAll();
+      return true;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /**
+   * Stops contending. If this process leads, its term ends first: the task is interrupted, listeners
+   * are notified, and the lock is released when they have ended or after the grace period. Returns
+   * when that is done, or 10 seconds after the grace period. A call by a listener or by the task
+   * returns at once. Closing again does nothing.
+   */
+  @Override
+  public void close() {
+    boolean contends;
+    guard.lock();
+    try {
+      closing = true;
+      contends = started;
+      if (acquiring) {
+        contender.interrupt();
+      }
+      changed.signalAll();
+    } finally {
+      guard.unlock();
+    }
+    if (!contends) {
+      callbacks.close();
+    } else if (!callbacks.isOwnThread(Thread.currentThread())) {
+      awaitEndOfContender();
+    }
+  }
+
+  private void awaitEndOfContender() {
+    try {
+      contender.join(TimeUnit.NANOSECONDS.toMillis(graceNanos) + RELEASE_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void contend() {
+    try {
+      ContendingFailures failures = new ContendingFailures(lock.id());
+      while (!isClosing()) {
+        Lease lease = acquire(failures);
+        if (lease != null) {
+          lead(lease);
+        }
+      }
+    } catch (LockException.Closed e) {
+      log.info("The election by the {} ends: {}", lock.id(), e.getMessage());
+    } finally {
+      callbacks.close();
+      signalClosed();
+    }
+  }
+
+  private void signalClosed() {
+    guard.lock();
+    try {
+      closing = true;
+      changed.signalAll();
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private boolean isClosing() {
+    guard.lock();
+    try {
+      return closing;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** The lease; null if it must be asked whether to go on. */
+  private @Nullable Lease acquire(ContendingFailures failures) {
+    if (!setAcquiring(true)) {
+      return null;
+    }
+    try {
+      Lease lease = lock.acquire(LONG);
+      failures.end();
+      return lease;
+    } catch (InterruptedException | LockException.Interrupted | LockException.AcquireTimeout e) {
+      return null;
+    } catch (LockException.Closed e) {
+      throw e;
+    } catch (RuntimeException e) {
+      boolean unused = setAcquiring(false);
+      pause(failures.add(e));
+      return null;
+    } finally {
+      boolean unused = setAcquiring(false);
+    }
+  }
+
+  /** Whether a close interrupts the contender. Returns false if there is a close already. */
+  private boolean setAcquiring(boolean now) {
+    guard.lock();
+    try {
+      acquiring = now;
+      if (!now) {
+        // Of a close that came just then: closing says the same.
+        boolean unused = Thread.interrupted();
+      }
+      return !closing;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private void lead(Lease lease) {
+    Leadership term = new Leadership(lease);
+    Revocation why;
+    try (lease) {
+      if (!begin(term)) {
+        return;
+      }
+      log.info("This process leads: {}", term);
+      callbacks.granted(term);
+      why = awaitEnd(term);
+      log.info("This process does not lead by the {} any more: {}", lock.id(), why);
+      if (!callbacks.revoked(term, why, graceNanos)) {
+        log.warn(
+            "The listeners or the task of the election by the {} have not ended within {} ms; its lock is released all the same",
+            lock.id(),
+            TimeUnit.NANOSECONDS.toMillis(graceNanos));
+      }
+    }
+    settle(why);
+  }
+
+  /** Before the next term: nothing of this one is left, and others had their turn. */
+  private void settle(Revocation why) {
+    if (why.cause() == Cause.YIELDED || why.cause() == Cause.TASK_ENDED) {
+      pause(yieldPauseNanos);
+    }
+    while (!callbacks.areIdle() && !isClosing()) {
+      pause(LOOK_NANOS);
+    }
+  }
+
+  private boolean begin(Leadership term) {
+    guard.lock();
+    try {
+      if (closing) {
+        return false;
+      }
+      current = term;
+      term.lease().whenLost().thenRun(this::signal);
+      changed.signalAll();
+      return true;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private void signal() {
+    guard.lock();
+    try {
+      changed.signalAll();
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** Waits for a reason to end the term, and ends it. */
+  private Revocation awaitEnd(Leadership term) {
+    guard.lock();
+    try {
+      Revocation why = reason(term);
+      while (why == null) {
+        awaitSignal(LOOK_NANOS);
+        why = reason(term);
+      }
+      return term.end(why);
+    } finally {
+      current = null;
+      guard.unlock();
+    }
+  }
+
+  private @Nullable Revocation reason(Leadership term) {
+    Revocation ended = term.revocation().orElse(null);
+    if (ended != null) {
+      return ended;
+    }
+    if (closing) {
+      return new Revocation(Cause.CLOSED, "the election was closed");
+    }
+    return switch (term.lease().state()) {
+      case HELD -> null;
+      case UNCERTAIN ->
+          new Revocation(Cause.UNCERTAIN, "the broker has not confirmed the lock for too long");
+      case LOST ->
+          new Revocation(
+              Cause.LOST,
+              term.lease().lossReason().map(Object::toString).orElse("no reason given"));
+      case RELEASED -> new Revocation(Cause.LOST, "the locks were closed");
+    };
+  }
+
+  /** Unless it is closed meanwhile. */
+  private void pause(long nanos) {
+    long end = System.nanoTime() + nanos;
+    guard.lock();
+    try {
+      for (long left = nanos; left > 0 && !closing; left = end - System.nanoTime()) {
+        awaitSignal(left);
+      }
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /**
+   * Nobody but a close interrupts the contender, and that sets a flag too. For callers that look at
+   * the flags in a loop.
+   */
+  @SuppressWarnings("WaitNotInLoop")
+  private void awaitSignal(long nanos) {
+    try {
+      long unused = changed.awaitNanos(nanos);
+    } catch (InterruptedException e) {
+      // The caller looks at the flags.
+    }
+  }
+}

@@ -1,0 +1,78 @@
+package io.amqplocks.leader;
+
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockKind.Family;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The settings of a {@link LeaderElection}. For one thread. */
+public final class LeaderElectionBuilder {
+
+  final AmqpLock lock;
+  final List<LeaderListener> listeners = new ArrayList<>();
+  @Nullable LeaderTask task;
+  Duration grace = Duration.ofSeconds(30);
+  Duration yieldPause = Duration.ofSeconds(2);
+
+  LeaderElectionBuilder(AmqpLock lock) {
+    if (lock.id().kind().family() != Family.MUTEX) {
+      throw new LockException.Invalid(
+          "The %s cannot elect a leader, for it would have one for each slot; use a mutex, such as locks.mutex(\"%s\")"
+              .formatted(lock.id(), lock.id().name()));
+    }
+    this.lock = lock;
+  }
+
+  /** Adds a listener. Several are called in the order in which they were added. */
+  public LeaderElectionBuilder listener(LeaderListener listener) {
+    listeners.add(listener);
+    return this;
+  }
+
+  /** Sets the work that is done only while this process leads. The default is none. */
+  public LeaderElectionBuilder task(LeaderTask work) {
+    task = work;
+    return this;
+  }
+
+  /**
+   * How long the task and the listeners have to end after a term ended. During that time leadership
+   * that is given up stays with this process, though {@link LeaderElection#isLeader()} is false, so
+   * no other leader begins. After that the lock is released, whatever still runs. The default is 30
+   * seconds.
+   *
+   * @throws LockException.Invalid if it is negative
+   */
+  public LeaderElectionBuilder grace(Duration time) {
+    grace = notNegative(time, "grace");
+    return this;
+  }
+
+  /**
+   * How long this process does not contend after {@link LeaderElection#yieldLeadership()} or the end
+   * of its task, so that others go first. The default is 2 seconds.
+   *
+   * @throws LockException.Invalid if it is negative
+   */
+  public LeaderElectionBuilder yieldPause(Duration time) {
+    yieldPause = notNegative(time, "yieldPause");
+    return this;
+  }
+
+  private Duration notNegative(Duration time, String what) {
+    if (time.isNegative()) {
+      throw new LockException.Invalid(
+          "The %s of an election by the %s is %s; it must not be negative"
+              .formatted(what, lock.id(), time));
+    }
+    return time;
+  }
+
+  /** Creates the election. It contends from {@link LeaderElection#start()} on. */
+  public LeaderElection build() {
+    return new LeaderElection(this);
+  }
+}

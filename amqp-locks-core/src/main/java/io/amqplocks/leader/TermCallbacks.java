@@ -1,0 +1,176 @@
+package io.amqplocks.leader;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Calls the listeners and the task of an election.
+ *
+ * <p>Concurrency: listeners are called by one thread, in the order in which the contender submits, so
+ * a grant comes before its revocation. That thread starts the task after the grant, under the guard
+ * and only if the term has not ended. The contender ends the term before it interrupts the task under
+ * the same guard. So a task is either interrupted or not started.
+ */
+final class TermCallbacks {
+
+  private static final Logger log = LoggerFactory.getLogger(TermCallbacks.class);
+
+  private final String name;
+  private final List<LeaderListener> listeners;
+  private final @Nullable LeaderTask task;
+  private final BiConsumer<Leadership, String> taskEnded;
+  private final ExecutorService calls;
+  private final ReentrantLock guard = new ReentrantLock();
+  private volatile @Nullable Thread caller;
+  private volatile @Nullable Thread worker;
+  private volatile CompletableFuture<Void> last = CompletableFuture.completedFuture(null);
+
+  /**
+   * Creates callbacks.
+   *
+   * @param taskEnded is told of a task that ended by itself, and how
+   */
+  TermCallbacks(
+      String name,
+      List<LeaderListener> listeners,
+      @Nullable LeaderTask task,
+      BiConsumer<Leadership, String> taskEnded) {
+    this.name = name;
+    this.listeners = new CopyOnWriteArrayList<>(listeners);
+    this.task = task;
+    this.taskEnded = taskEnded;
+    calls = Executors.newSingleThreadExecutor(this::newCaller);
+  }
+
+  private Thread newCaller(Runnable calling) {
+    Thread thread = newThread(calling, " listeners");
+    caller = thread;
+    return thread;
+  }
+
+  private Thread newThread(Runnable work, String suffix) {
+    Thread thread = new Thread(work, name + suffix);
+    thread.setDaemon(true);
+    return thread;
+  }
+
+  /** Adds a listener behind the others. */
+  void add(LeaderListener listener) {
+    listeners.add(listener);
+  }
+
+  /** Has the listeners told of a new term, and the task begun. Does not wait. */
+  void granted(Leadership term) {
+    last =
+        CompletableFuture.runAsync(
+            () -> {
+              tellEach(listener -> listener.granted(term));
+              startTask(term);
+            },
+            calls);
+  }
+
+  /**
+   * Has the task interrupted and the listeners told of the end of a term, and waits until both have
+   * ended.
+   *
+   * @return whether they have, within that time
+   */
+  boolean revoked(Leadership term, Revocation why, long graceNanos) {
+    long end = System.nanoTime() + graceNanos;
+    interruptTask();
+    last = CompletableFuture.runAsync(() -> tellEach(each -> each.revoked(term, why)), calls);
+    try {
+      last.get(graceNanos, TimeUnit.NANOSECONDS);
+      Thread working = worker;
+      if (working != null) {
+        TimeUnit.NANOSECONDS.timedJoin(working, Math.max(1, end - System.nanoTime()));
+      }
+    } catch (InterruptedException | ExecutionException | TimeoutException e) {
+      // What has ended is looked at below.
+    }
+    return areIdle();
+  }
+
+  /** Whether no listener and no task is at work. */
+  boolean areIdle() {
+    Thread working = worker;
+    return last.isDone() && (working == null || !working.isAlive());
+  }
+
+  /** Whether a listener or the task is called by that thread. */
+  boolean isOwnThread(Thread thread) {
+    return thread.equals(caller) || thread.equals(worker);
+  }
+
+  /** Calls nobody any more, after what was submitted. */
+  void close() {
+    calls.shutdown();
+  }
+
+  private void tellEach(Consumer<LeaderListener> call) {
+    for (LeaderListener listener : listeners) {
+      try {
+        call.accept(listener);
+      } catch (RuntimeException | Error e) {
+        log.warn("A listener of {} failed; the election is not affected", name, e);
+      }
+    }
+  }
+
+  private void startTask(Leadership term) {
+    LeaderTask work = task;
+    guard.lock();
+    try {
+      if (work != null && term.revocation().isEmpty()) {
+        Thread thread = newThread(() -> run(work, term), " task");
+        worker = thread;
+        thread.start();
+      }
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private void interruptTask() {
+    guard.lock();
+    try {
+      Thread working = worker;
+      if (working != null) {
+        working.interrupt();
+      }
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private void run(LeaderTask work, Leadership term) {
+    String how = "its task returned";
+    try {
+      work.run(term);
+    } catch (InterruptedException e) {
+      how = "its task was interrupted";
+    } catch (Exception | Error e) {
+      how = "its task failed: " + e;
+      if (term.revocation().isEmpty()) {
+        log.warn("The task of {} failed; leadership is given up", name, e);
+      } else {
+        log.debug("The task of {} failed after its term had ended", name, e);
+      }
+    } finally {
+      taskEnded.accept(term, how);
+    }
+  }
+}

@@ -1,0 +1,158 @@
+package io.amqplocks.leader;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.rabbitmq.client.ConnectionFactory;
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.leader.Revocation.Cause;
+import io.amqplocks.support.Fixture;
+import io.amqplocks.support.LeaderMain;
+import io.amqplocks.test.BrokerTest;
+import io.amqplocks.test.ChildJvm;
+import io.amqplocks.test.Direction;
+import io.amqplocks.test.TcpProxy;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Leaders that die, freeze, or cannot reach the broker. */
+@BrokerTest(everyLine = true)
+class LeaderFaultTest {
+
+  private static final Duration START = Duration.ofSeconds(90);
+  private static final Duration LONG = Duration.ofSeconds(60);
+
+  @RegisterExtension private final Fixture fixture = new Fixture();
+  private final List<String> events = new CopyOnWriteArrayList<>();
+
+  private final LeaderListener recorder =
+      new LeaderListener() {
+        @Override
+        public void granted(Leadership leadership) {
+          events.add("granted");
+        }
+
+        @Override
+        public void revoked(Leadership leadership, Revocation revocation) {
+          events.add("revoked " + revocation.cause());
+        }
+      };
+
+  private ChildJvm leader(int heartbeat) {
+    ChildJvm leader =
+        ChildJvm.of(LeaderMain.class)
+            .args(fixture.broker().uri(), fixture.prefix(), "mutex:m", Integer.toString(heartbeat))
+            .start();
+    leader.awaitLine("GRANTED", START);
+    return leader;
+  }
+
+  private LeaderElection contender() {
+    LeaderElection election = LeaderElection.on(fixture.open().mutex("m")).build();
+    election.start();
+    return election;
+  }
+
+  /** It takes the broker some milliseconds to notice; by heartbeats it would take 20 s at least. */
+  @Test
+  void theNextLeadsSoonAfterKillMinusNine() throws Exception {
+    try (LeaderElection next = contender()) {
+      assertThat(next.awaitLeadership(LONG)).isPresent();
+      for (int kill = 0; kill < 3; kill++) {
+        ChildJvm child =
+            ChildJvm.of(LeaderMain.class)
+                .args(fixture.broker().uri(), fixture.prefix(), "mutex:m", "10")
+                .start();
+        try (child) {
+          // The child waits for the lock by then, or it is served later all the same.
+          await().until(() -> next.yieldLeadership() || !next.isLeader());
+          child.awaitLine(line -> line.startsWith("GRANTED"), START);
+          assertThat(next.isLeader()).isFalse();
+          child.killNow();
+          assertThat(next.awaitLeadership(Duration.ofSeconds(5))).isPresent();
+        }
+      }
+    }
+  }
+
+  @Test
+  void aLeaderThatSleptDoesNotBelieveThatItLeads() throws Exception {
+    try (ChildJvm first = leader(1);
+        LeaderElection next = contender()) {
+      first.stop();
+      assertThat(next.awaitLeadership(LONG)).isPresent();
+      first.cont();
+      first.send("?");
+      assertThat(first.awaitLine("LEADER", START)).isEqualTo("LEADER false");
+      await()
+          .until(
+              () -> first.lines().stream().anyMatch(line -> line.matches("REVOKED (LOST|UNC).*")));
+      assertThat(next.isLeader()).isTrue();
+      next.close();
+      await()
+          .atMost(START)
+          .until(() -> first.lines().stream().filter("GRANTED"::equals).count() == 2);
+    }
+  }
+
+  @Test
+  void aSilentBrokerEndsTheTermBeforeAnotherOneCanBegin() throws Exception {
+    try (TcpProxy proxy = TcpProxy.to(fixture.broker())) {
+      ConnectionFactory factory = fixture.broker().connectionFactory();
+      factory.setHost(proxy.host());
+      factory.setPort(proxy.port());
+      AmqpLocks locks =
+          fixture.open(
+              fixture
+                  .builder(factory)
+                  .heartbeat(Duration.ofSeconds(2))
+                  .callTimeout(Duration.ofSeconds(2)));
+      try (LeaderElection election =
+              LeaderElection.on(locks.mutex("m")).listener(recorder).build();
+          LeaderElection next = LeaderElection.on(fixture.open().mutex("m")).build()) {
+        election.start();
+        Leadership term = election.awaitLeadership(LONG).orElseThrow();
+        next.start();
+        proxy.blackHole(Direction.BOTH);
+        await()
+            .pollInterval(Duration.ofMillis(5))
+            .until(
+                () -> {
+                  assertThat(next.isLeader() && election.isLeader()).isFalse();
+                  return next.isLeader();
+                });
+        assertThat(term.isCurrent()).isFalse();
+        await().until(() -> events.size() == 2);
+        assertThat(events.get(1)).isIn("revoked " + Cause.UNCERTAIN, "revoked " + Cause.LOST);
+        proxy.heal();
+        proxy.reset();
+        next.close();
+        assertThat(election.awaitLeadership(LONG)).isPresent();
+      }
+    }
+  }
+
+  @Test
+  void aBrokerThatIsDownAtTheStartIsTriedAgain() throws Exception {
+    try (TcpProxy proxy = TcpProxy.to(fixture.broker())) {
+      proxy.refuse(true);
+      ConnectionFactory factory = fixture.broker().connectionFactory();
+      factory.setHost(proxy.host());
+      factory.setPort(proxy.port());
+      AmqpLocks locks = fixture.open(fixture.builder(factory));
+      try (LeaderElection election =
+          LeaderElection.on(locks.mutex("m")).listener(recorder).build()) {
+        election.start();
+        assertThat(election.awaitLeadership(Duration.ofSeconds(1))).isEmpty();
+        proxy.refuse(false);
+        assertThat(election.awaitLeadership(LONG)).isPresent();
+        proxy.cut();
+        await().until(() -> events.size() >= 3);
+        assertThat(events).startsWith("granted", "revoked LOST", "granted");
+      }
+    }
+  }
+}

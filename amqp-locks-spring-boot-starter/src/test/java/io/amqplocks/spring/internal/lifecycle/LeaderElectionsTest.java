@@ -1,0 +1,121 @@
+package io.amqplocks.spring.internal.lifecycle;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.leader.LeaderElection;
+import io.amqplocks.leader.Revocation.Cause;
+import io.amqplocks.spring.LeadershipGrantedEvent;
+import io.amqplocks.spring.LeadershipRevokedEvent;
+import io.amqplocks.spring.LocksOnBroker;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.event.EventListener;
+
+@BrokerTest(everyLine = true)
+class LeaderElectionsTest {
+
+  @AutoClose private final LocksOnBroker onBroker;
+
+  LeaderElectionsTest(Broker broker) {
+    onBroker = new LocksOnBroker(broker);
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class Application {
+    final List<String> events = new CopyOnWriteArrayList<>();
+
+    @Bean
+    LeaderElection election(AmqpLocks locks, @Value("${test.lock}") String name) {
+      return LeaderElection.on(locks.mutex(name)).build();
+    }
+
+    @Bean
+    MeterRegistry registry() {
+      return new SimpleMeterRegistry();
+    }
+
+    @EventListener
+    void granted(LeadershipGrantedEvent event) {
+      assertThat(event.leadership().isCurrent()).isTrue();
+      events.add("granted");
+    }
+
+    @EventListener
+    void revoked(LeadershipRevokedEvent event) {
+      assertThat(event.leadership().isCurrent()).isFalse();
+      events.add("revoked " + event.revocation().cause());
+    }
+  }
+
+  private ApplicationContextRunner application() {
+    return onBroker
+        .application()
+        .withPropertyValues("amqp-locks.shutdown-timeout=20s")
+        .withUserConfiguration(Application.class);
+  }
+
+  private static double gauge(MeterRegistry registry) {
+    return registry.get("amqp.locks.leader").gauge().value();
+  }
+
+  @Test
+  void oneApplicationLeadsAndTheNextAfterItsEnd() {
+    application()
+        .run(
+            second -> {
+              LeaderElection follower = second.getBean(LeaderElection.class);
+              assertThat(follower.awaitLeadership(Duration.ofSeconds(60))).isPresent();
+              assertThat(gauge(second.getBean(MeterRegistry.class))).isEqualTo(1);
+              List<String> events = second.getBean(Application.class).events;
+              List<String> othersEvents =
+                  applicationThatLeadsAfter(follower, second.getBean(MeterRegistry.class));
+              assertThat(othersEvents).containsExactly("granted", "revoked " + Cause.CLOSED);
+              assertThat(follower.awaitLeadership(Duration.ofSeconds(60))).isPresent();
+              await()
+                  .untilAsserted(
+                      () ->
+                          assertThat(events)
+                              .containsExactly("granted", "revoked " + Cause.YIELDED, "granted"));
+            });
+  }
+
+  /** Its events, after it has ended. */
+  private List<String> applicationThatLeadsAfter(LeaderElection leader, MeterRegistry registry) {
+    List<String> events = new CopyOnWriteArrayList<>();
+    long[] ends = new long[1];
+    application()
+        .run(
+            first -> {
+              LeaderElection election = first.getBean(LeaderElection.class);
+              assertThat(election.isLeader()).isFalse();
+              assertThat(gauge(first.getBean(MeterRegistry.class))).isZero();
+              // It waits for the lock by then.
+              await().until(() -> first.getBean(AmqpLocks.class).waiting().size() == 1);
+              assertThat(leader.yieldLeadership()).isTrue();
+              assertThat(election.awaitLeadership(Duration.ofSeconds(60))).isPresent();
+              assertThat(gauge(first.getBean(MeterRegistry.class))).isEqualTo(1);
+              assertThat(gauge(registry)).isZero();
+              Application application = first.getBean(Application.class);
+              await().until(() -> !application.events.isEmpty());
+              ends[0] = System.nanoTime();
+              first.close();
+              events.addAll(application.events);
+            });
+    // The locks were not waited for: leadership had been given up before.
+    assertThat(Duration.ofNanos(System.nanoTime() - ends[0])).isLessThan(Duration.ofSeconds(15));
+    return events;
+  }
+}
