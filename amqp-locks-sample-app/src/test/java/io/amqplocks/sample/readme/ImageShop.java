@@ -92,7 +92,7 @@ public final class ImageShop {
       written.add(token);
     }
 
-    List<Long> written() {
+    public List<Long> written() {
       return written;
     }
 

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
+import io.amqplocks.leader.LeaderElection;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.sample.readme.ImageShop.Backlog;
 import io.amqplocks.sample.readme.ImageShop.Bills;
@@ -71,6 +72,7 @@ class ReadmeTest {
 
   private static final String README = "README.md";
   private static final String SPRING = "docs/SPRING.md";
+  private static final String LEADERS = "docs/LEADERS.md";
   private static final String SAMPLE = "amqp-locks-sample-app/README.md";
 
   private static final Duration LONG = Duration.ofSeconds(30);
@@ -129,6 +131,11 @@ class ReadmeTest {
             "release-after",
             "mdc",
             "template");
+    Snippets leaders = new Snippets(LEADERS);
+    assertThat(leaders.names())
+        .containsExactlyInAnyOrder(
+            "leader-task", "leader-check", "leader-bean", "leader-scheduled");
+    assertThat(leaders.nameless()).isEmpty();
     assertThat(spring.nameless()).isEmpty();
     assertThat(readme.nameless()).isEmpty();
     assertThat(sample.nameless()).isEmpty();
@@ -235,6 +242,105 @@ class ReadmeTest {
     compiled.run(broker, server, IMAGE, table);
     assertThat(server.stored()).containsExactly(IMAGE, IMAGE);
     assertThat(table.written()).hasSize(2).isSorted().doesNotHaveDuplicates();
+  }
+
+  @Test
+  void leadersInPlainJava() throws Exception {
+    Snippets page = new Snippets(LEADERS);
+    Statements compiled =
+        (Statements)
+            instance(
+                """
+                package application;
+
+                import com.rabbitmq.client.ConnectionFactory;
+                import io.amqplocks.AmqpLocks;
+                import io.amqplocks.leader.LeaderElection;
+                import io.amqplocks.sample.readme.ImageShop.*;
+                import java.time.Duration;
+
+                public class Snippet implements Statements {
+                  @Override
+                  public void run(
+                      ConnectionFactory connectionFactory, Server server, Image image, Table table)
+                      throws Exception {
+                    try (AmqpLocks locks =
+                        AmqpLocks.builder(connectionFactory).queuePrefix("%s").build()) {
+                %s
+                      try (election) {
+                %s
+                        election.awaitLeadership(Duration.ofSeconds(30)).orElseThrow();
+                %s
+                        while (table.written().isEmpty()) {
+                          Thread.sleep(10);
+                        }
+                      }
+                    }
+                  }
+                }
+                """
+                    .formatted(
+                        prefix,
+                        page.text("leader-task"),
+                        page.text("leader-check"),
+                        page.text("leader-check")));
+    compiled.run(broker, server, IMAGE, table);
+    assertThat(server.stored()).hasSizeBetween(1, 2);
+    long first = table.written().get(0);
+    assertThat(table.written()).isNotEmpty().containsOnly(first);
+  }
+
+  @Test
+  void leadersInAnApplication() throws Exception {
+    Snippets page = new Snippets(LEADERS);
+    String source =
+        """
+        package application;
+
+        import io.amqplocks.AmqpLocks;
+        import io.amqplocks.leader.LeaderElection;
+        import io.amqplocks.sample.readme.ImageShop.*;
+        import org.springframework.context.annotation.Bean;
+        import org.springframework.context.annotation.Import;
+        import org.springframework.scheduling.annotation.Scheduled;
+
+        @Import(Snippet.Feed.class)
+        public class Snippet {
+
+        %s
+
+          public static class Feed implements Runnable {
+
+            private final LeaderElection feedLeader;
+            private final Table table;
+
+            public Feed(LeaderElection feedLeader, Table table) {
+              this.feedLeader = feedLeader;
+              this.table = table;
+            }
+
+        %s
+
+            @Override
+            public void run() {
+              poll();
+            }
+          }
+        }
+        """
+            .formatted(page.text("leader-bean"), page.text("leader-scheduled"));
+    try (var application = application(compiled(source))) {
+      LeaderElection election = application.getBean(LeaderElection.class);
+      assertThat(election.awaitLeadership(LONG)).isPresent();
+      application.getBean(Runnable.class).run();
+      assertThat(table.written()).hasSize(1);
+      assertThat(election.yieldLeadership()).isTrue();
+      application.getBean(Runnable.class).run();
+      assertThat(table.written()).hasSize(1);
+      assertThat(election.awaitLeadership(LONG)).isPresent();
+      application.getBean(Runnable.class).run();
+      assertThat(table.written()).hasSize(2).isSorted().doesNotHaveDuplicates();
+    }
   }
 
   @Test
