@@ -11,6 +11,7 @@ module io.amqplocks.core {
 
   exports io.amqplocks;
   exports io.amqplocks.admin;
+  exports io.amqplocks.consumer;
   exports io.amqplocks.leader;
   exports io.amqplocks.lock;
 }

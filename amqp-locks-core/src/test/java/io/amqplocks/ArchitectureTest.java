@@ -52,7 +52,7 @@ class ArchitectureTest {
         .layer("api")
         .definedBy("io.amqplocks.lock", "io.amqplocks.admin")
         .layer("on top of locks")
-        .definedBy("io.amqplocks.leader")
+        .definedBy("io.amqplocks.leader", "io.amqplocks.consumer")
         .whereLayer("facade")
         .mayNotBeAccessedByAnyLayer()
         .whereLayer("on top of locks")
@@ -91,6 +91,13 @@ class ArchitectureTest {
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage("com.rabbitmq..", "io.amqplocks", "io.amqplocks.internal..")
+        .check(OURS);
+    noClasses()
+        .that()
+        .resideInAPackage("io.amqplocks.consumer")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage("io.amqplocks", "io.amqplocks.internal..")
         .check(OURS);
   }
 

@@ -48,6 +48,7 @@ import org.slf4j.LoggerFactory;
  * lock is released; {@link #isLeader()} reads the lease's state besides, so it is false as soon as
  * the lease is in doubt, before this class has noticed.
  */
+// More than 300 lines: half of them are the contract.
 public final class LeaderElection implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(LeaderElection.class);
@@ -72,6 +73,10 @@ public final class LeaderElection implements AutoCloseable {
   private boolean started;
   private boolean closing;
   private boolean acquiring;
+
+  /** For the contender, if the lock was acquired before it began. */
+  private @Nullable Lease first;
+
   private volatile @Nullable Leadership current;
 
   LeaderElection(LeaderElectionBuilder settings) {
@@ -108,15 +113,61 @@ public final class LeaderElection implements AutoCloseable {
   public void start() {
     guard.lock();
     try {
-      if (closing) {
-        throw new IllegalStateException("The election by the " + lock.id() + " is closed");
-      }
+      requireOpen();
       if (!started) {
         started = true;
         contender.start();
       }
     } finally {
       guard.unlock();
+    }
+  }
+
+  /**
+   * Starts this election if nobody leads right now: its first term begins. Otherwise it is as if this
+   * had not been called, and {@link #start()} may follow. It asks the broker once, within the bound of
+   * {@link AmqpLock#tryAcquire()}.
+   *
+   * @return whether it started
+   * @throws IllegalStateException if this election has been started or closed before
+   * @throws LockException as {@link AmqpLock#tryAcquire()} does
+   */
+  public boolean tryStart() {
+    requireNotStarted();
+    Lease lease = lock.tryAcquire().orElse(null);
+    if (lease == null) {
+      return false;
+    }
+    guard.lock();
+    try {
+      requireNotStarted();
+      first = lease;
+      started = true;
+      contender.start();
+      return true;
+    } catch (IllegalStateException e) {
+      lease.close();
+      throw e;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private void requireNotStarted() {
+    guard.lock();
+    try {
+      requireOpen();
+      if (started) {
+        throw new IllegalStateException("The election by the " + lock.id() + " has been started");
+      }
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private void requireOpen() {
+    if (closing) {
+      throw new IllegalStateException("The election by the " + lock.id() + " is closed");
     }
   }
 
@@ -224,6 +275,9 @@ public final class LeaderElection implements AutoCloseable {
   private void contend() {
     try {
       ContendingFailures failures = new ContendingFailures(lock.id());
+      if (first != null) {
+        lead(first);
+      }
       while (!isClosing()) {
         Lease lease = acquire(failures);
         if (lease != null) {

@@ -73,6 +73,7 @@ class ReadmeTest {
   private static final String README = "README.md";
   private static final String SPRING = "docs/SPRING.md";
   private static final String LEADERS = "docs/LEADERS.md";
+  private static final String SOLE_CONSUMER = "docs/SOLE-CONSUMER.md";
   private static final String SAMPLE = "amqp-locks-sample-app/README.md";
 
   private static final Duration LONG = Duration.ofSeconds(30);
@@ -136,6 +137,9 @@ class ReadmeTest {
         .containsExactlyInAnyOrder(
             "leader-task", "leader-check", "leader-bean", "leader-scheduled");
     assertThat(leaders.nameless()).isEmpty();
+    Snippets soleConsumer = new Snippets(SOLE_CONSUMER);
+    assertThat(soleConsumer.names()).containsExactly("sole-consumer");
+    assertThat(soleConsumer.nameless()).isEmpty();
     assertThat(spring.nameless()).isEmpty();
     assertThat(readme.nameless()).isEmpty();
     assertThat(sample.nameless()).isEmpty();
@@ -288,6 +292,52 @@ class ReadmeTest {
     assertThat(server.stored()).hasSizeBetween(1, 2);
     long first = table.written().get(0);
     assertThat(table.written()).isNotEmpty().containsOnly(first);
+  }
+
+  @Test
+  void aSoleConsumer() throws Exception {
+    String snippet = new Snippets(SOLE_CONSUMER).text("sole-consumer");
+    String queue = prefix + "feed";
+    assertThat(snippet).contains("\"feed\",");
+    Statements compiled =
+        (Statements)
+            instance(
+                """
+                package application;
+
+                import com.rabbitmq.client.ConnectionFactory;
+                import io.amqplocks.AmqpLocks;
+                import io.amqplocks.consumer.SoleConsumer;
+                import io.amqplocks.sample.readme.ImageShop.*;
+
+                public class Snippet implements Statements {
+                  @Override
+                  public void run(
+                      ConnectionFactory connectionFactory, Server server, Image image, Table table)
+                      throws Exception {
+                    try (AmqpLocks locks =
+                        AmqpLocks.builder(connectionFactory).queuePrefix("%s").build()) {
+                %s
+                      try (consumer) {
+                        while (table.written().size() < 3) {
+                          Thread.sleep(10);
+                        }
+                      }
+                    }
+                  }
+                }
+                """
+                    .formatted(prefix, snippet.replace("\"feed\",", "\"" + queue + "\",")));
+    try (var connection = broker.newConnection();
+        var channel = connection.createChannel()) {
+      channel.queueDeclare(queue, true, false, false, null);
+      for (int i = 0; i < 3; i++) {
+        channel.basicPublish("", queue, null, new byte[0]);
+      }
+      compiled.run(broker, server, IMAGE, table);
+      assertThat(table.written()).hasSize(3);
+      assertThat(channel.messageCount(queue)).isZero();
+    }
   }
 
   @Test

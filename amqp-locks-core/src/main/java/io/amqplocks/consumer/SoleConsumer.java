@@ -1,0 +1,166 @@
+package io.amqplocks.consumer;
+
+import com.rabbitmq.client.ConnectionFactory;
+import io.amqplocks.leader.LeaderElection;
+import io.amqplocks.leader.LeaderElectionBuilder;
+import io.amqplocks.leader.LeaderListener;
+import io.amqplocks.leader.Leadership;
+import io.amqplocks.leader.Revocation;
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.LockException;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Consumes a queue while it holds a mutex. Of all processes that do so, one is active and the others
+ * stand by. The queue is an ordinary durable queue, which outlives its consumers. It keeps all
+ * messages while nobody is active.
+ *
+ * <pre>{@code
+ * try (SoleConsumer consumer =
+ *     SoleConsumer.of(locks.mutex("orders"), connectionFactory, "orders", delivery -> book(delivery))
+ *         .build()) {
+ *   consumer.start();
+ *   ...
+ * }
+ * }</pre>
+ *
+ * <p>What is promised: each message is handled at least once, in the order of the queue, by one
+ * process at a time as {@link LeaderElection} promises it. No message is handled before its turn or
+ * by a consumer that is in doubt: before each message it asks whether it is certainly active, and if
+ * not, it gives all back that it has not begun.
+ *
+ * <p>What is not promised: exactly once. If a consumer dies after it handled a message and before the
+ * broker had the acknowledgement, the next one handles it again. And after a loss the old handler may
+ * still work on its message when the next consumer has begun with later ones. A resource that this
+ * could harm must check the {@linkplain Delivery#fencingToken() fencing token}.
+ *
+ * <p>Each term has a connection of its own, so what is done to a delivery harms no lease. It consumes
+ * exclusively: on a classic queue the broker refuses other consumers meanwhile, also those that know
+ * nothing of the lock. Quorum queues do not refuse them.
+ */
+public final class SoleConsumer implements AutoCloseable {
+
+  /** For the consumer's connection to close, beside the handler's time. */
+  private static final Duration CLOSE = Duration.ofSeconds(15);
+
+  private final Terms terms;
+  private final LeaderElection election;
+
+  SoleConsumer(SoleConsumerBuilder settings) {
+    terms = new Terms(settings);
+    LeaderElectionBuilder builder =
+        LeaderElection.on(settings.lock).grace(settings.grace.plus(CLOSE)).listener(terms);
+    settings.listeners.forEach(builder::listener);
+    election = builder.build();
+  }
+
+  /**
+   * Begins the settings of a consumer.
+   *
+   * @param lock a mutex of any kind; all processes that give the same one take turns
+   * @param factory how to connect. It is copied, and its automatic recovery has no effect. A heartbeat
+   *     of more than 10 seconds, or none, becomes one of 10 seconds: as long as the broker takes a dead
+   *     consumer for alive, the next one cannot consume
+   * @param queue the queue, which must exist when this consumer is active
+   * @param handler handles the messages
+   * @throws LockException.Invalid if the lock is a semaphore, or the name is empty
+   */
+  public static SoleConsumerBuilder of(
+      AmqpLock lock, ConnectionFactory factory, String queue, DeliveryHandler handler) {
+    return new SoleConsumerBuilder(lock, factory, queue, handler);
+  }
+
+  /**
+   * Stands by, and consumes when it is this process's turn. Returns at once. Starting again does
+   * nothing.
+   *
+   * @throws IllegalStateException if this consumer is closed
+   */
+  public void start() {
+    election.start();
+  }
+
+  /**
+   * Starts if no other consumer is active. Otherwise it is as if this had not been called.
+   *
+   * @return whether it started
+   * @throws IllegalStateException if this consumer has been started or closed before
+   * @throws LockException as {@link AmqpLock#tryAcquire()} does
+   */
+  public boolean tryStart() {
+    return election.tryStart();
+  }
+
+  /** Whether this process is certainly the active one. Never blocks, and asks nobody. */
+  public boolean isActive() {
+    return election.isLeader();
+  }
+
+  /**
+   * Waits until this process is the active one.
+   *
+   * @return whether it is; false if the time is over or this consumer was closed before
+   * @throws InterruptedException if the thread is interrupted while it waits
+   */
+  public boolean awaitActive(Duration time) throws InterruptedException {
+    return election.awaitLeadership(time).isPresent();
+  }
+
+  /**
+   * Stops consuming, so that the next one goes on, and stands by again after two seconds. The handler
+   * finishes its message first, and what it has not begun goes back to the queue. Returns at once.
+   *
+   * @return whether this process was the active one
+   */
+  public boolean handOver() {
+    return election.yieldLeadership();
+  }
+
+  /**
+   * Stops consuming for good, as {@link #handOver()} does. Returns when the handler has finished its
+   * message and the lock is released, or some seconds after the grace period. A call by the handler
+   * returns at once.
+   */
+  @Override
+  public void close() {
+    if (terms.areEndedBy(Thread.currentThread())) {
+      Thread closing = new Thread(election::close, "amqp-locks consumer closing");
+      closing.setDaemon(true);
+      closing.start();
+    } else {
+      election.close();
+    }
+  }
+
+  /** One worker for each term, on the election's thread. */
+  private static final class Terms implements LeaderListener {
+    private final SoleConsumerBuilder settings;
+    private volatile @Nullable Worker worker;
+
+    Terms(SoleConsumerBuilder settings) {
+      this.settings = settings;
+    }
+
+    @Override
+    public void granted(Leadership leadership) {
+      Worker begun = new Worker(settings, leadership);
+      worker = begun;
+      begun.start();
+    }
+
+    /** Whether the handler itself ends them. */
+    boolean areEndedBy(Thread caller) {
+      Worker present = worker;
+      return present != null && present.endsAfterThis(caller);
+    }
+
+    @Override
+    public void revoked(Leadership leadership, Revocation revocation) {
+      Worker ending = worker;
+      if (ending != null) {
+        ending.stop(revocation, settings.grace);
+      }
+    }
+  }
+}

@@ -1,0 +1,82 @@
+package io.amqplocks.consumer;
+
+import com.rabbitmq.client.ConnectionFactory;
+import io.amqplocks.leader.LeaderListener;
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.LockException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The settings of a {@link SoleConsumer}. For one thread. */
+public final class SoleConsumerBuilder {
+
+  /** The default of the locks' own heartbeat. */
+  private static final int MOST_SECONDS = 10;
+
+  final AmqpLock lock;
+  final ConnectionFactory factory;
+  final String queue;
+  final DeliveryHandler handler;
+  final List<LeaderListener> listeners = new ArrayList<>();
+  int prefetch = 10;
+  Duration grace = Duration.ofSeconds(30);
+
+  SoleConsumerBuilder(
+      AmqpLock lock, ConnectionFactory factory, String queue, DeliveryHandler handler) {
+    if (queue.isEmpty()) {
+      throw new LockException.Invalid(
+          "The sole consumer by the %s needs the name of a queue".formatted(lock.id()));
+    }
+    this.lock = lock;
+    this.factory = factory.clone();
+    int heartbeat = factory.getRequestedHeartbeat();
+    this.factory.setRequestedHeartbeat(
+        heartbeat < 1 ? MOST_SECONDS : Math.min(MOST_SECONDS, heartbeat));
+    this.queue = queue;
+    this.handler = handler;
+  }
+
+  /**
+   * How many messages the broker sends ahead of the handler. The order of messages does not depend on
+   * it. What was sent ahead goes back to the queue when this consumer stops. The default is 10.
+   *
+   * @throws LockException.Invalid if it is not above zero, or above 65,535
+   */
+  public SoleConsumerBuilder prefetch(int messages) {
+    if (messages < 1 || messages > 65_535) {
+      throw new LockException.Invalid(
+          "The prefetch of the sole consumer of queue '%s' is %d; it must be from 1 to 65535"
+              .formatted(queue, messages));
+    }
+    prefetch = messages;
+    return this;
+  }
+
+  /**
+   * How long the handler has to finish its message when this consumer stops. Meanwhile no other one
+   * becomes active, unless the lock was lost. The default is 30 seconds.
+   *
+   * @throws LockException.Invalid if it is negative
+   */
+  public SoleConsumerBuilder grace(Duration time) {
+    if (time.isNegative()) {
+      throw new LockException.Invalid(
+          "The grace of the sole consumer of queue '%s' is %s; it must not be negative"
+              .formatted(queue, time));
+    }
+    grace = time;
+    return this;
+  }
+
+  /** Adds a listener that is told when this consumer becomes active, and when it is no more. */
+  public SoleConsumerBuilder listener(LeaderListener listener) {
+    listeners.add(listener);
+    return this;
+  }
+
+  /** Creates the consumer, which connects and consumes nothing before it is started. */
+  public SoleConsumer build() {
+    return new SoleConsumer(this);
+  }
+}

@@ -1,0 +1,221 @@
+package io.amqplocks.consumer;
+
+import com.rabbitmq.client.AlreadyClosedException;
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.ShutdownSignalException;
+import io.amqplocks.leader.Leadership;
+import io.amqplocks.leader.Revocation;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Consumes the queue during one term.
+ *
+ * <p>Concurrency: one thread opens connections, takes deliveries from a buffer, has them handled and
+ * acknowledges them, so messages are handled one after the other. The client's threads only fill the
+ * buffer. Before each message the term is asked; it never becomes current again, so nothing is begun
+ * after its end. The thread that stops the worker waits for it, and then drops the connection, upon
+ * which the broker requeues what is not acknowledged.
+ */
+final class Worker {
+
+  private static final Logger log = LoggerFactory.getLogger(Worker.class);
+
+  private static final int TIMEOUT_MILLIS = 10_000;
+  private static final long FIRST_PAUSE_MILLIS = 100;
+  private static final long LONGEST_PAUSE_MILLIS = 10_000;
+
+  /** How often it looks whether the term is over, if nothing comes. */
+  private static final long LOOK_MILLIS = 100;
+
+  private final SoleConsumerBuilder settings;
+  private final Leadership term;
+  private final Thread thread;
+  private volatile @Nullable Connection connection;
+  private volatile @Nullable Delivery inHand;
+  private boolean ending;
+  private @Nullable String said;
+  private long pauseMillis = FIRST_PAUSE_MILLIS;
+
+  Worker(SoleConsumerBuilder settings, Leadership term) {
+    this.settings = settings;
+    this.term = term;
+    thread = new Thread(this::work, "amqp-locks consumer of " + settings.queue);
+    thread.setDaemon(true);
+  }
+
+  /** Begins no other message, if that thread is its own. Returns whether it is. */
+  boolean endsAfterThis(Thread caller) {
+    boolean own = thread.equals(caller);
+    if (own) {
+      ending = true;
+    }
+    return own;
+  }
+
+  private boolean goesOn() {
+    return !ending && term.isCurrent();
+  }
+
+  void start() {
+    thread.start();
+  }
+
+  /** The term has ended: waits until the message in hand is handled, and leaves nothing behind. */
+  void stop(Revocation why, Duration grace) {
+    Delivery delivery = inHand;
+    if (delivery != null) {
+      try {
+        settings.handler.interrupted(delivery, why);
+      } catch (RuntimeException e) {
+        log.warn("The handler of queue '{}' failed to be interrupted", settings.queue, e);
+      }
+    }
+    try {
+      thread.join(Math.max(1, TimeUnit.MILLISECONDS.convert(grace)));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    if (thread.isAlive()) {
+      log.warn(
+          "The handler of queue '{}' has not finished its message within {}; the message goes back to the queue",
+          settings.queue,
+          grace);
+    }
+    drop();
+  }
+
+  private void drop() {
+    Connection open = connection;
+    if (open != null) {
+      open.abort(TIMEOUT_MILLIS);
+    }
+  }
+
+  private void work() {
+    while (goesOn()) {
+      try (Connection open = connect()) {
+        connection = open;
+        consume(open);
+      } catch (IOException | TimeoutException | ShutdownSignalException e) {
+        say(e);
+      }
+      pause();
+    }
+  }
+
+  /** Without recovery: the queue is consumed again by what is certainly the active one. */
+  private Connection connect() throws IOException, TimeoutException {
+    ConnectionFactory factory = settings.factory;
+    factory.setAutomaticRecoveryEnabled(false);
+    factory.setTopologyRecoveryEnabled(false);
+    factory.setChannelRpcTimeout(TIMEOUT_MILLIS);
+    return factory.newConnection("amqp-locks consumer of " + settings.queue);
+  }
+
+  private void consume(Connection open) throws IOException, TimeoutException {
+    Channel channel = open.createChannel();
+    if (channel == null) {
+      throw new IOException("the broker allows this connection no channel");
+    }
+    BlockingQueue<Object> buffer = new LinkedBlockingQueue<>();
+    channel.basicQos(settings.prefetch);
+    channel.queueDeclarePassive(settings.queue);
+    String unused =
+        channel.basicConsume(
+            settings.queue,
+            false,
+            "",
+            false,
+            true,
+            Map.of(),
+            (tag, message) -> buffer.add(new Delivery(term, message)),
+            tag -> buffer.add("the broker cancelled the consumer"),
+            (tag, signal) -> buffer.add(String.valueOf(signal.getMessage())));
+    while (goesOn()) {
+      Object next = poll(buffer);
+      if (next instanceof Delivery delivery) {
+        if (!goesOn() || !handle(delivery, channel)) {
+          break;
+        }
+      } else if (next != null) {
+        throw new IOException(next.toString());
+      }
+    }
+    // Acknowledgements before it are processed, and all else goes back to the queue.
+    channel.close();
+  }
+
+  private static @Nullable Object poll(BlockingQueue<Object> buffer) {
+    try {
+      return buffer.poll(LOOK_MILLIS, TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      // Nobody but a handler interrupts this thread, and what is to stop it is the term.
+      return null;
+    }
+  }
+
+  /** Returns false if the message goes back to the queue. */
+  private boolean handle(Delivery delivery, Channel channel) throws IOException {
+    inHand = delivery;
+    try {
+      settings.handler.handle(delivery);
+    } catch (Exception | Error e) {
+      log.warn(
+          "The handler of queue '{}' failed; the message goes back to the queue, and is delivered again after a pause",
+          settings.queue,
+          e);
+      return false;
+    } finally {
+      inHand = null;
+    }
+    if (delivery.isRejected()) {
+      channel.basicReject(delivery.tag(), false);
+    } else {
+      channel.basicAck(delivery.tag(), false);
+    }
+    pauseMillis = FIRST_PAUSE_MILLIS;
+    said = null;
+    return true;
+  }
+
+  /** Each new reason once. */
+  private void say(Exception failure) {
+    Throwable reason = failure.getCause() instanceof ShutdownSignalException e ? e : failure;
+    String text = reason.toString();
+    if (failure instanceof AlreadyClosedException || !goesOn() || text.equals(said)) {
+      log.debug("Queue '{}' cannot be consumed: {}", settings.queue, text);
+    } else {
+      log.warn(
+          "Queue '{}' cannot be consumed by the active consumer, by the {}, which goes on trying; the queue must exist"
+              + " and have no other consumer: {}",
+          settings.queue,
+          term.lock(),
+          text);
+      said = text;
+    }
+  }
+
+  private void pause() {
+    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(pauseMillis);
+    pauseMillis = Math.min(LONGEST_PAUSE_MILLIS, pauseMillis * 2);
+    while (goesOn() && end - System.nanoTime() > 0) {
+      try {
+        TimeUnit.MILLISECONDS.sleep(
+            Math.min(LOOK_MILLIS, Math.max(1, (end - System.nanoTime()) / 1_000_000)));
+      } catch (InterruptedException e) {
+        // As above.
+      }
+    }
+  }
+}

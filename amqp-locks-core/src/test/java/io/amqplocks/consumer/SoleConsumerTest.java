@@ -1,0 +1,383 @@
+package io.amqplocks.consumer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.leader.Revocation;
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockName;
+import io.amqplocks.support.Fixture;
+import io.amqplocks.test.BrokerTest;
+import io.amqplocks.test.TcpProxy;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@BrokerTest(everyLine = true)
+class SoleConsumerTest {
+
+  private static final Duration LONG = Duration.ofSeconds(60);
+
+  @RegisterExtension private final Fixture fixture = new Fixture();
+  private final List<SoleConsumer> consumers = new ArrayList<>();
+  private final List<Integer> handled = new CopyOnWriteArrayList<>();
+  private String queue = "";
+  private Connection stranger;
+  private Channel channel;
+
+  @BeforeEach
+  void declare() throws Exception {
+    queue = fixture.prefix() + "orders";
+    stranger = fixture.stranger();
+    channel = stranger.createChannel();
+    channel.confirmSelect();
+    channel.queueDeclare(queue, true, false, false, Map.of());
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    consumers.forEach(SoleConsumer::close);
+    stranger.close();
+  }
+
+  private void publish(int from, int to) throws Exception {
+    for (int i = from; i < to; i++) {
+      byte[] body = Integer.toString(i).getBytes(StandardCharsets.UTF_8);
+      channel.basicPublish("", queue, null, body);
+    }
+    channel.waitForConfirmsOrDie(30_000);
+  }
+
+  private static int number(Delivery delivery) {
+    return Integer.parseInt(new String(delivery.body(), StandardCharsets.UTF_8));
+  }
+
+  private SoleConsumerBuilder on(AmqpLock lock, DeliveryHandler handler) {
+    return SoleConsumer.of(lock, fixture.broker().connectionFactory(), queue, handler);
+  }
+
+  private SoleConsumer kept(SoleConsumerBuilder settings) {
+    SoleConsumer consumer = settings.build();
+    consumers.add(consumer);
+    return consumer;
+  }
+
+  private SoleConsumer started(DeliveryHandler handler) {
+    SoleConsumer consumer = kept(on(fixture.open().mutex("sole"), handler));
+    consumer.start();
+    return consumer;
+  }
+
+  private void awaitHandled(int messages) {
+    await().untilAsserted(() -> assertThat(handled.size()).isGreaterThanOrEqualTo(messages));
+  }
+
+  private static List<Integer> numbers(int to) {
+    return IntStream.range(0, to).boxed().toList();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"classic", "quorum"})
+  void oneConsumesInOrderAndAnotherGoesOnWithoutLossOrDuplicate(String type) throws Exception {
+    channel.queueDelete(queue);
+    channel.queueDeclare(queue, true, false, false, Map.of("x-queue-type", type));
+    DeliveryHandler first = delivery -> handled.add(number(delivery));
+    SoleConsumer one = started(first);
+    assertThat(one.awaitActive(LONG)).isTrue();
+    AtomicInteger byOther = new AtomicInteger();
+    SoleConsumer other =
+        started(
+            delivery -> {
+              handled.add(number(delivery));
+              byOther.incrementAndGet();
+            });
+    publish(0, 200);
+    awaitHandled(100);
+    assertThat(other.isActive()).isFalse();
+    assertThat(byOther).hasValue(0);
+    assertThat(one.handOver()).isTrue();
+    publish(200, 400);
+    awaitHandled(400);
+    assertThat(handled).isEqualTo(numbers(400));
+    assertThat(byOther.get()).isPositive();
+    other.close();
+    assertThat(one.awaitActive(LONG)).isTrue();
+    publish(400, 500);
+    awaitHandled(500);
+    assertThat(handled).isEqualTo(numbers(500));
+    one.close();
+    assertThat(channel.messageCount(queue)).isZero();
+  }
+
+  @Test
+  void whoTriesFailsWhileAnotherIsActive() throws Exception {
+    SoleConsumer one = kept(on(fixture.open().mutex("sole"), delivery -> {}));
+    assertThat(one.tryStart()).isTrue();
+    assertThat(one.awaitActive(LONG)).isTrue();
+    assertThatThrownBy(one::tryStart).isInstanceOf(IllegalStateException.class);
+    SoleConsumer other = kept(on(fixture.open().mutex("sole"), delivery -> handled.add(1)));
+    assertThat(other.tryStart()).isFalse();
+    assertThat(other.tryStart()).isFalse();
+    other.start();
+    one.close();
+    assertThat(other.awaitActive(LONG)).isTrue();
+    publish(0, 1);
+    awaitHandled(1);
+    assertThatThrownBy(one::tryStart).isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void aMessageWhoseHandlerFailsComesAgainBeforeThoseBehindIt() throws Exception {
+    AtomicInteger failures = new AtomicInteger();
+    publish(0, 20);
+    SoleConsumer consumer =
+        started(
+            delivery -> {
+              if (number(delivery) == 7 && failures.getAndIncrement() < 2) {
+                throw new IOException("for the test");
+              }
+              handled.add(number(delivery));
+              if (number(delivery) == 7) {
+                assertThat(delivery.envelope().isRedeliver()).isTrue();
+              }
+            });
+    awaitHandled(20);
+    assertThat(handled).isEqualTo(numbers(20));
+    assertThat(failures).hasValueGreaterThanOrEqualTo(2);
+    assertThat(consumer.isActive()).isTrue();
+  }
+
+  @Test
+  void aRejectedMessageIsGone() throws Exception {
+    publish(0, 3);
+    SoleConsumer consumer =
+        started(
+            delivery -> {
+              handled.add(number(delivery));
+              if (number(delivery) == 1) {
+                delivery.reject();
+              }
+            });
+    awaitHandled(3);
+    consumer.close();
+    assertThat(handled).isEqualTo(numbers(3));
+    assertThat(channel.messageCount(queue)).isZero();
+  }
+
+  @Test
+  void whatWasSentAheadGoesBackAndWhatIsInHandIsFinished() throws Exception {
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch mayEnd = new CountDownLatch(1);
+    AtomicReference<Revocation> told = new AtomicReference<>();
+    publish(0, 5);
+    DeliveryHandler slow =
+        new DeliveryHandler() {
+          @Override
+          public void handle(Delivery delivery) throws Exception {
+            assertThat(delivery.isActive()).isTrue();
+            begun.countDown();
+            mayEnd.await();
+            assertThat(delivery.isActive()).isFalse();
+            handled.add(number(delivery));
+          }
+
+          @Override
+          public void interrupted(Delivery delivery, Revocation why) {
+            told.set(why);
+          }
+        };
+    SoleConsumer consumer = started(slow);
+    assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
+    SoleConsumer next = started(delivery -> handled.add(number(delivery)));
+    Thread closer = new Thread(consumer::close);
+    closer.start();
+    await().until(() -> told.get() != null);
+    assertThat(told.get().cause()).isEqualTo(Revocation.Cause.CLOSED);
+    assertThat(consumer.isActive()).isFalse();
+    assertThat(next.awaitActive(Duration.ofSeconds(1))).isFalse();
+    mayEnd.countDown();
+    awaitHandled(5);
+    assertThat(handled).isEqualTo(numbers(5));
+    closer.join(30_000);
+    assertThat(closer.isAlive()).isFalse();
+  }
+
+  @Test
+  void whoDoesNotFinishInTimeLosesItsMessageToTheNext() throws Exception {
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch mayEnd = new CountDownLatch(1);
+    publish(0, 2);
+    SoleConsumer slow =
+        kept(
+            on(
+                    fixture.open().mutex("sole"),
+                    delivery -> {
+                      begun.countDown();
+                      mayEnd.await();
+                    })
+                .grace(Duration.ofMillis(300)));
+    slow.start();
+    assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
+    SoleConsumer next = started(delivery -> handled.add(number(delivery)));
+    slow.close();
+    assertThat(next.awaitActive(LONG)).isTrue();
+    awaitHandled(2);
+    assertThat(handled).isEqualTo(numbers(2));
+    mayEnd.countDown();
+  }
+
+  @Test
+  void aLossIsToldToTheHandlerWhichMayFinishAndNothingElseIsBegun() throws Exception {
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch mayEnd = new CountDownLatch(1);
+    AtomicReference<Revocation> told = new AtomicReference<>();
+    publish(0, 5);
+    DeliveryHandler slow =
+        new DeliveryHandler() {
+          @Override
+          public void handle(Delivery delivery) throws Exception {
+            if (begun.getCount() > 0) {
+              begun.countDown();
+              mayEnd.await();
+            }
+            handled.add(number(delivery));
+          }
+
+          @Override
+          public void interrupted(Delivery delivery, Revocation why) {
+            assertThat(delivery.isActive()).isFalse();
+            told.set(why);
+          }
+        };
+    AmqpLock lock = fixture.open(fixture.seldomVerifying()).mutex("sole");
+    SoleConsumer consumer = kept(on(lock, slow));
+    consumer.start();
+    assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
+    fixture.delete(fixture.names().mutex(LockName.of("sole")));
+    await().atMost(Fixture.AT_ONCE).until(() -> !consumer.isActive() && told.get() != null);
+    assertThat(told.get().cause()).isEqualTo(Revocation.Cause.LOST);
+    assertThat(handled).isEmpty();
+    mayEnd.countDown();
+    awaitHandled(5);
+    assertThat(handled).isEqualTo(numbers(5));
+  }
+
+  @Test
+  void othersCannotConsumeMeanwhile() throws Exception {
+    SoleConsumer consumer = started(delivery -> handled.add(number(delivery)));
+    publish(0, 1);
+    awaitHandled(1);
+    Channel other = stranger.createChannel();
+    assertThatThrownBy(() -> other.basicConsume(queue, true, (tag, message) -> {}, tag -> {}))
+        .hasRootCauseMessage(
+            "channel error; protocol method: #method<channel.close>(reply-code=403, reply-text=ACCESS_REFUSED - queue '"
+                + queue
+                + "' in vhost '/' in exclusive use, class-id=60, method-id=20)");
+    assertThat(consumer.isActive()).isTrue();
+  }
+
+  @Test
+  void aQueueThatIsMissingIsWaitedFor() throws Exception {
+    channel.queueDelete(queue);
+    SoleConsumer consumer = started(delivery -> handled.add(number(delivery)));
+    assertThat(consumer.awaitActive(LONG)).isTrue();
+    await().during(Duration.ofMillis(300)).until(handled::isEmpty);
+    channel.queueDeclare(queue, true, false, false, Map.of());
+    publish(0, 1);
+    awaitHandled(1);
+    channel.queueDelete(queue);
+    channel.queueDeclare(queue, true, false, false, Map.of());
+    publish(1, 2);
+    awaitHandled(2);
+    assertThat(handled).isEqualTo(numbers(2));
+  }
+
+  @Test
+  void itGoesOnAfterItsConnectionWasCut() throws Exception {
+    try (TcpProxy proxy = TcpProxy.to(fixture.broker())) {
+      ConnectionFactory factory = fixture.broker().connectionFactory();
+      factory.setHost(proxy.host());
+      factory.setPort(proxy.port());
+      SoleConsumer consumer =
+          kept(
+              SoleConsumer.of(
+                  fixture.open().mutex("sole"),
+                  factory,
+                  queue,
+                  delivery -> handled.add(number(delivery))));
+      consumer.start();
+      publish(0, 100);
+      awaitHandled(100);
+      proxy.cut();
+      publish(100, 200);
+      await().until(() -> handled.contains(199));
+      assertThat(handled).containsAll(numbers(200));
+      assertThat(consumer.isActive()).isTrue();
+      consumer.close();
+    }
+  }
+
+  @Test
+  void aHandlerMayCloseItsConsumer() throws Exception {
+    AtomicReference<SoleConsumer> self = new AtomicReference<>();
+    AmqpLocks locks = fixture.open();
+    publish(0, 2);
+    self.set(
+        kept(
+            on(
+                locks.mutex("sole"),
+                delivery -> {
+                  handled.add(number(delivery));
+                  self.get().close();
+                })));
+    self.get().start();
+    awaitHandled(1);
+    await().until(() -> locks.leases().isEmpty() && !self.get().isActive());
+    assertThat(handled).containsExactly(0);
+    assertThat(channel.messageCount(queue)).isEqualTo(1);
+  }
+
+  @Test
+  void wrongSettingsAreRefused() {
+    AmqpLocks locks = fixture.open();
+    assertThatThrownBy(() -> kept(on(locks.tokenSemaphore("s"), delivery -> {})))
+        .isInstanceOf(LockException.Invalid.class)
+        .hasMessageContaining("'s'");
+    SoleConsumerBuilder settings = on(locks.mutex("sole"), delivery -> {});
+    for (int wrong : new int[] {0, 65_536}) {
+      assertThatThrownBy(() -> settings.prefetch(wrong))
+          .isInstanceOf(LockException.Invalid.class)
+          .hasMessageContaining(queue);
+    }
+    assertThatThrownBy(() -> settings.grace(Duration.ofSeconds(-1)))
+        .isInstanceOf(LockException.Invalid.class)
+        .hasMessageContaining(queue);
+    assertThatThrownBy(
+            () ->
+                SoleConsumer.of(
+                    locks.mutex("sole"), fixture.broker().connectionFactory(), "", delivery -> {}))
+        .isInstanceOf(LockException.Invalid.class)
+        .hasMessageContaining("'sole'");
+  }
+}
