@@ -190,7 +190,12 @@ class ReadmeTest {
     }
     assertThat(managed)
         .containsExactlyInAnyOrder(
-            "amqp-locks-core", "amqp-locks-spring-boot-starter", "amqp-locks-test");
+            "amqp-locks-core",
+            "amqp-locks-spring-boot-starter",
+            "amqp-locks-juc",
+            "amqp-locks-spring-integration",
+            "amqp-locks-shedlock",
+            "amqp-locks-test");
   }
 
   @Test

@@ -1,0 +1,4 @@
+@NullMarked
+package io.amqplocks.juc;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,125 @@
+package io.amqplocks.shedlock;
+
+import com.rabbitmq.client.Address;
+import com.rabbitmq.client.ConnectionFactory;
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockName;
+import java.util.List;
+import java.util.Optional;
+import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
+import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.SimpleLock;
+
+/**
+ * ShedLock's locks, as mutexes on RabbitMQ. It takes the place of the provider for a database. Use
+ * one for each {@code AmqpLocks}, from any number of threads.
+ *
+ * <ul>
+ *   <li>{@code lockAtMostFor}: when it is over, this process releases the lock, also if the task
+ *       still runs. The time is measured by the process's monotonic clock, from {@link #lock} or
+ *       {@code extend} on. If the process dies, the broker releases the lock within seconds,
+ *       and nobody has to wait for {@code lockAtMostFor}.
+ *   <li>{@code lockAtLeastFor}: nobody gets the lock before it is over, also if the process dies or
+ *       the broker restarts. The broker measures it, from a moment within {@link #lock} or {@code
+ *       extend} on.
+ *   <li>{@code extend} works while the lock is held, and returns empty afterwards. ShedLock's {@code
+ *       KeepAliveLockProvider} may wrap this provider.
+ * </ul>
+ *
+ * <p>For {@code lockAtLeastFor}, each lock's name has a durable queue at the broker that stays, as it
+ * has a row in ShedLock's table. It is named {@code <queue prefix>shedlock.<name>}. The broker may
+ * lose it together with a node's disk. The user of the connection factory needs {@code configure}
+ * and {@code read} on it, and {@code write} on {@code amq.default}.
+ */
+public final class AmqpLockProvider implements ExtensibleLockProvider, AutoCloseable {
+
+  // Only the holder of the mutex reads or writes its name's markers, so nothing here is shared but
+  // the connection of Markers and the timer of Expiry, which say themselves why they are correct.
+
+  /** The queue prefix, if the constructor was not told. It is the one of {@code AmqpLocks}. */
+  public static final String DEFAULT_QUEUE_PREFIX = "amqp-locks.";
+
+  private final AmqpLocks locks;
+  private final Markers markers;
+  private final Expiry expiry = new Expiry();
+
+  /**
+   * Creates a provider with the default queue prefix.
+   *
+   * @param locks has the mutexes
+   * @param factory for a connection for {@code lockAtLeastFor}, to the broker of {@code locks}. It is
+   *     copied and never changed.
+   */
+  public AmqpLockProvider(AmqpLocks locks, ConnectionFactory factory) {
+    this(locks, factory, List.of(), DEFAULT_QUEUE_PREFIX);
+  }
+
+  /**
+   * Creates a provider.
+   *
+   * @param locks has the mutexes
+   * @param factory for a connection for {@code lockAtLeastFor}, to the broker of {@code locks}. It is
+   *     copied and never changed.
+   * @param nodes the nodes of the broker; if empty, the factory's host and port
+   * @param queuePrefix the queue prefix that {@code locks} was built with
+   */
+  public AmqpLockProvider(
+      AmqpLocks locks, ConnectionFactory factory, List<Address> nodes, String queuePrefix) {
+    this.locks = locks;
+    this.markers = new Markers(factory, nodes, queuePrefix);
+  }
+
+  /**
+   * Acquires the lock if nobody holds it and no {@code lockAtLeastFor} forbids it. It does not wait.
+   *
+   * @return the lock, or empty if it is not free
+   * @throws LockException.Invalid if the name is no valid {@link LockName} of up to 191 bytes, or {@code
+   *     lockAtLeastFor} is longer than 49 days
+   * @throws LockException as {@link io.amqplocks.lock.AmqpLock#tryAcquire()} does
+   */
+  @Override
+  public Optional<SimpleLock> lock(LockConfiguration wanted) {
+    String name = wanted.getName();
+    Markers.check(name, wanted.getLockAtLeastFor());
+    Optional<Lease> acquired = locks.mutex("shedlock:" + name).tryAcquire();
+    if (acquired.isEmpty()) {
+      return Optional.empty();
+    }
+    Lease lease = acquired.get();
+    boolean kept = false;
+    try {
+      long began = System.nanoTime();
+      // The marker is there before the task begins, so a crash cannot come before it.
+      if (markers.markUnlessMarked(name, wanted.getLockAtLeastFor())
+          && lease.state() == LeaseState.HELD) {
+        kept = true;
+        return Optional.of(
+            new AmqpSimpleLock(
+                wanted,
+                markers,
+                expiry.expireAfter(lease, began, wanted.getLockAtMostFor()),
+                wanted.getLockAtLeastFor(),
+                began));
+      }
+      return Optional.empty();
+    } finally {
+      if (!kept) {
+        lease.close();
+      }
+    }
+  }
+
+  /**
+   * Closes the connection for {@code lockAtLeastFor}. Locks that are held stay so until they are
+   * unlocked, and are not released at {@code lockAtMostFor} any more. So close it after the tasks
+   * have ended and before the {@code AmqpLocks}.
+   */
+  @Override
+  public void close() {
+    expiry.close();
+    markers.close();
+  }
+}

@@ -1,0 +1,83 @@
+package io.amqplocks.shedlock;
+
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
+
+/**
+ * A lease that is released when its time is over, unless the time was extended before.
+ *
+ * <p>The end is one value that changes by compare-and-set. So an extension and an expiry of the
+ * same moment cannot both succeed, and an expired lease is never extended. All times are of {@code
+ * System.nanoTime()}.
+ */
+final class ExpiringLease {
+
+  /** When it ends, and whether it has. */
+  record Term(long end, boolean over) {
+
+    long left(long now) {
+      return over ? 0 : end - now;
+    }
+
+    static Term of(long begin, Duration time) {
+      return new Term(begin + nanos(time), false);
+    }
+
+    /** Three hundred years are as good as for ever, but must not overflow. */
+    private static long nanos(Duration time) {
+      Duration most = Duration.ofNanos(Long.MAX_VALUE / 2);
+      return time.compareTo(most) < 0 ? time.toNanos() : most.toNanos();
+    }
+  }
+
+  private final Lease lease;
+  private final AtomicReference<Term> term;
+
+  ExpiringLease(Lease lease, long began, Duration time) {
+    this.lease = lease;
+    this.term = new AtomicReference<>(Term.of(began, time));
+  }
+
+  /** Whether it is held and the broker said so not long ago; asks the broker if need be. */
+  boolean isHeld() {
+    if (term.get().left(System.nanoTime()) <= 0) {
+      return false;
+    }
+    LeaseState state = lease.state();
+    return (state == LeaseState.UNCERTAIN ? lease.verify() : state) == LeaseState.HELD;
+  }
+
+  boolean extend(long from, Duration time) {
+    Term old = term.get();
+    return old.left(System.nanoTime()) > 0 && term.compareAndSet(old, Term.of(from, time));
+  }
+
+  /**
+   * Releases the lease if its time is over.
+   *
+   * @return the nanoseconds left, 0 if it was released by this call, or less if it had been before
+   */
+  long expire() {
+    while (true) {
+      Term old = term.get();
+      long left = old.left(System.nanoTime());
+      if (old.over()) {
+        return -1;
+      }
+      if (left > 0) {
+        return left;
+      }
+      if (term.compareAndSet(old, new Term(old.end(), true))) {
+        lease.close();
+        return 0;
+      }
+    }
+  }
+
+  void release() {
+    term.updateAndGet(old -> new Term(old.end(), true));
+    lease.close();
+  }
+}

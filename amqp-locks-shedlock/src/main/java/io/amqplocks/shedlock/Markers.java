@@ -1,0 +1,173 @@
+package io.amqplocks.shedlock;
+
+import com.rabbitmq.client.AMQP.BasicProperties;
+import com.rabbitmq.client.Address;
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.ShutdownSignalException;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockName;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says at the broker until when a lock must not be acquired, whatever becomes of its holder.
+ *
+ * <p>A marker is a persistent message in a durable queue of the lock's name. It expires by itself
+ * when its time is over, and a restart of the broker does not prolong it. There is no lock as long as
+ * the queue has messages. Only the holder of the mutex looks at them and publishes them, so nothing
+ * comes between the look and the marker.
+ *
+ * <p>Threads share one connection, and each call has a channel of its own. Whoever finds no open
+ * connection opens one. Of two that do so at once, one closes its own and takes the other's.
+ */
+final class Markers {
+
+  /** The broker counts the milliseconds of a message's life in 32 bits. */
+  static final Duration LONGEST = Duration.ofDays(49);
+
+  private static final String NAME = "amqp-locks shedlock";
+  private static final int TIMEOUT = 5_000;
+  private static final Map<String, Object> CLASSIC = Map.of("x-queue-type", "classic");
+
+  private final ConnectionFactory factory;
+  private final List<Address> nodes;
+  private final String prefix;
+  private final AtomicReference<@Nullable Connection> connection = new AtomicReference<>();
+  private volatile boolean closed;
+
+  Markers(ConnectionFactory factory, List<Address> nodes, String queuePrefix) {
+    this.nodes = List.copyOf(nodes);
+    this.factory = factory.clone();
+    this.factory.setAutomaticRecoveryEnabled(false);
+    this.factory.setConnectionTimeout(TIMEOUT);
+    this.factory.setHandshakeTimeout(TIMEOUT);
+    this.factory.setChannelRpcTimeout(TIMEOUT);
+    this.prefix = queuePrefix + "shedlock.";
+  }
+
+  static void check(String name, Duration atLeast) {
+    LockName.of("shedlock:" + name);
+    if (atLeast.compareTo(LONGEST) > 0) {
+      throw new LockException.Invalid(
+          "The lock '%s' cannot be held for %s at least; use 49 days or less"
+              .formatted(name, atLeast));
+    }
+  }
+
+  /** Adds a marker, unless there is one. Returns whether there was none. */
+  boolean markUnlessMarked(String name, Duration time) {
+    return onChannel(
+        name,
+        channel -> {
+          if (count(channel, name) > 0) {
+            return false;
+          }
+          publish(channel, name, time);
+          return true;
+        });
+  }
+
+  /** Adds a marker to those that there are; the longest counts. */
+  void mark(String name, Duration time) {
+    onChannel(
+        name,
+        channel -> {
+          // A marker without a queue would be returned, and the lock would be kept by nothing.
+          count(channel, name);
+          publish(channel, name, time);
+          return true;
+        });
+  }
+
+  /** Sets a marker in place of all that there are. */
+  void replace(String name, Duration time) {
+    onChannel(
+        name,
+        channel -> {
+          count(channel, name);
+          channel.queuePurge(prefix + name);
+          publish(channel, name, time);
+          return true;
+        });
+  }
+
+  void close() {
+    closed = true;
+    Connection open = connection.getAndSet(null);
+    if (open != null) {
+      open.abort(TIMEOUT);
+    }
+  }
+
+  private int count(Channel channel, String name) throws IOException {
+    return channel.queueDeclare(prefix + name, true, false, false, CLASSIC).getMessageCount();
+  }
+
+  private void publish(Channel channel, String name, Duration time)
+      throws IOException, TimeoutException, InterruptedException {
+    if (time.isZero() || time.isNegative()) {
+      return;
+    }
+    BasicProperties marker =
+        new BasicProperties.Builder()
+            .deliveryMode(2)
+            // Rounded up: a lock that is free a moment early is no lock.
+            .expiration(Long.toString(time.plusNanos(999_999).toMillis()))
+            .build();
+    channel.confirmSelect();
+    channel.basicPublish("", prefix + name, true, marker, new byte[0]);
+    if (!channel.waitForConfirms(TIMEOUT)) {
+      throw new LockException.Unanswered(
+          "The broker did not take the marker that keeps the lock '%s' for %s"
+              .formatted(name, time));
+    }
+  }
+
+  private interface Steps {
+    boolean on(Channel channel) throws IOException, TimeoutException, InterruptedException;
+  }
+
+  private boolean onChannel(String name, Steps steps) {
+    try (Channel channel = open().createChannel()) {
+      return steps.on(channel);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new LockException.Interrupted(
+          "Interrupted while the broker was asked how long the lock '%s' is kept".formatted(name));
+    } catch (IOException | TimeoutException | ShutdownSignalException e) {
+      throw new LockException.Unreachable(
+          "The broker did not say or store how long the lock '%s' is kept, in queue '%s%s': %s"
+              .formatted(name, prefix, name, e),
+          e);
+    }
+  }
+
+  private Connection open() throws IOException, TimeoutException {
+    while (true) {
+      if (closed) {
+        throw new LockException.Closed("The AmqpLockProvider was closed");
+      }
+      Connection old = connection.get();
+      if (old != null && old.isOpen()) {
+        return old;
+      }
+      Connection opened =
+          nodes.isEmpty() ? factory.newConnection(NAME) : factory.newConnection(nodes, NAME);
+      if (connection.compareAndSet(old, opened)) {
+        if (closed) {
+          close();
+          continue;
+        }
+        return opened;
+      }
+      opened.abort(TIMEOUT);
+    }
+  }
+}

@@ -1,0 +1,317 @@
+package io.amqplocks.shedlock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.rabbitmq.client.Connection;
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import io.amqplocks.test.ChildJvm;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import net.javacrumbs.shedlock.core.DefaultLockingTaskExecutor;
+import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.LockProvider;
+import net.javacrumbs.shedlock.core.LockingTaskExecutor.TaskResult;
+import net.javacrumbs.shedlock.core.SimpleLock;
+import net.javacrumbs.shedlock.support.ImpatientKeepAlive;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a provider of ShedLock must do. */
+@BrokerTest(everyLine = true)
+class AmqpLockProviderTest {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration LONG = Duration.ofMinutes(5);
+  private static final Duration SHORT = Duration.ofSeconds(2);
+  private static final Duration NO_TIME = Duration.ZERO;
+
+  private final String name = "job-" + UUID.randomUUID();
+  private Broker broker;
+  private AmqpLocks here;
+  private AmqpLocks there;
+  private AmqpLockProvider provider;
+  private AmqpLockProvider other;
+
+  @BeforeEach
+  void open(Broker given) {
+    broker = given;
+    here = AmqpLocks.builder(given.connectionFactory()).build();
+    there = AmqpLocks.builder(given.connectionFactory()).build();
+    provider = new AmqpLockProvider(here, given.connectionFactory());
+    other = new AmqpLockProvider(there, given.connectionFactory());
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    provider.close();
+    other.close();
+    here.close();
+    there.close();
+    try (Connection stranger = broker.connectionFactory().newConnection()) {
+      stranger.createChannel().queueDelete("amqp-locks.shedlock." + name);
+    }
+  }
+
+  private Optional<SimpleLock> lock(LockProvider by, Duration atMost, Duration atLeast) {
+    return by.lock(new LockConfiguration(Instant.now(), name, atMost, atLeast));
+  }
+
+  private SimpleLock locked(LockProvider by, Duration atMost, Duration atLeast) {
+    return lock(by, atMost, atLeast).orElseThrow();
+  }
+
+  private void awaitLocked(LockProvider by) {
+    await()
+        .atMost(PATIENCE)
+        .until(() -> lock(by, LONG, NO_TIME), Optional::isPresent)
+        .orElseThrow()
+        .unlock();
+  }
+
+  private void assertBusy() {
+    assertThat(lock(provider, LONG, NO_TIME)).isEmpty();
+    assertThat(lock(other, LONG, NO_TIME)).isEmpty();
+  }
+
+  @Test
+  void isHeldUntilItIsUnlocked() {
+    SimpleLock lock = locked(provider, LONG, NO_TIME);
+    assertBusy();
+    lock.unlock();
+    // In this process at once, elsewhere as soon as the broker has read the release.
+    SimpleLock again = locked(provider, LONG, NO_TIME);
+    assertBusy();
+    again.unlock();
+    awaitLocked(other);
+    assertThatThrownBy(lock::unlock).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> lock.extend(LONG, NO_TIME)).isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void expiresAtLockAtMostForThoughItsHolderLives() {
+    long begin = System.nanoTime();
+    SimpleLock lock = locked(provider, SHORT, NO_TIME);
+    assertBusy();
+    awaitLocked(other);
+    assertThat(System.nanoTime() - begin).isGreaterThanOrEqualTo(SHORT.toNanos());
+    SimpleLock theirs = locked(other, LONG, NO_TIME);
+    assertThat(lock.extend(LONG, NO_TIME)).isEmpty();
+    assertBusy();
+    theirs.unlock();
+  }
+
+  @Test
+  void unlockingWhatHasExpiredLeavesTheNextHolderAlone() {
+    SimpleLock lock = locked(provider, Duration.ofMillis(1), NO_TIME);
+    SimpleLock theirs =
+        await()
+            .atMost(PATIENCE)
+            .until(() -> lock(other, LONG, NO_TIME), Optional::isPresent)
+            .orElseThrow();
+    lock.unlock();
+    assertBusy();
+    theirs.unlock();
+  }
+
+  @Test
+  void isKeptForLockAtLeastForAfterItWasUnlocked() {
+    long begin = System.nanoTime();
+    locked(provider, LONG, SHORT).unlock();
+    assertThat(here.leases()).isEmpty();
+    assertBusy();
+    awaitLocked(other);
+    assertThat(System.nanoTime() - begin).isGreaterThanOrEqualTo(SHORT.toNanos());
+    awaitLocked(provider);
+  }
+
+  @Test
+  void isHeldAfterLockAtLeastForUntilItIsUnlocked() {
+    long begin = System.nanoTime();
+    SimpleLock lock = locked(provider, LONG, SHORT);
+    await().atMost(PATIENCE).until(() -> System.nanoTime() - begin > SHORT.toNanos() + 200_000_000);
+    assertBusy();
+    lock.unlock();
+    awaitLocked(other);
+  }
+
+  @Test
+  void isKeptForLockAtLeastForThoughItsProcessWasKilled() {
+    Duration atLeast = Duration.ofSeconds(12);
+    try (ChildJvm child = holder(atLeast)) {
+      child.awaitLine("held", PATIENCE);
+      long held = System.nanoTime();
+      assertBusy();
+      child.killNow();
+      // The mutex is free soon, and the job is not.
+      await()
+          .atMost(PATIENCE)
+          .until(
+              () -> there.mutex("shedlock:" + name).tryAcquire(),
+              lease -> lease.map(each -> close(each)).orElse(false));
+      assertThat(Duration.ofNanos(System.nanoTime() - held)).isLessThan(atLeast);
+      assertBusy();
+      awaitLocked(other);
+      // The child measured from before it said so.
+      assertThat(Duration.ofNanos(System.nanoTime() - held)).isGreaterThan(Duration.ofSeconds(8));
+    }
+  }
+
+  private static boolean close(AutoCloseable lease) {
+    try {
+      lease.close();
+      return true;
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @Test
+  void isFreeSoonAfterItsProcessWasKilledIfThereIsNoMinimum() {
+    try (ChildJvm child = holder(NO_TIME)) {
+      child.awaitLine("held", PATIENCE);
+      assertBusy();
+      child.killNow();
+      // It asked for an hour: nobody has to wait for that.
+      awaitLocked(provider);
+    }
+  }
+
+  private ChildJvm holder(Duration atLeast) {
+    return ChildJvm.of(LockingMain.class).args(broker.uri(), name, atLeast.toString()).start();
+  }
+
+  @Test
+  void isExtendedWhileItIsHeld() {
+    SimpleLock lock = locked(provider, SHORT, NO_TIME);
+    long begin = System.nanoTime();
+    SimpleLock extended = lock.extend(LONG, NO_TIME).orElseThrow();
+    assertThatThrownBy(lock::unlock).isInstanceOf(IllegalStateException.class);
+    await().atMost(PATIENCE).until(() -> System.nanoTime() - begin > SHORT.toNanos() + 500_000_000);
+    assertBusy();
+    extended.unlock();
+    awaitLocked(other);
+  }
+
+  @Test
+  void anExtensionSetsLockAtLeastForAnew() {
+    SimpleLock shortened = locked(provider, LONG, LONG).extend(LONG, NO_TIME).orElseThrow();
+    shortened.unlock();
+    awaitLocked(provider);
+
+    SimpleLock prolonged = locked(provider, LONG, NO_TIME).extend(LONG, SHORT).orElseThrow();
+    long begin = System.nanoTime();
+    prolonged.unlock();
+    assertBusy();
+    awaitLocked(other);
+    assertThat(System.nanoTime() - begin).isGreaterThan(SHORT.toNanos() - 500_000_000);
+  }
+
+  @Test
+  void isNotExtendedAfterALoss() {
+    SimpleLock lock = locked(provider, LONG, NO_TIME);
+    here.revoke(LockId.mutex("shedlock:" + name), "a test");
+    assertThat(lock.extend(LONG, NO_TIME)).isEmpty();
+    awaitLocked(other);
+  }
+
+  @Test
+  void isKeptAlive() {
+    ScheduledExecutorService timer = Executors.newScheduledThreadPool(1);
+    try {
+      LockProvider keepAlive = ImpatientKeepAlive.of(provider, timer);
+      long begin = System.nanoTime();
+      SimpleLock lock = locked(keepAlive, SHORT, Duration.ofSeconds(1));
+      await().atMost(PATIENCE).until(() -> System.nanoTime() - begin > 3 * SHORT.toNanos());
+      assertBusy();
+      lock.unlock();
+      awaitLocked(other);
+    } finally {
+      timer.shutdownNow();
+    }
+  }
+
+  @Test
+  void aTaskIsExecutedByOneOfTwoApplications() throws Throwable {
+    LockConfiguration wanted = new LockConfiguration(Instant.now(), name, LONG, NO_TIME);
+    // In another thread: ShedLock lets a thread that holds a lock run its tasks again.
+    ExecutorService thread = Executors.newSingleThreadExecutor();
+    TaskResult<Boolean> result =
+        new DefaultLockingTaskExecutor(provider)
+            .executeWithLock(
+                () -> thread.submit(() -> isExecuted(other, wanted)).get(30, TimeUnit.SECONDS),
+                wanted);
+    thread.shutdownNow();
+    assertThat(result.wasExecuted()).isTrue();
+    assertThat(result.getResult()).isFalse();
+    await().atMost(PATIENCE).until(() -> isExecuted(other, wanted));
+  }
+
+  private static boolean isExecuted(LockProvider by, LockConfiguration wanted) {
+    AtomicBoolean executed = new AtomicBoolean();
+    new DefaultLockingTaskExecutor(by).executeWithLock((Runnable) () -> executed.set(true), wanted);
+    return executed.get();
+  }
+
+  @Test
+  void twentyThreadsAndAnotherProcessCountCorrectly(@TempDir Path folder) throws Exception {
+    Path counter = Files.writeString(folder.resolve("counter"), "0");
+    ExecutorService threads = Executors.newFixedThreadPool(20);
+    try (ChildJvm child =
+        ChildJvm.of(LockingMain.class).args(broker.uri(), name, counter.toString()).start()) {
+      child.awaitLine("counting", PATIENCE);
+      List<Future<?>> all = new ArrayList<>();
+      for (int i = 0; i < 20; i++) {
+        LockProvider by = i % 2 == 0 ? provider : other;
+        all.add(
+            threads.submit(
+                () -> {
+                  SharedCounter.add(by, name, counter, 5);
+                  return null;
+                }));
+      }
+      for (Future<?> each : all) {
+        each.get(120, TimeUnit.SECONDS);
+      }
+      child.awaitLine("done", Duration.ofMinutes(2));
+    } finally {
+      threads.shutdownNow();
+    }
+    assertThat(Files.readString(counter)).isEqualTo("125");
+  }
+
+  @Test
+  void refusesWhatTheBrokerCannotKeep() {
+    assertThatThrownBy(() -> locked(provider, Duration.ofDays(60), Duration.ofDays(50)))
+        .isInstanceOf(LockException.Invalid.class)
+        .hasMessageContaining(name);
+    assertThatThrownBy(
+            () ->
+                provider.lock(new LockConfiguration(Instant.now(), "x".repeat(192), LONG, NO_TIME)))
+        .isInstanceOf(LockException.Invalid.class);
+    assertThat(here.leases()).isEmpty();
+    provider.close();
+    assertThatThrownBy(() -> locked(provider, LONG, NO_TIME))
+        .isInstanceOf(LockException.Closed.class);
+    assertThat(here.leases()).isEmpty();
+  }
+}
