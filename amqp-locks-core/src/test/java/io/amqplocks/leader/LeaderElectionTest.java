@@ -8,6 +8,7 @@ import io.amqplocks.AmqpLocks;
 import io.amqplocks.leader.Revocation.Cause;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.FencingToken;
+import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.test.BrokerTest;
@@ -328,6 +329,17 @@ class LeaderElectionTest {
         .untilAsserted(
             () -> assertThat(events).containsExactly("granted a", "revoked a LOST", "granted a"));
     assertThat(term.revocation().orElseThrow().detail()).contains("REVOKED");
+  }
+
+  /** Before the election has noticed, which takes it up to 0.1 s. */
+  @Test
+  void aTermIsNotCurrentOnceItsLeaseIsInDoubtOrOver() throws Exception {
+    Lease lease = fixture.open().mutex("m").acquire(LONG);
+    Leadership term = new Leadership(lease);
+    assertThat(term.isCurrent()).isTrue();
+    lease.close();
+    assertThat(term.isCurrent()).isFalse();
+    assertThat(term.revocation()).isEmpty();
   }
 
   @Test
