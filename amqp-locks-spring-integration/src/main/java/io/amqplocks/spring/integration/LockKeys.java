@@ -35,6 +35,10 @@ final class LockKeys {
   }
 
   String name(Object key) {
+    if (key == null) {
+      throw new LockException.Invalid(
+          "A lock key of the registry '%s' is null; use a String".formatted(registryKey));
+    }
     String text = text(key);
     // A text that looks like a hash is hashed too, so that no two texts have one name.
     if (!text.isEmpty() && !text.startsWith(HASHED)) {

@@ -48,6 +48,14 @@ class LockKeysTest {
   }
 
   @Test
+  @SuppressWarnings("NullAway") // Callers without NullAway can pass it.
+  void nullIsNoKey() {
+    assertThatThrownBy(() -> keys.name(null))
+        .isInstanceOf(LockException.Invalid.class)
+        .hasMessageContaining("app");
+  }
+
+  @Test
   void aRegistryKeyLeavesRoomForItsKeys() {
     new LockKeys("r".repeat(128)).name("\n");
     assertThatThrownBy(() -> new LockKeys("r".repeat(129)))
