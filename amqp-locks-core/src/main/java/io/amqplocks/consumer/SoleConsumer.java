@@ -9,6 +9,7 @@ import io.amqplocks.leader.Revocation;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.LockException;
 import java.time.Duration;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,7 +49,7 @@ public final class SoleConsumer implements AutoCloseable {
   private final LeaderElection election;
 
   SoleConsumer(SoleConsumerBuilder settings) {
-    terms = new Terms(settings);
+    terms = new Terms(settings, this::handOver);
     LeaderElectionBuilder builder =
         LeaderElection.on(settings.lock).grace(settings.grace.plus(CLOSE)).listener(terms);
     settings.listeners.forEach(builder::listener);
@@ -136,17 +137,25 @@ public final class SoleConsumer implements AutoCloseable {
   /** One worker for each term, on the election's thread. */
   private static final class Terms implements LeaderListener {
     private final SoleConsumerBuilder settings;
+    private final BooleanSupplier handOver;
     private volatile @Nullable Worker worker;
 
-    Terms(SoleConsumerBuilder settings) {
+    Terms(SoleConsumerBuilder settings, BooleanSupplier handOver) {
       this.settings = settings;
+      this.handOver = handOver;
     }
 
     @Override
     public void granted(Leadership leadership) {
       Worker begun = new Worker(settings, leadership);
       worker = begun;
-      begun.start();
+      try {
+        begun.start();
+      } catch (Error e) {
+        // There is no thread: another process may have one.
+        boolean unused = handOver.getAsBoolean();
+        throw e;
+      }
     }
 
     /** Whether the handler itself ends them. */

@@ -14,6 +14,8 @@ public final class SoleConsumerBuilder {
   /** The default of the locks' own heartbeat. */
   private static final int MOST_SECONDS = 10;
 
+  private static final Duration LONGEST_GRACE = Duration.ofHours(12);
+
   final AmqpLock lock;
   final ConnectionFactory factory;
   final String queue;
@@ -57,13 +59,13 @@ public final class SoleConsumerBuilder {
    * How long the handler has to finish its message when this consumer stops. Meanwhile no other one
    * becomes active, unless the lock was lost. The default is 30 seconds.
    *
-   * @throws LockException.Invalid if it is negative
+   * @throws LockException.Invalid if it is negative, or above 12 hours
    */
   public SoleConsumerBuilder grace(Duration time) {
-    if (time.isNegative()) {
+    if (time.isNegative() || time.compareTo(LONGEST_GRACE) > 0) {
       throw new LockException.Invalid(
-          "The grace of the sole consumer of queue '%s' is %s; it must not be negative"
-              .formatted(queue, time));
+          "The grace of the sole consumer of queue '%s' is %s; it must be from zero to %s"
+              .formatted(queue, time, LONGEST_GRACE));
     }
     grace = time;
     return this;

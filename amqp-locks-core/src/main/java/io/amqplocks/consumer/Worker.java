@@ -1,6 +1,5 @@
 package io.amqplocks.consumer;
 
-import com.rabbitmq.client.AlreadyClosedException;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
@@ -71,28 +70,54 @@ final class Worker {
     thread.start();
   }
 
-  /** The term has ended: waits until the message in hand is handled, and leaves nothing behind. */
+  /**
+   * The term has ended: waits until the message in hand is handled, for the grace period at most, and
+   * leaves nothing behind.
+   */
   void stop(Revocation why, Duration grace) {
+    long end = System.nanoTime() + TimeUnit.NANOSECONDS.convert(grace);
     Delivery delivery = inHand;
-    if (delivery != null) {
-      try {
-        settings.handler.interrupted(delivery, why);
-      } catch (RuntimeException e) {
-        log.warn("The handler of queue '{}' failed to be interrupted", settings.queue, e);
-      }
-    }
     try {
-      thread.join(Math.max(1, TimeUnit.MILLISECONDS.convert(grace)));
+      if (delivery != null) {
+        join(tellHandler(delivery, why), end);
+      }
+      join(thread, end);
+      if (thread.isAlive()) {
+        log.warn(
+            "The handler of queue '{}' has not finished its message within {}; the message goes back to the queue",
+            settings.queue,
+            grace);
+      }
+    } finally {
+      drop();
+    }
+  }
+
+  /** On a thread of its own, since it is the application's code, and may hang. */
+  private Thread tellHandler(Delivery delivery, Revocation why) {
+    Thread telling =
+        new Thread(
+            () -> {
+              try {
+                settings.handler.interrupted(delivery, why);
+              } catch (RuntimeException | Error e) {
+                log.warn("The handler of queue '{}' failed to be interrupted", settings.queue, e);
+              }
+            },
+            thread.getName() + " interrupted");
+    telling.setDaemon(true);
+    telling.start();
+    return telling;
+  }
+
+  private static void join(Thread other, long end) {
+    try {
+      TimeUnit.NANOSECONDS.timedJoin(other, Math.max(1, end - System.nanoTime()));
     } catch (InterruptedException e) {
+      // Only the end of the JVM interrupts the election's threads. The connection is closed at
+      // once.
       Thread.currentThread().interrupt();
     }
-    if (thread.isAlive()) {
-      log.warn(
-          "The handler of queue '{}' has not finished its message within {}; the message goes back to the queue",
-          settings.queue,
-          grace);
-    }
-    drop();
   }
 
   private void drop() {
@@ -102,12 +127,13 @@ final class Worker {
     }
   }
 
+  /** Any failure is said and tried again: while the term lasts, nobody else can consume. */
   private void work() {
     while (goesOn()) {
       try (Connection open = connect()) {
         connection = open;
         consume(open);
-      } catch (IOException | TimeoutException | ShutdownSignalException e) {
+      } catch (Exception | Error e) {
         say(e);
       }
       pause();
@@ -190,10 +216,10 @@ final class Worker {
   }
 
   /** Each new reason once. */
-  private void say(Exception failure) {
+  private void say(Throwable failure) {
     Throwable reason = failure.getCause() instanceof ShutdownSignalException e ? e : failure;
     String text = reason.toString();
-    if (failure instanceof AlreadyClosedException || !goesOn() || text.equals(said)) {
+    if (!goesOn() || text.equals(said)) {
       log.debug("Queue '{}' cannot be consumed: {}", settings.queue, text);
     } else {
       log.warn(

@@ -33,7 +33,7 @@ final class ContendingFailures {
    *
    * @return how long to pause, in nanoseconds
    */
-  long add(RuntimeException failure) {
+  long add(Throwable failure) {
     if (failure.getClass().equals(last)) {
       log.debug("Contending for the leadership by the {} still fails", lock, failure);
     } else {

@@ -45,8 +45,8 @@ import org.slf4j.LoggerFactory;
  * <p>Concurrency: the contending thread alone acquires, begins terms, ends them and releases, one
  * after the other, so terms never overlap and each has one grant and one revocation. All others only
  * set flags under the guard and signal it. A term is ended before its listeners are told and its
- * lock is released; {@link #isLeader()} reads the lease's state besides, so it is false as soon as
- * the lease is in doubt, before this class has noticed.
+ * lock is released. {@link #isLeader()} reads the lease's state besides, so it is false as soon as
+ * the lease is in doubt, and ends the term then.
  */
 // More than 300 lines: half of them are the contract.
 public final class LeaderElection implements AutoCloseable {
@@ -115,8 +115,7 @@ public final class LeaderElection implements AutoCloseable {
     try {
       requireOpen();
       if (!started) {
-        started = true;
-        contender.start();
+        startContender(null);
       }
     } finally {
       guard.unlock();
@@ -138,19 +137,33 @@ public final class LeaderElection implements AutoCloseable {
     if (lease == null) {
       return false;
     }
+    boolean begun = false;
+    try {
+      begun = startWith(lease);
+    } finally {
+      if (!begun) {
+        lease.close();
+      }
+    }
+    return true;
+  }
+
+  private boolean startWith(Lease lease) {
     guard.lock();
     try {
       requireNotStarted();
-      first = lease;
-      started = true;
-      contender.start();
+      startContender(lease);
       return true;
-    } catch (IllegalStateException e) {
-      lease.close();
-      throw e;
     } finally {
       guard.unlock();
     }
+  }
+
+  /** Under the guard. If the thread cannot be started, nothing has changed. */
+  private void startContender(@Nullable Lease acquired) {
+    first = acquired;
+    contender.start();
+    started = true;
   }
 
   private void requireNotStarted() {
@@ -240,8 +253,12 @@ public final class LeaderElection implements AutoCloseable {
   /**
    * Stops contending. If this process leads, its term ends first: the task is interrupted, listeners
    * are notified, and the lock is released when they have ended or after the grace period. Returns
-   * when that is done, or 10 seconds after the grace period. A call by a listener or by the task
-   * returns at once. Closing again does nothing.
+   * when that is done, or 10 seconds after the grace period. If the calling thread is interrupted,
+   * it returns at once, stays interrupted, and the rest is done without it. A call by a listener or by
+   * the task returns at once. Closing again does nothing.
+   *
+   * <p>Close the election before the {@code AmqpLocks} of its lock. Otherwise the lock is released
+   * while the task still runs.
    */
   @Override
   public void close() {
@@ -273,22 +290,32 @@ public final class LeaderElection implements AutoCloseable {
   }
 
   private void contend() {
+    ContendingFailures failures = new ContendingFailures(lock.id());
     try {
-      ContendingFailures failures = new ContendingFailures(lock.id());
-      if (first != null) {
-        lead(first);
-      }
-      while (!isClosing()) {
-        Lease lease = acquire(failures);
-        if (lease != null) {
-          lead(lease);
-        }
-      }
+      do {
+        tryTerm(failures);
+      } while (!isClosing());
     } catch (LockException.Closed e) {
       log.info("The election by the {} ends: {}", lock.id(), e.getMessage());
     } finally {
       callbacks.close();
       signalClosed();
+    }
+  }
+
+  /** One term or one attempt. After a failure of any kind it pauses, so that it is tried again. */
+  private void tryTerm(ContendingFailures failures) {
+    try {
+      Lease lease = first == null ? acquire() : first;
+      first = null;
+      if (lease != null) {
+        failures.end();
+        lead(lease);
+      }
+    } catch (LockException.Closed e) {
+      throw e;
+    } catch (RuntimeException | Error e) {
+      pause(failures.add(e));
     }
   }
 
@@ -312,21 +339,13 @@ public final class LeaderElection implements AutoCloseable {
   }
 
   /** The lease; null if it must be asked whether to go on. */
-  private @Nullable Lease acquire(ContendingFailures failures) {
+  private @Nullable Lease acquire() {
     if (!setAcquiring(true)) {
       return null;
     }
     try {
-      Lease lease = lock.acquire(LONG);
-      failures.end();
-      return lease;
+      return lock.acquire(LONG);
     } catch (InterruptedException | LockException.Interrupted | LockException.AcquireTimeout e) {
-      return null;
-    } catch (LockException.Closed e) {
-      throw e;
-    } catch (RuntimeException e) {
-      boolean unused = setAcquiring(false);
-      pause(failures.add(e));
       return null;
     } finally {
       boolean unused = setAcquiring(false);
@@ -365,6 +384,8 @@ public final class LeaderElection implements AutoCloseable {
             lock.id(),
             TimeUnit.NANOSECONDS.toMillis(graceNanos));
       }
+    } finally {
+      current = null;
     }
     settle(why);
   }
@@ -407,36 +428,23 @@ public final class LeaderElection implements AutoCloseable {
   private Revocation awaitEnd(Leadership term) {
     guard.lock();
     try {
-      Revocation why = reason(term);
-      while (why == null) {
+      Optional<Revocation> why = reason(term);
+      while (why.isEmpty()) {
         awaitSignal(LOOK_NANOS);
         why = reason(term);
       }
-      return term.end(why);
+      return why.get();
     } finally {
       current = null;
       guard.unlock();
     }
   }
 
-  private @Nullable Revocation reason(Leadership term) {
-    Revocation ended = term.revocation().orElse(null);
-    if (ended != null) {
-      return ended;
-    }
+  private Optional<Revocation> reason(Leadership term) {
     if (closing) {
-      return new Revocation(Cause.CLOSED, "the election was closed");
+      return Optional.of(term.end(new Revocation(Cause.CLOSED, "the election was closed")));
     }
-    return switch (term.lease().state()) {
-      case HELD -> null;
-      case UNCERTAIN ->
-          new Revocation(Cause.UNCERTAIN, "the broker has not confirmed the lock for too long");
-      case LOST ->
-          new Revocation(
-              Cause.LOST,
-              term.lease().lossReason().map(Object::toString).orElse("no reason given"));
-      case RELEASED -> new Revocation(Cause.LOST, "the locks were closed");
-    };
+    return term.endIfNotHeld();
   }
 
   /** Unless it is closed meanwhile. */

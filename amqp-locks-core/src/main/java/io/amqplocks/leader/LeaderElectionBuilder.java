@@ -11,6 +11,8 @@ import org.jspecify.annotations.Nullable;
 /** The settings of a {@link LeaderElection}. For one thread. */
 public final class LeaderElectionBuilder {
 
+  private static final Duration LONGEST = Duration.ofDays(1);
+
   final AmqpLock lock;
   final List<LeaderListener> listeners = new ArrayList<>();
   @Nullable LeaderTask task;
@@ -44,10 +46,10 @@ public final class LeaderElectionBuilder {
    * no other leader begins. After that the lock is released, whatever still runs. The default is 30
    * seconds.
    *
-   * @throws LockException.Invalid if it is negative
+   * @throws LockException.Invalid if it is negative, or above a day
    */
   public LeaderElectionBuilder grace(Duration time) {
-    grace = notNegative(time, "grace");
+    grace = bounded(time, "grace");
     return this;
   }
 
@@ -55,18 +57,18 @@ public final class LeaderElectionBuilder {
    * How long this process does not contend after {@link LeaderElection#yieldLeadership()} or the end
    * of its task, so that others go first. The default is 2 seconds.
    *
-   * @throws LockException.Invalid if it is negative
+   * @throws LockException.Invalid if it is negative, or above a day
    */
   public LeaderElectionBuilder yieldPause(Duration time) {
-    yieldPause = notNegative(time, "yieldPause");
+    yieldPause = bounded(time, "yieldPause");
     return this;
   }
 
-  private Duration notNegative(Duration time, String what) {
-    if (time.isNegative()) {
+  private Duration bounded(Duration time, String what) {
+    if (time.isNegative() || time.compareTo(LONGEST) > 0) {
       throw new LockException.Invalid(
-          "The %s of an election by the %s is %s; it must not be negative"
-              .formatted(what, lock.id(), time));
+          "The %s of an election by the %s is %s; it must be from zero to %s"
+              .formatted(what, lock.id(), time, LONGEST));
     }
     return time;
   }

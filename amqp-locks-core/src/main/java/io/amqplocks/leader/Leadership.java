@@ -1,5 +1,6 @@
 package io.amqplocks.leader;
 
+import io.amqplocks.leader.Revocation.Cause;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
@@ -11,6 +12,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * One term of a leader: from when it acquired the lock until it gave it up or lost it. It never
  * becomes current again. Any thread may call any method; none of them blocks or asks the broker.
+ *
+ * <p>Concurrency: the reason of the end is set once, by whoever finds one first. A lease in doubt may
+ * be certain again a moment later. So whoever sees the doubt ends the term, and does not leave that
+ * to the election, which looks every 0.1 s.
  */
 public final class Leadership {
 
@@ -41,10 +46,10 @@ public final class Leadership {
    * LeaseState#LOST}.
    */
   public boolean isCurrent() {
-    return revocation.get() == null && lease.state() == LeaseState.HELD;
+    return endIfNotHeld().isEmpty();
   }
 
-  /** Why the term ended; empty if it has not been ended yet. */
+  /** Why the term ended; empty if nobody has noticed an end yet. */
   public Optional<Revocation> revocation() {
     return Optional.ofNullable(revocation.get());
   }
@@ -57,6 +62,26 @@ public final class Leadership {
   Revocation end(Revocation why) {
     Revocation before = revocation.compareAndExchange(null, why);
     return before == null ? why : before;
+  }
+
+  /** Ends the term if its lease is in doubt or over. Returns why it ended, if it has. */
+  Optional<Revocation> endIfNotHeld() {
+    Revocation ended = revocation.get();
+    if (ended == null) {
+      Revocation why =
+          switch (lease.state()) {
+            case HELD -> null;
+            case UNCERTAIN ->
+                new Revocation(
+                    Cause.UNCERTAIN, "the broker has not confirmed the lock for too long");
+            case LOST ->
+                new Revocation(
+                    Cause.LOST, lease.lossReason().map(Object::toString).orElse("no reason given"));
+            case RELEASED -> new Revocation(Cause.LOST, "the lock was released");
+          };
+      ended = why == null ? null : end(why);
+    }
+    return Optional.ofNullable(ended);
   }
 
   @Override

@@ -136,9 +136,12 @@ final class TermCallbacks {
     try {
       if (work != null && term.revocation().isEmpty()) {
         Thread thread = newThread(() -> run(work, term), " task");
-        worker = thread;
         thread.start();
+        worker = thread;
       }
+    } catch (Error e) {
+      log.warn("The task of {} could not be started; leadership is given up", name, e);
+      taskEnded.accept(term, "its task could not be started: " + e);
     } finally {
       guard.unlock();
     }

@@ -7,12 +7,14 @@ import static org.awaitility.Awaitility.await;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.impl.DefaultCredentialsProvider;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.leader.Revocation;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockName;
 import io.amqplocks.support.Fixture;
+import io.amqplocks.support.LogWatch;
 import io.amqplocks.test.BrokerTest;
 import io.amqplocks.test.TcpProxy;
 import java.io.IOException;
@@ -339,6 +341,113 @@ class SoleConsumerTest {
   }
 
   @Test
+  void aFailureOfTheApplicationsSettingsIsTriedAgain() throws Exception {
+    ConnectionFactory factory = fixture.broker().connectionFactory();
+    String password = factory.getPassword();
+    AtomicInteger calls = new AtomicInteger();
+    factory.setCredentialsProvider(
+        new DefaultCredentialsProvider(factory.getUsername(), password) {
+          @Override
+          public String getPassword() {
+            switch (calls.incrementAndGet()) {
+              case 1 -> throw new IllegalStateException("for the test");
+              case 2 -> throw new NoClassDefFoundError("for the test");
+              default -> {
+                return password;
+              }
+            }
+          }
+        });
+    publish(0, 1);
+    SoleConsumer consumer =
+        kept(
+            SoleConsumer.of(
+                fixture.open().mutex("sole"),
+                factory,
+                queue,
+                delivery -> handled.add(number(delivery))));
+    consumer.start();
+    awaitHandled(1);
+    assertThat(calls).hasValueGreaterThanOrEqualTo(3);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aHandlerThatHangsOrFailsWhenItIsToldDelaysNothing(boolean hangs) throws Exception {
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch mayEnd = new CountDownLatch(1);
+    publish(0, 2);
+    DeliveryHandler wrong =
+        new DeliveryHandler() {
+          @Override
+          public void handle(Delivery delivery) throws Exception {
+            begun.countDown();
+            mayEnd.await();
+          }
+
+          @Override
+          public void interrupted(Delivery delivery, Revocation why) {
+            if (!hangs) {
+              throw new AssertionError("for the test");
+            }
+            try {
+              mayEnd.await();
+            } catch (InterruptedException e) {
+              throw new IllegalStateException(e);
+            }
+          }
+        };
+    SoleConsumer first =
+        kept(on(fixture.open().mutex("sole"), wrong).grace(Duration.ofMillis(500)));
+    first.start();
+    assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
+    long before = System.nanoTime();
+    first.close();
+    // Both waits share one grace period; more than three would be each of them and the abort's.
+    assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(5));
+    SoleConsumer next = started(delivery -> handled.add(number(delivery)));
+    awaitHandled(2);
+    assertThat(handled).isEqualTo(numbers(2));
+    assertThat(next.isActive()).isTrue();
+    mayEnd.countDown();
+  }
+
+  /** As after the broker's consumer timeout: the channel is gone when the handler returns. */
+  @Test
+  void anAcknowledgementThatCannotBeSentIsAWarning() throws Exception {
+    CountDownLatch cut = new CountDownLatch(1);
+    try (TcpProxy proxy = TcpProxy.to(fixture.broker());
+        LogWatch logs = LogWatch.of("io.amqplocks.consumer")) {
+      ConnectionFactory factory = fixture.broker().connectionFactory();
+      factory.setHost(proxy.host());
+      factory.setPort(proxy.port());
+      SoleConsumer consumer =
+          kept(
+              SoleConsumer.of(
+                  fixture.open().mutex("sole"),
+                  factory,
+                  queue,
+                  delivery -> {
+                    handled.add(number(delivery));
+                    if (handled.size() == 1) {
+                      cut.await();
+                    }
+                  }));
+      publish(0, 1);
+      consumer.start();
+      awaitHandled(1);
+      proxy.cut();
+      await().until(() -> proxy.connections() == 0);
+      cut.countDown();
+      awaitHandled(2);
+      assertThat(handled).containsExactly(0, 0);
+      await()
+          .untilAsserted(() -> assertThat(logs.warnings()).anyMatch(each -> each.contains(queue)));
+      consumer.close();
+    }
+  }
+
+  @Test
   void aHandlerMayCloseItsConsumer() throws Exception {
     AtomicReference<SoleConsumer> self = new AtomicReference<>();
     AmqpLocks locks = fixture.open();
@@ -370,9 +479,11 @@ class SoleConsumerTest {
           .isInstanceOf(LockException.Invalid.class)
           .hasMessageContaining(queue);
     }
-    assertThatThrownBy(() -> settings.grace(Duration.ofSeconds(-1)))
-        .isInstanceOf(LockException.Invalid.class)
-        .hasMessageContaining(queue);
+    for (Duration wrong : List.of(Duration.ofSeconds(-1), Duration.ofSeconds(Long.MAX_VALUE))) {
+      assertThatThrownBy(() -> settings.grace(wrong))
+          .isInstanceOf(LockException.Invalid.class)
+          .hasMessageContaining(queue);
+    }
     assertThatThrownBy(
             () ->
                 SoleConsumer.of(

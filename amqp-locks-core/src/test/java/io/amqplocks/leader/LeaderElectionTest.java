@@ -12,15 +12,19 @@ import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.test.BrokerTest;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -331,17 +335,6 @@ class LeaderElectionTest {
     assertThat(term.revocation().orElseThrow().detail()).contains("REVOKED");
   }
 
-  /** Before the election has noticed, which takes it up to 0.1 s. */
-  @Test
-  void aTermIsNotCurrentOnceItsLeaseIsInDoubtOrOver() throws Exception {
-    Lease lease = fixture.open().mutex("m").acquire(LONG);
-    Leadership term = new Leadership(lease);
-    assertThat(term.isCurrent()).isTrue();
-    lease.close();
-    assertThat(term.isCurrent()).isFalse();
-    assertThat(term.revocation()).isEmpty();
-  }
-
   @Test
   void aTermOfTheLongestAllowedTimeIsFollowedByAnother() throws Exception {
     AmqpLock limited = fixture.open().mutex("m").holdAtMost(Duration.ofMillis(300));
@@ -391,6 +384,61 @@ class LeaderElectionTest {
     assertThatThrownBy(never::start).isInstanceOf(IllegalStateException.class);
   }
 
+  /** That lock, but for one method. */
+  private static AmqpLock lockWith(AmqpLock real, String method, Callable<Object> instead) {
+    return (AmqpLock)
+        Proxy.newProxyInstance(
+            AmqpLock.class.getClassLoader(),
+            new Class<?>[] {AmqpLock.class},
+            (proxy, called, arguments) -> {
+              try {
+                return called.getName().equals(method)
+                    ? instead.call()
+                    : called.invoke(real, arguments);
+              } catch (InvocationTargetException e) {
+                throw e.getTargetException();
+              }
+            });
+  }
+
+  @Test
+  void whoIsClosedWhileItTriesToStartKeepsNoLock() {
+    AmqpLocks locks = fixture.open();
+    AtomicReference<LeaderElection> self = new AtomicReference<>();
+    AmqpLock closing =
+        lockWith(
+            locks.mutex("m"),
+            "tryAcquire",
+            () -> {
+              Optional<Lease> lease = locks.mutex("m").tryAcquire();
+              self.get().close();
+              return lease;
+            });
+    self.set(on(closing, "a").build());
+    assertThatThrownBy(() -> self.get().tryStart()).isInstanceOf(IllegalStateException.class);
+    assertThat(locks.leases()).isEmpty();
+    assertThat(events).isEmpty();
+  }
+
+  @Test
+  void afterAnyFailureItContendsAgain() throws Exception {
+    AmqpLocks locks = fixture.open();
+    AtomicInteger calls = new AtomicInteger();
+    AmqpLock failing =
+        lockWith(
+            locks.mutex("m"),
+            "acquire",
+            () -> {
+              if (calls.incrementAndGet() < 3) {
+                throw new NoClassDefFoundError("for the test");
+              }
+              return locks.mutex("m").acquire(LONG);
+            });
+    leads(started(on(failing, "a")));
+    assertThat(calls).hasValue(3);
+    await().untilAsserted(() -> assertThat(events).containsExactly("granted a"));
+  }
+
   @Test
   void aCloseEndsTheWaitForTheLock() throws Exception {
     LeaderElection first = contender("a");
@@ -414,12 +462,14 @@ class LeaderElectionTest {
           .hasMessageContaining("locks.mutex(\"s\")");
     }
     LeaderElectionBuilder settings = LeaderElection.on(locks.mutex("m"));
-    assertThatThrownBy(() -> settings.grace(Duration.ofSeconds(-1)))
-        .isInstanceOf(LockException.Invalid.class)
-        .hasMessageContaining("grace");
-    assertThatThrownBy(() -> settings.yieldPause(Duration.ofSeconds(-1)))
-        .isInstanceOf(LockException.Invalid.class)
-        .hasMessageContaining("yieldPause");
+    for (Duration wrong : List.of(Duration.ofSeconds(-1), Duration.ofSeconds(Long.MAX_VALUE))) {
+      assertThatThrownBy(() -> settings.grace(wrong))
+          .isInstanceOf(LockException.Invalid.class)
+          .hasMessageContaining("grace");
+      assertThatThrownBy(() -> settings.yieldPause(wrong))
+          .isInstanceOf(LockException.Invalid.class)
+          .hasMessageContaining("yieldPause");
+    }
   }
 
   /** Five clients in a storm of yields and closes: grants and revocations alternate everywhere. */
