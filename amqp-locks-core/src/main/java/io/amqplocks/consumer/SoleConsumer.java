@@ -9,7 +9,8 @@ import io.amqplocks.leader.Revocation;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.LockException;
 import java.time.Duration;
-import java.util.function.BooleanSupplier;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,11 +46,18 @@ public final class SoleConsumer implements AutoCloseable {
   /** For the consumer's connection to close, beside the handler's time. */
   private static final Duration CLOSE = Duration.ofSeconds(15);
 
+  /** How often the active one is asked to stop. Between others that stand by there is one each time. */
+  private static final long ASK_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+
+  private final ConnectionFactory factory;
+  private final HandOverRequests requests;
   private final Terms terms;
   private final LeaderElection election;
 
   SoleConsumer(SoleConsumerBuilder settings) {
-    terms = new Terms(settings, this::handOver);
+    factory = settings.factory;
+    requests = new HandOverRequests(settings.queue);
+    terms = new Terms(settings, requests, this::handOver);
     LeaderElectionBuilder builder =
         LeaderElection.on(settings.lock).grace(settings.grace.plus(CLOSE)).listener(terms);
     settings.listeners.forEach(builder::listener);
@@ -60,7 +68,8 @@ public final class SoleConsumer implements AutoCloseable {
    * Begins the settings of a consumer.
    *
    * @param lock a mutex of any kind; all processes that give the same one take turns
-   * @param factory how to connect. It is copied, and its automatic recovery has no effect. A heartbeat
+   * @param factory how to connect. It is copied, and its automatic recovery has no effect. To connect takes 10
+   *     seconds at most. A heartbeat
    *     of more than 10 seconds, or none, becomes one of 10 seconds: as long as the broker takes a dead
    *     consumer for alive, the next one cannot consume
    * @param queue the queue, which must exist when this consumer is active
@@ -118,6 +127,39 @@ public final class SoleConsumer implements AutoCloseable {
     return election.yieldLeadership();
   }
 
+  private boolean handOver(String why) {
+    return election.yieldLeadership(why);
+  }
+
+  /**
+   * Starts, and asks the active consumer to hand over until this one is active. The active one
+   * finishes its message first, as by {@link #handOver()}. It must allow to be asked ({@link
+   * SoleConsumerBuilder#handOverOnRequest()}); otherwise this one stands by. If others have stood by
+   * for longer, they become active before this one and are asked too. If this process or the active
+   * one dies meanwhile, another one becomes active, as always.
+   *
+   * @param time how long to wait; this one goes on standing by after that
+   * @return whether this one is active
+   * @throws IllegalStateException if this consumer is closed, also while this waits
+   * @throws InterruptedException if the thread is interrupted while it waits
+   */
+  public boolean takeOver(Duration time) throws InterruptedException {
+    long end = System.nanoTime() + TimeUnit.NANOSECONDS.convert(time);
+    try (HandOverRequests.Asking asking = requests.new Asking(factory)) {
+      while (true) {
+        start();
+        long left = end - System.nanoTime();
+        if (awaitActive(Duration.ofNanos(Math.min(left, ASK_NANOS)))) {
+          return true;
+        }
+        if (left <= 0) {
+          return false;
+        }
+        asking.ask();
+      }
+    }
+  }
+
   /**
    * Stops consuming for good, as {@link #handOver()} does. Returns when the handler has finished its
    * message and the lock is released, or some seconds after the grace period. A call by the handler
@@ -137,25 +179,36 @@ public final class SoleConsumer implements AutoCloseable {
   /** One worker for each term, on the election's thread. */
   private static final class Terms implements LeaderListener {
     private final SoleConsumerBuilder settings;
-    private final BooleanSupplier handOver;
+    private final HandOverRequests requests;
+    private final Predicate<String> handOver;
     private volatile @Nullable Worker worker;
 
-    Terms(SoleConsumerBuilder settings, BooleanSupplier handOver) {
+    Terms(SoleConsumerBuilder settings, HandOverRequests requests, Predicate<String> handOver) {
       this.settings = settings;
+      this.requests = requests;
       this.handOver = handOver;
     }
 
     @Override
     public void granted(Leadership leadership) {
-      Worker begun = new Worker(settings, leadership);
+      Worker begun =
+          new Worker(
+              settings,
+              leadership,
+              requests,
+              () -> handOver("another consumer asked to take over"));
       worker = begun;
       try {
         begun.start();
       } catch (Error e) {
         // There is no thread: another process may have one.
-        boolean unused = handOver.getAsBoolean();
+        handOver("there is no thread to consume by");
         throw e;
       }
+    }
+
+    private void handOver(String why) {
+      boolean unused = handOver.test(why);
     }
 
     /** Whether the handler itself ends them. */

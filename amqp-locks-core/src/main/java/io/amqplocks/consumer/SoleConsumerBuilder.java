@@ -1,5 +1,7 @@
 package io.amqplocks.consumer;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.leader.LeaderListener;
 import io.amqplocks.lock.AmqpLock;
@@ -14,6 +16,9 @@ public final class SoleConsumerBuilder {
   /** The default of the locks' own heartbeat. */
   private static final int MOST_SECONDS = 10;
 
+  /** For an answer of the broker. */
+  static final int TIMEOUT_MILLIS = 10_000;
+
   private static final Duration LONGEST_GRACE = Duration.ofHours(12);
 
   final AmqpLock lock;
@@ -23,6 +28,7 @@ public final class SoleConsumerBuilder {
   final List<LeaderListener> listeners = new ArrayList<>();
   int prefetch = 10;
   Duration grace = Duration.ofSeconds(30);
+  boolean handsOverOnRequest;
 
   SoleConsumerBuilder(
       AmqpLock lock, ConnectionFactory factory, String queue, DeliveryHandler handler) {
@@ -35,6 +41,12 @@ public final class SoleConsumerBuilder {
     int heartbeat = factory.getRequestedHeartbeat();
     this.factory.setRequestedHeartbeat(
         heartbeat < 1 ? MOST_SECONDS : Math.min(MOST_SECONDS, heartbeat));
+    this.factory.setAutomaticRecoveryEnabled(false);
+    this.factory.setTopologyRecoveryEnabled(false);
+    this.factory.setChannelRpcTimeout(TIMEOUT_MILLIS);
+    int connecting = factory.getConnectionTimeout();
+    this.factory.setConnectionTimeout(
+        connecting < 1 ? TIMEOUT_MILLIS : Math.min(TIMEOUT_MILLIS, connecting));
     this.queue = queue;
     this.handler = handler;
   }
@@ -68,6 +80,24 @@ public final class SoleConsumerBuilder {
               .formatted(queue, time, LONGEST_GRACE));
     }
     grace = time;
+    return this;
+  }
+
+  /**
+   * Lets other processes ask this consumer to stop, by {@link SoleConsumer#takeOver}, while it is the
+   * active one. By default it does not listen to them. It needs the right to configure, write and
+   * read a queue with the name of the consumed queue and {@code .hand-over} behind it. Whoever may
+   * publish to that queue may end a term.
+   *
+   * @throws LockException.Invalid if the consumed queue's name is too long for that
+   */
+  public SoleConsumerBuilder handOverOnRequest() {
+    if (queue.getBytes(UTF_8).length + HandOverRequests.SUFFIX.length() > 255) {
+      throw new LockException.Invalid(
+          "The name of queue '%s' is too long to have a queue with '%s' behind it"
+              .formatted(queue, HandOverRequests.SUFFIX));
+    }
+    handsOverOnRequest = true;
     return this;
   }
 

@@ -2,7 +2,6 @@ package io.amqplocks.consumer;
 
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
-import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.leader.Leadership;
 import io.amqplocks.leader.Revocation;
@@ -30,7 +29,6 @@ final class Worker {
 
   private static final Logger log = LoggerFactory.getLogger(Worker.class);
 
-  private static final int TIMEOUT_MILLIS = 10_000;
   private static final long FIRST_PAUSE_MILLIS = 100;
   private static final long LONGEST_PAUSE_MILLIS = 10_000;
 
@@ -39,6 +37,8 @@ final class Worker {
 
   private final SoleConsumerBuilder settings;
   private final Leadership term;
+  private final HandOverRequests requests;
+  private final Runnable asked;
   private final Thread thread;
   private volatile @Nullable Connection connection;
   private volatile @Nullable Delivery inHand;
@@ -46,9 +46,17 @@ final class Worker {
   private @Nullable String said;
   private long pauseMillis = FIRST_PAUSE_MILLIS;
 
-  Worker(SoleConsumerBuilder settings, Leadership term) {
+  /**
+   * Creates a worker.
+   *
+   * @param requests of others to stop
+   * @param asked has this process hand over
+   */
+  Worker(SoleConsumerBuilder settings, Leadership term, HandOverRequests requests, Runnable asked) {
     this.settings = settings;
     this.term = term;
+    this.requests = requests;
+    this.asked = asked;
     thread = new Thread(this::work, "amqp-locks consumer of " + settings.queue);
     thread.setDaemon(true);
   }
@@ -123,7 +131,7 @@ final class Worker {
   private void drop() {
     Connection open = connection;
     if (open != null) {
-      open.abort(TIMEOUT_MILLIS);
+      open.abort(SoleConsumerBuilder.TIMEOUT_MILLIS);
     }
   }
 
@@ -142,11 +150,7 @@ final class Worker {
 
   /** Without recovery: the queue is consumed again by what is certainly the active one. */
   private Connection connect() throws IOException, TimeoutException {
-    ConnectionFactory factory = settings.factory;
-    factory.setAutomaticRecoveryEnabled(false);
-    factory.setTopologyRecoveryEnabled(false);
-    factory.setChannelRpcTimeout(TIMEOUT_MILLIS);
-    return factory.newConnection("amqp-locks consumer of " + settings.queue);
+    return settings.factory.newConnection("amqp-locks consumer of " + settings.queue);
   }
 
   private void consume(Connection open) throws IOException, TimeoutException {
@@ -168,6 +172,9 @@ final class Worker {
             (tag, message) -> buffer.add(new Delivery(term, message)),
             tag -> buffer.add("the broker cancelled the consumer"),
             (tag, signal) -> buffer.add(String.valueOf(signal.getMessage())));
+    if (settings.handsOverOnRequest) {
+      requests.listen(open, this::askedToStop);
+    }
     while (goesOn()) {
       Object next = poll(buffer);
       if (next instanceof Delivery delivery) {
@@ -180,6 +187,13 @@ final class Worker {
     }
     // Acknowledgements before it are processed, and all else goes back to the queue.
     channel.close();
+  }
+
+  /** Unless it is an old connection, on which the request of a former term came late. */
+  private void askedToStop() {
+    if (term.isCurrent()) {
+      asked.run();
+    }
   }
 
   private static @Nullable Object poll(BlockingQueue<Object> buffer) {

@@ -229,7 +229,17 @@ public final class LeaderElection implements AutoCloseable {
    * @return whether there was a term to end
    */
   public boolean yieldLeadership() {
-    return end(current, new Revocation(Cause.YIELDED, "the leader yielded"));
+    return yieldLeadership("the leader yielded");
+  }
+
+  /**
+   * Gives leadership up as {@link #yieldLeadership()} does, with a reason for listeners and logs.
+   *
+   * @param why the reason in words
+   * @return whether there was a term to end
+   */
+  public boolean yieldLeadership(String why) {
+    return end(current, new Revocation(Cause.YIELDED, why));
   }
 
   private void taskEnded(Leadership term, String how) {

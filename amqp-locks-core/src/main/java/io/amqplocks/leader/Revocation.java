@@ -13,8 +13,8 @@ public record Revocation(Cause cause, String detail) {
     /** The election was closed. Leadership was given up after the listener returned. */
     CLOSED,
     /**
-     * {@link LeaderElection#yieldLeadership()} was called. Leadership was given up after the listener
-     * returned.
+     * {@link LeaderElection#yieldLeadership()} was called, or another sole consumer asked to take
+     * over. Leadership was given up after the listener returned.
      */
     YIELDED,
     /** The task returned or failed. Leadership was given up after the listener returned. */

@@ -8,6 +8,8 @@ import io.amqplocks.spring.LeadershipGrantedEvent;
 import io.amqplocks.spring.LeadershipRevokedEvent;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.context.ApplicationContext;
@@ -24,6 +26,9 @@ import org.springframework.context.event.ContextClosedEvent;
  */
 public final class LeaderElections
     implements SmartLifecycle, SmartInitializingSingleton, ApplicationListener<ContextClosedEvent> {
+
+  private static final Executor CLOSING =
+      closing -> new Thread(closing, "amqp-locks leader closing").start();
 
   private final ObjectProvider<LeaderElection> beans;
   private final ApplicationContext context;
@@ -64,7 +69,12 @@ public final class LeaderElections
   public void stop() {
     running = false;
     if (closing) {
-      elections.forEach(LeaderElection::close);
+      // All at once, since each may take its grace period.
+      CompletableFuture.allOf(
+              elections.stream()
+                  .map(election -> CompletableFuture.runAsync(election::close, CLOSING))
+                  .toArray(CompletableFuture<?>[]::new))
+          .join();
     }
   }
 
