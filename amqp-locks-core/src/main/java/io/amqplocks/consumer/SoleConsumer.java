@@ -102,6 +102,14 @@ public final class SoleConsumer implements AutoCloseable {
     return election.tryStart();
   }
 
+  /**
+   * The election by which it becomes active: for its listeners and its terms. Start and close this
+   * consumer, not the election.
+   */
+  public LeaderElection election() {
+    return election;
+  }
+
   /** Whether this process is certainly the active one. Never blocks, and asks nobody. */
   public boolean isActive() {
     return election.isLeader();

@@ -135,7 +135,12 @@ class ReadmeTest {
     Snippets leaders = new Snippets(LEADERS);
     assertThat(leaders.names())
         .containsExactlyInAnyOrder(
-            "leader-task", "leader-check", "leader-bean", "leader-scheduled");
+            "leader-task",
+            "leader-check",
+            "leader-only",
+            "leader-listener",
+            "leader-bean",
+            "leader-scheduled");
     assertThat(leaders.nameless()).isEmpty();
     Snippets soleConsumer = new Snippets(SOLE_CONSUMER);
     assertThat(soleConsumer.names()).containsExactly("sole-consumer");
@@ -395,6 +400,70 @@ class ReadmeTest {
       assertThat(election.awaitLeadership(LONG)).isPresent();
       application.getBean(Runnable.class).run();
       assertThat(table.written()).hasSize(2).isSorted().doesNotHaveDuplicates();
+    }
+  }
+
+  @Test
+  void leadersByAnnotation() throws Exception {
+    Snippets page = new Snippets(LEADERS);
+    String queue = prefix + "orders";
+    String listener = page.text("leader-listener");
+    assertThat(listener).contains("queues = \"orders\"");
+    String source =
+        """
+        package application;
+
+        import io.amqplocks.sample.readme.ImageShop.*;
+        import io.amqplocks.spring.LeaderOnly;
+        import java.util.List;
+        import java.util.concurrent.CopyOnWriteArrayList;
+        import org.springframework.amqp.rabbit.annotation.RabbitListener;
+        import org.springframework.context.annotation.Import;
+        import org.springframework.scheduling.annotation.EnableScheduling;
+        import org.springframework.scheduling.annotation.Scheduled;
+
+        @EnableScheduling
+        @Import(Snippet.Feed.class)
+        public class Snippet {
+
+          public static class Feed {
+
+            private final Server server;
+            private final Image image = new Image("one.png");
+            private final List<String> backlog = new CopyOnWriteArrayList<>();
+
+            public Feed(Server server) {
+              this.server = server;
+            }
+
+        %s
+
+        %s
+
+            public List<String> backlog() {
+              return backlog;
+            }
+          }
+        }
+        """
+            .formatted(
+                page.text("leader-only"),
+                listener.replace("queues = \"orders\"", "queues = \"" + queue + "\""));
+    try (var connection = broker.newConnection();
+        var channel = connection.createChannel()) {
+      channel.queueDeclare(queue, true, false, false, null);
+      channel.basicPublish("", queue, null, "7".getBytes(StandardCharsets.UTF_8));
+      Class<?> compiled = compiled(source);
+      try (var application = application(compiled)) {
+        Object feed = application.getBean(compiled.getClasses()[0]);
+        await().atMost(LONG).until(() -> !server.stored().isEmpty());
+        await()
+            .atMost(LONG)
+            .until(
+                () -> feed.getClass().getMethod("backlog").invoke(feed).toString().equals("[7]"));
+      }
+      assertThat(channel.messageCount(queue)).isZero();
+      channel.queueDelete(queue);
     }
   }
 

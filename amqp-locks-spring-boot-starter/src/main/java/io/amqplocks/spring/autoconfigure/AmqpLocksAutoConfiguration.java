@@ -2,7 +2,6 @@ package io.amqplocks.spring.autoconfigure;
 
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.AmqpLocksBuilder;
-import io.amqplocks.leader.LeaderElection;
 import io.amqplocks.lock.LockListener;
 import io.amqplocks.spring.AmqpLocksCustomizer;
 import io.amqplocks.spring.BrokerSettings;
@@ -10,7 +9,6 @@ import io.amqplocks.spring.LockOperations;
 import io.amqplocks.spring.LockResolver;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.internal.catalog.LockCatalog;
-import io.amqplocks.spring.internal.lifecycle.LeaderElections;
 import io.amqplocks.spring.internal.lifecycle.LeaseLostEventPublisher;
 import io.amqplocks.spring.internal.lifecycle.LocksLifecycle;
 import io.amqplocks.spring.internal.lifecycle.LossLog;
@@ -49,7 +47,12 @@ import org.springframework.util.StringUtils;
 @ConditionalOnClass(ConnectionFactory.class)
 @ConditionalOnBooleanProperty(name = "amqp-locks.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(AmqpLocksProperties.class)
-@Import({RequiredBootVersion.class, GuardConfiguration.class, NamedLocksRegistrar.class})
+@Import({
+  RequiredBootVersion.class,
+  GuardConfiguration.class,
+  LeaderConfiguration.class,
+  NamedLocksRegistrar.class
+})
 public final class AmqpLocksAutoConfiguration {
 
   private static final Logger log = LoggerFactory.getLogger(AmqpLocksAutoConfiguration.class);
@@ -133,13 +136,6 @@ public final class AmqpLocksAutoConfiguration {
   @ConditionalOnMissingBean
   Reconnection amqpLocksReconnection(AmqpLocks locks, SemaphoreSetup setup) {
     return new Reconnection(locks, setup, Duration.ofSeconds(5));
-  }
-
-  @Bean
-  @ConditionalOnMissingBean
-  LeaderElections amqpLocksLeaderElections(
-      ObjectProvider<LeaderElection> elections, ApplicationContext context) {
-    return new LeaderElections(elections, context);
   }
 
   @Bean

@@ -1,9 +1,9 @@
 package io.amqplocks.spring.autoconfigure;
 
 import io.amqplocks.AmqpLocks;
-import io.amqplocks.leader.LeaderElection;
 import io.amqplocks.spring.internal.catalog.LockCatalog;
 import io.amqplocks.spring.internal.guard.UnguardedRunListener;
+import io.amqplocks.spring.internal.leader.LeaderElections;
 import io.amqplocks.spring.internal.metrics.LeaderGauges;
 import io.amqplocks.spring.internal.metrics.LockGauges;
 import io.amqplocks.spring.internal.metrics.LockMeters;
@@ -59,7 +59,7 @@ public final class AmqpLocksMetricsAutoConfiguration {
 
   @Bean
   @ConditionalOnMissingBean
-  LeaderGauges amqpLocksLeaderGauges(ObjectProvider<LeaderElection> elections) {
+  LeaderGauges amqpLocksLeaderGauges(LeaderElections elections) {
     return new LeaderGauges(elections);
   }
 

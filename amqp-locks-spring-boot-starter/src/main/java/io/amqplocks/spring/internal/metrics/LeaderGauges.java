@@ -2,21 +2,21 @@ package io.amqplocks.spring.internal.metrics;
 
 import io.amqplocks.leader.LeaderElection;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.spring.internal.leader.LeaderElections;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
-import org.springframework.beans.factory.ObjectProvider;
 
 /**
- * Whether this process leads, for each election that is a bean.
+ * Whether this process leads, for each election that is started with the application.
  *
  * @param elections the elections
  */
-public record LeaderGauges(ObjectProvider<LeaderElection> elections) implements MeterBinder {
+public record LeaderGauges(LeaderElections elections) implements MeterBinder {
 
   @Override
   public void bindTo(MeterRegistry registry) {
-    elections.orderedStream().forEach(election -> register(registry, election));
+    elections.all().forEach(election -> register(registry, election));
   }
 
   private static void register(MeterRegistry registry, LeaderElection election) {

@@ -1,4 +1,4 @@
-package io.amqplocks.spring.internal.lifecycle;
+package io.amqplocks.spring.internal.leader;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;

@@ -1,0 +1,47 @@
+package io.amqplocks.spring;
+
+import io.amqplocks.leader.LeaderListener;
+import io.amqplocks.leader.Leadership;
+import io.amqplocks.leader.Revocation;
+import java.util.function.Supplier;
+import org.springframework.context.Lifecycle;
+
+/**
+ * Runs something with a lifecycle, such as a listener container, a poller or an endpoint, only while
+ * this process leads. It is started when leadership is granted, and stopped when it is revoked. The
+ * next leader begins when {@code stop()} has returned, or after the election's {@linkplain
+ * io.amqplocks.leader.LeaderElectionBuilder#grace grace period}.
+ *
+ * <pre>{@code
+ * @Bean
+ * LeaderElection poller(AmqpLocks locks, FilePoller poller) {
+ *   return LeaderElection.on(locks.mutex("poller"))
+ *       .listener(new LifecycleLeaderListener(() -> poller))
+ *       .build();
+ * }
+ * }</pre>
+ *
+ * <p>It must not start by itself: let {@code isAutoStartup()} be false. Its work may go on for up to
+ * 0.1 s in doubt before it is stopped, and after a loss another process may lead already.
+ */
+public final class LifecycleLeaderListener implements LeaderListener {
+
+  private final Supplier<? extends Lifecycle> lifecycle;
+
+  /** A listener that runs what that returns; it is asked at each grant and each revocation. */
+  public LifecycleLeaderListener(Supplier<? extends Lifecycle> lifecycle) {
+    this.lifecycle = lifecycle;
+  }
+
+  @Override
+  public void granted(Leadership leadership) {
+    if (leadership.isCurrent()) {
+      lifecycle.get().start();
+    }
+  }
+
+  @Override
+  public void revoked(Leadership leadership, Revocation revocation) {
+    lifecycle.get().stop();
+  }
+}

@@ -1,0 +1,54 @@
+package io.amqplocks.spring.autoconfigure;
+
+import io.amqplocks.spring.internal.leader.LeaderElections;
+import io.amqplocks.spring.internal.leader.LeaderOnlyAdvisor;
+import io.amqplocks.spring.internal.leader.LeaderOnlyMethods;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
+import org.springframework.util.function.SingletonSupplier;
+
+/** Elections, and methods that only leaders run. These go through proxies in either mode. */
+@Configuration(proxyBeanMethods = false)
+@Import(ProxyCreator.class)
+class LeaderConfiguration {
+
+  @Bean
+  @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+  @ConditionalOnMissingBean
+  static LeaderOnlyMethods amqpLocksLeaderOnlyMethods(ConfigurableListableBeanFactory beans) {
+    return new LeaderOnlyMethods(beans::resolveEmbeddedValue);
+  }
+
+  /** Before the locks of the method: they are not acquired for a call that does nothing. */
+  @Bean
+  @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+  @ConditionalOnMissingBean
+  static LeaderOnlyAdvisor amqpLocksLeaderOnlyAdvisor(
+      ObjectProvider<LeaderOnlyMethods> methods,
+      ObjectProvider<LeaderElections> elections,
+      Environment environment) {
+    int order =
+        Binder.get(environment)
+            .bind("amqp-locks.annotations.order", Integer.class)
+            .orElse(AmqpLocksProperties.DEFAULT_ORDER);
+    return new LeaderOnlyAdvisor(
+        SingletonSupplier.of(methods::getObject),
+        SingletonSupplier.of(elections::getObject),
+        order == Integer.MIN_VALUE ? order : order - 1);
+  }
+
+  @Bean
+  @ConditionalOnMissingBean
+  LeaderElections amqpLocksLeaderElections(LeaderOnlyMethods methods, ApplicationContext context) {
+    return new LeaderElections(methods, context);
+  }
+}

@@ -1,0 +1,422 @@
+package io.amqplocks.spring.internal.leader;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.consumer.SoleConsumer;
+import io.amqplocks.leader.LeaderElection;
+import io.amqplocks.leader.Leadership;
+import io.amqplocks.spring.Contexts;
+import io.amqplocks.spring.LeaderOnly;
+import io.amqplocks.spring.LeadershipGrantedEvent;
+import io.amqplocks.spring.LeadershipRevokedEvent;
+import io.amqplocks.spring.LifecycleLeaderListener;
+import io.amqplocks.spring.LocksOnBroker;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import jakarta.annotation.PostConstruct;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.amqp.ImmediateRequeueAmqpException;
+import org.springframework.amqp.rabbit.annotation.RabbitListener;
+import org.springframework.amqp.rabbit.listener.RabbitListenerEndpointRegistry;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.Lifecycle;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.event.EventListener;
+import org.springframework.scheduling.annotation.EnableScheduling;
+import org.springframework.scheduling.annotation.Scheduled;
+
+@BrokerTest
+class LeaderOnlyTest {
+
+  private static final Duration LONG = Duration.ofSeconds(60);
+
+  @AutoClose private final LocksOnBroker onBroker;
+  private final Broker broker;
+  private Connection connection;
+  private Channel channel;
+
+  LeaderOnlyTest(Broker broker) {
+    this.broker = broker;
+    onBroker = new LocksOnBroker(broker);
+  }
+
+  @BeforeEach
+  void declare() throws Exception {
+    connection = broker.connectionFactory().newConnection();
+    channel = connection.createChannel();
+    channel.queueDeclare(onBroker.name(), true, false, false, Map.of());
+    channel.confirmSelect();
+  }
+
+  @AfterEach
+  void delete() throws Exception {
+    channel.queueDelete(onBroker.name());
+    connection.close();
+  }
+
+  private void publish(int from, int to) throws Exception {
+    for (int i = from; i < to; i++) {
+      channel.basicPublish(
+          "", onBroker.name(), null, Integer.toString(i).getBytes(StandardCharsets.UTF_8));
+    }
+    channel.waitForConfirmsOrDie(30_000);
+  }
+
+  static class Job {
+    final AtomicInteger runs = new AtomicInteger();
+
+    @Scheduled(fixedDelay = 20)
+    @LeaderOnly("${test.lock}")
+    public void run() {
+      runs.incrementAndGet();
+    }
+
+    int runs() {
+      return runs.get();
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  @EnableScheduling
+  static class Scheduling {
+    @Bean
+    Job job() {
+      return new Job();
+    }
+  }
+
+  private ApplicationContextRunner application(Class<?>... configurations) {
+    return onBroker
+        .application()
+        .withPropertyValues("amqp-locks.shutdown-timeout=20s")
+        .withUserConfiguration(configurations);
+  }
+
+  private static LeaderElection election(
+      org.springframework.context.ApplicationContext application) {
+    List<LeaderElection> all = application.getBean(LeaderElections.class).all();
+    assertThat(all).hasSize(1);
+    return all.get(0);
+  }
+
+  @Test
+  void aJobRunsWhereItsProcessLeadsAndThenElsewhere() {
+    application(Scheduling.class)
+        .run(
+            first -> {
+              await().until(() -> first.getBean(Job.class).runs() > 3);
+              application(Scheduling.class)
+                  .run(
+                      second -> {
+                        Job job = second.getBean(Job.class);
+                        await()
+                            .during(Duration.ofMillis(300))
+                            .until(() -> job.runs() == 0 && first.getBean(AmqpLocks.class) != null);
+                        assertThat(election(second).isLeader()).isFalse();
+                        int before = first.getBean(Job.class).runs();
+                        await().until(() -> first.getBean(Job.class).runs() > before);
+                        first.close();
+                        await().until(() -> job.runs() > 3);
+                      });
+            });
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class OwnElection {
+    @Bean
+    LeaderElection election(AmqpLocks locks, @Value("${test.lock}") String name) {
+      return LeaderElection.on(locks.mutex(name).fenced()).build();
+    }
+  }
+
+  @Test
+  void anElectionThatIsABeanIsTheOneThatIsMeant() {
+    application(Scheduling.class, OwnElection.class)
+        .run(
+            application -> {
+              await().until(() -> application.getBean(Job.class).runs() > 3);
+              LeaderElection bean = application.getBean(LeaderElection.class);
+              assertThat(election(application)).isSameAs(bean);
+              Leadership term = bean.leadership().orElseThrow();
+              assertThat(term.fencingToken()).isPresent();
+              assertThat(bean.yieldLeadership()).isTrue();
+              Job job = application.getBean(Job.class);
+              int runs = job.runs();
+              job.run();
+              assertThat(job.runs()).isEqualTo(runs);
+            });
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class AnotherElection {
+    @Bean
+    LeaderElection another(AmqpLocks locks, @Value("${test.lock}") String name) {
+      return LeaderElection.on(locks.fencedMutex(name)).build();
+    }
+  }
+
+  @Test
+  void twoElectionsOfOneNameAreRefused() {
+    application(Scheduling.class, OwnElection.class, AnotherElection.class)
+        .run(
+            application ->
+                assertThat(application)
+                    .getFailure()
+                    .hasStackTraceContaining("Several elections have a lock with the name")
+                    .hasStackTraceContaining(onBroker.name()));
+  }
+
+  @Test
+  void withoutLocksItRunsEverywhere() {
+    Contexts.withoutBroker()
+        .withPropertyValues("amqp-locks.enabled=false", "test.lock=x")
+        .withUserConfiguration(Scheduling.class)
+        .run(application -> await().until(() -> application.getBean(Job.class).runs() > 3));
+  }
+
+  static class Orders {
+    final List<Integer> numbers = new CopyOnWriteArrayList<>();
+
+    @RabbitListener(id = "orders", queues = "${test.lock}", autoStartup = "false")
+    @LeaderOnly("${test.lock}")
+    public void book(byte[] number) {
+      numbers.add(Integer.valueOf(new String(number, StandardCharsets.UTF_8)));
+    }
+
+    List<Integer> numbers() {
+      return numbers;
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class Listening {
+    @Bean
+    Orders orders() {
+      return new Orders();
+    }
+  }
+
+  private static boolean isListening(org.springframework.context.ApplicationContext application) {
+    return application
+        .getBean(RabbitListenerEndpointRegistry.class)
+        .getListenerContainers()
+        .stream()
+        .allMatch(Lifecycle::isRunning);
+  }
+
+  @Test
+  void aListenerConsumesWhereItsProcessLeadsAndLosesNothing() {
+    application(Listening.class)
+        .run(
+            first -> {
+              assertThat(election(first).awaitLeadership(LONG)).isPresent();
+              await().until(() -> isListening(first));
+              application(Listening.class)
+                  .run(
+                      second -> {
+                        publish(0, 50);
+                        Orders old = first.getBean(Orders.class);
+                        await().until(() -> old.numbers().size() == 50);
+                        assertThat(isListening(second)).isFalse();
+                        assertThatThrownBy(
+                                () -> second.getBean(Orders.class).book(new byte[] {'7'}))
+                            .isInstanceOf(ImmediateRequeueAmqpException.class)
+                            .hasMessageContaining(onBroker.name());
+                        assertThat(election(first).yieldLeadership()).isTrue();
+                        publish(50, 100);
+                        Orders next = second.getBean(Orders.class);
+                        await().until(() -> old.numbers().size() + next.numbers().size() >= 100);
+                        assertThat(election(second).awaitLeadership(LONG)).isPresent();
+                        await().until(() -> isListening(second) && !isListening(first));
+                        publish(100, 110);
+                        await().until(() -> next.numbers().contains(109));
+                        assertThat(old.numbers()).doesNotContain(109);
+                        List<Integer> all = new CopyOnWriteArrayList<>(old.numbers());
+                        all.addAll(next.numbers());
+                        assertThat(all)
+                            .containsExactlyInAnyOrderElementsOf(
+                                IntStream.range(0, 110).boxed().toList());
+                      });
+            });
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class Consuming {
+    final List<String> events = new CopyOnWriteArrayList<>();
+
+    @Bean
+    SoleConsumer consumer(AmqpLocks locks, Broker broker, @Value("${test.lock}") String name) {
+      return SoleConsumer.of(
+              locks.mutex(name),
+              broker.connectionFactory(),
+              name,
+              delivery -> events.add(new String(delivery.body(), StandardCharsets.UTF_8)))
+          .build();
+    }
+
+    @Bean
+    MeterRegistry registry() {
+      return new SimpleMeterRegistry();
+    }
+
+    @EventListener
+    void granted(LeadershipGrantedEvent event) {
+      events.add("granted");
+    }
+
+    @EventListener
+    void revoked(LeadershipRevokedEvent event) {
+      events.add("revoked");
+    }
+  }
+
+  @Test
+  void aSoleConsumerThatIsABeanIsStartedAndClosed() {
+    List<String> events = new CopyOnWriteArrayList<>();
+    application(Consuming.class)
+        .withBean(Broker.class, () -> broker, definition -> definition.setDestroyMethodName(""))
+        .run(
+            application -> {
+              Consuming consuming = application.getBean(Consuming.class);
+              publish(0, 1);
+              await().until(() -> consuming.events.contains("0"));
+              await()
+                  .until(
+                      () ->
+                          application
+                                  .getBean(MeterRegistry.class)
+                                  .get("amqp.locks.leader")
+                                  .gauge()
+                                  .value()
+                              == 1);
+              application.close();
+              events.addAll(consuming.events);
+            });
+    assertThat(events).containsExactlyInAnyOrder("granted", "0", "revoked").endsWith("revoked");
+  }
+
+  @Retention(RetentionPolicy.RUNTIME)
+  @interface StrangeListener {}
+
+  static class FinalMethod {
+    @LeaderOnly("x")
+    public final void run() {}
+  }
+
+  static class PrivateMethod {
+    @SuppressWarnings("UnusedMethod")
+    @LeaderOnly("x")
+    private void run() {}
+  }
+
+  static class ResultMethod {
+    @LeaderOnly("x")
+    public String run() {
+      return "";
+    }
+  }
+
+  static class OtherListener {
+    @StrangeListener
+    @LeaderOnly("x")
+    public void run() {}
+  }
+
+  static class Initializing {
+    @PostConstruct
+    @LeaderOnly("x")
+    public void run() {}
+  }
+
+  static class ListenerThatStarts {
+    @RabbitListener(id = "y", queues = "y")
+    @LeaderOnly("x")
+    public void run(String text) {}
+  }
+
+  static class ListenerWithoutId {
+    @RabbitListener(queues = "y", autoStartup = "false")
+    @LeaderOnly("x")
+    public void run(String text) {}
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      classes = {
+        FinalMethod.class,
+        PrivateMethod.class,
+        ResultMethod.class,
+        OtherListener.class,
+        Initializing.class,
+        ListenerThatStarts.class,
+        ListenerWithoutId.class
+      })
+  void whereTheAnnotationWouldDoNothingOrLoseMessagesTheStartFails(Class<?> type) {
+    application()
+        .withBean(type)
+        .run(
+            application ->
+                assertThat(application)
+                    .getFailure()
+                    .hasStackTraceContaining(type.getName() + ".run() cannot be @LeaderOnly"));
+  }
+
+  private static final class Recorded implements Lifecycle {
+    private volatile boolean running;
+
+    @Override
+    public void start() {
+      running = true;
+    }
+
+    @Override
+    public void stop() {
+      running = false;
+    }
+
+    @Override
+    public boolean isRunning() {
+      return running;
+    }
+  }
+
+  @Test
+  void whatHasALifecycleRunsWhileItsProcessLeads() throws Exception {
+    Recorded recorded = new Recorded();
+    try (AmqpLocks locks = onBroker.stranger();
+        LeaderElection election =
+            LeaderElection.on(locks.mutex(onBroker.name()))
+                .listener(new LifecycleLeaderListener(() -> recorded))
+                .build()) {
+      assertThat(recorded.isRunning()).isFalse();
+      election.start();
+      assertThat(election.awaitLeadership(LONG)).isPresent();
+      await().until(recorded::isRunning);
+      election.close();
+      assertThat(recorded.isRunning()).isFalse();
+    }
+  }
+}
