@@ -37,8 +37,7 @@ record MutexHandOver() implements CorePath {
         () -> handOver(held, wanted));
   }
 
-  private static long handOver(ActiveConsumerLoop held, ActiveConsumerLoop wanted)
-      throws Exception {
+  static long handOver(ActiveConsumerLoop held, ActiveConsumerLoop wanted) throws Exception {
     String first = held.consume();
     long message = held.receive();
     String second = wanted.consume();

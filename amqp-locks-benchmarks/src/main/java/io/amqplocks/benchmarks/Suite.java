@@ -29,6 +29,8 @@ final class Suite {
         new HandOver(true),
         new TokenHandOver(TokenQueueType.CLASSIC),
         new TokenHandOver(TokenQueueType.QUORUM),
+        new Takeover(false),
+        new Takeover(true),
         new TokenPath(TokenQueueType.CLASSIC),
         new TokenPath(TokenQueueType.QUORUM),
         new PermitsPath(TokenQueueType.CLASSIC),

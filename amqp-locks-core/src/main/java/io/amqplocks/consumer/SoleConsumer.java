@@ -51,13 +51,15 @@ public final class SoleConsumer implements AutoCloseable {
 
   private final ConnectionFactory factory;
   private final HandOverRequests requests;
+  private final StandBy standBy;
   private final Terms terms;
   private final LeaderElection election;
 
   SoleConsumer(SoleConsumerBuilder settings) {
     factory = settings.factory;
     requests = new HandOverRequests(settings.queue);
-    terms = new Terms(settings, requests, this::handOver);
+    standBy = new StandBy(settings);
+    terms = new Terms(settings, standBy, requests, this::handOver);
     LeaderElectionBuilder builder =
         LeaderElection.on(settings.lock).grace(settings.grace.plus(CLOSE)).listener(terms);
     settings.listeners.forEach(builder::listener);
@@ -89,6 +91,9 @@ public final class SoleConsumer implements AutoCloseable {
    */
   public void start() {
     election.start();
+    if (!isActive()) {
+      standBy.prepare();
+    }
   }
 
   /**
@@ -176,23 +181,35 @@ public final class SoleConsumer implements AutoCloseable {
   @Override
   public void close() {
     if (terms.areEndedBy(Thread.currentThread())) {
-      Thread closing = new Thread(election::close, "amqp-locks consumer closing");
+      Thread closing = new Thread(this::closeAll, "amqp-locks consumer closing");
       closing.setDaemon(true);
       closing.start();
     } else {
-      election.close();
+      closeAll();
     }
+  }
+
+  private void closeAll() {
+    election.close();
+    standBy.close();
+    terms.awaitClosed();
   }
 
   /** One worker for each term, on the election's thread. */
   private static final class Terms implements LeaderListener {
     private final SoleConsumerBuilder settings;
+    private final StandBy standBy;
     private final HandOverRequests requests;
     private final Predicate<String> handOver;
     private volatile @Nullable Worker worker;
 
-    Terms(SoleConsumerBuilder settings, HandOverRequests requests, Predicate<String> handOver) {
+    Terms(
+        SoleConsumerBuilder settings,
+        StandBy standBy,
+        HandOverRequests requests,
+        Predicate<String> handOver) {
       this.settings = settings;
+      this.standBy = standBy;
       this.requests = requests;
       this.handOver = handOver;
     }
@@ -202,6 +219,7 @@ public final class SoleConsumer implements AutoCloseable {
       Worker begun =
           new Worker(
               settings,
+              standBy,
               leadership,
               requests,
               () -> handOver("another consumer asked to take over"));
@@ -219,6 +237,13 @@ public final class SoleConsumer implements AutoCloseable {
       boolean unused = handOver.test(why);
     }
 
+    void awaitClosed() {
+      Worker last = worker;
+      if (last != null) {
+        last.awaitClosed();
+      }
+    }
+
     /** Whether the handler itself ends them. */
     boolean areEndedBy(Thread caller) {
       Worker present = worker;
@@ -231,6 +256,7 @@ public final class SoleConsumer implements AutoCloseable {
       if (ending != null) {
         ending.stop(revocation, settings.grace);
       }
+      standBy.prepare();
     }
   }
 }

@@ -29,6 +29,7 @@ public final class SoleConsumerBuilder {
   int prefetch = 10;
   Duration grace = Duration.ofSeconds(30);
   boolean handsOverOnRequest;
+  boolean connectsAhead;
 
   SoleConsumerBuilder(
       AmqpLock lock, ConnectionFactory factory, String queue, DeliveryHandler handler) {
@@ -98,6 +99,16 @@ public final class SoleConsumerBuilder {
               .formatted(queue, HandOverRequests.SUFFIX));
     }
     handsOverOnRequest = true;
+    return this;
+  }
+
+  /**
+   * Has a consumer that stands by keep its connection open, so that it goes on a few milliseconds
+   * sooner. By default it opens one when it becomes active, and the broker has no connection of those
+   * that only stand by.
+   */
+  public SoleConsumerBuilder standByConnected() {
+    connectsAhead = true;
     return this;
   }
 

@@ -1,7 +1,6 @@
 package io.amqplocks.consumer;
 
 import com.rabbitmq.client.Channel;
-import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.leader.Leadership;
 import io.amqplocks.leader.Revocation;
@@ -9,6 +8,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -29,18 +29,25 @@ final class Worker {
 
   private static final Logger log = LoggerFactory.getLogger(Worker.class);
 
+  private static final long CLOSE_SECONDS = 10;
   private static final long FIRST_PAUSE_MILLIS = 100;
   private static final long LONGEST_PAUSE_MILLIS = 10_000;
 
-  /** How often it looks whether the term is over, if nothing comes. */
+  /** Has it look whether the term is over. */
+  private static final Object WAKE_UP = new Object();
+
+  /** How often it looks besides, if nothing comes. */
   private static final long LOOK_MILLIS = 100;
 
   private final SoleConsumerBuilder settings;
+  private final StandBy connections;
   private final Leadership term;
   private final HandOverRequests requests;
   private final Runnable asked;
   private final Thread thread;
-  private volatile @Nullable Connection connection;
+  private volatile BlockingQueue<Object> buffer = new LinkedBlockingQueue<>();
+  private final CountDownLatch handedBack = new CountDownLatch(1);
+  private volatile @Nullable ReadyConnection connection;
   private volatile @Nullable Delivery inHand;
   private boolean ending;
   private @Nullable String said;
@@ -52,8 +59,14 @@ final class Worker {
    * @param requests of others to stop
    * @param asked has this process hand over
    */
-  Worker(SoleConsumerBuilder settings, Leadership term, HandOverRequests requests, Runnable asked) {
+  Worker(
+      SoleConsumerBuilder settings,
+      StandBy connections,
+      Leadership term,
+      HandOverRequests requests,
+      Runnable asked) {
     this.settings = settings;
+    this.connections = connections;
     this.term = term;
     this.requests = requests;
     this.asked = asked;
@@ -84,20 +97,41 @@ final class Worker {
    */
   void stop(Revocation why, Duration grace) {
     long end = System.nanoTime() + TimeUnit.NANOSECONDS.convert(grace);
+    buffer.add(WAKE_UP);
     Delivery delivery = inHand;
+    boolean ended = false;
     try {
       if (delivery != null) {
         join(tellHandler(delivery, why), end);
       }
-      join(thread, end);
-      if (thread.isAlive()) {
+      ended = isHandedBack(end);
+      if (!ended) {
         log.warn(
             "The handler of queue '{}' has not finished its message within {}; the message goes back to the queue",
             settings.queue,
             grace);
       }
     } finally {
-      drop();
+      if (!ended) {
+        drop();
+      }
+    }
+  }
+
+  /** Waits until the broker has all back. The connection may take a little longer to close. */
+  private boolean isHandedBack(long end) {
+    try {
+      return handedBack.await(Math.max(1, end - System.nanoTime()), TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  /** Waits until the connection is closed, but not for long, and not for a handler that hangs. */
+  void awaitClosed() {
+    if (handedBack.getCount() == 0) {
+      join(thread, System.nanoTime() + TimeUnit.SECONDS.toNanos(CLOSE_SECONDS));
     }
   }
 
@@ -129,38 +163,33 @@ final class Worker {
   }
 
   private void drop() {
-    Connection open = connection;
+    ReadyConnection open = connection;
     if (open != null) {
-      open.abort(SoleConsumerBuilder.TIMEOUT_MILLIS);
+      open.abort();
     }
   }
 
   /** Any failure is said and tried again: while the term lasts, nobody else can consume. */
   private void work() {
-    while (goesOn()) {
-      try (Connection open = connect()) {
-        connection = open;
-        consume(open);
-      } catch (Exception | Error e) {
-        say(e);
+    try {
+      while (goesOn()) {
+        try (ReadyConnection open = connections.take()) {
+          connection = open;
+          consume(open);
+        } catch (Exception | Error e) {
+          say(e);
+        }
+        pause();
       }
-      pause();
+    } finally {
+      handedBack.countDown();
     }
   }
 
-  /** Without recovery: the queue is consumed again by what is certainly the active one. */
-  private Connection connect() throws IOException, TimeoutException {
-    return settings.factory.newConnection("amqp-locks consumer of " + settings.queue);
-  }
-
-  private void consume(Connection open) throws IOException, TimeoutException {
-    Channel channel = open.createChannel();
-    if (channel == null) {
-      throw new IOException("the broker allows this connection no channel");
-    }
-    BlockingQueue<Object> buffer = new LinkedBlockingQueue<>();
-    channel.basicQos(settings.prefetch);
-    channel.queueDeclarePassive(settings.queue);
+  private void consume(ReadyConnection open) throws IOException, TimeoutException {
+    Channel channel = open.channel();
+    BlockingQueue<Object> received = new LinkedBlockingQueue<>();
+    buffer = received;
     String unused =
         channel.basicConsume(
             settings.queue,
@@ -169,24 +198,27 @@ final class Worker {
             false,
             true,
             Map.of(),
-            (tag, message) -> buffer.add(new Delivery(term, message)),
-            tag -> buffer.add("the broker cancelled the consumer"),
-            (tag, signal) -> buffer.add(String.valueOf(signal.getMessage())));
+            (tag, message) -> received.add(new Delivery(term, message)),
+            tag -> received.add("the broker cancelled the consumer"),
+            (tag, signal) -> received.add(String.valueOf(signal.getMessage())));
     if (settings.handsOverOnRequest) {
-      requests.listen(open, this::askedToStop);
+      requests.listen(open.connection(), this::askedToStop);
     }
     while (goesOn()) {
-      Object next = poll(buffer);
+      Object next = poll(received);
       if (next instanceof Delivery delivery) {
         if (!goesOn() || !handle(delivery, channel)) {
           break;
         }
-      } else if (next != null) {
+      } else if (next != null && !WAKE_UP.equals(next)) {
         throw new IOException(next.toString());
       }
     }
     // Acknowledgements before it are processed, and all else goes back to the queue.
     channel.close();
+    if (!goesOn()) {
+      handedBack.countDown();
+    }
   }
 
   /** Unless it is an old connection, on which the request of a former term came late. */

@@ -447,6 +447,61 @@ class SoleConsumerTest {
     }
   }
 
+  private long connections() {
+    return fixture.broker().faults().connections().stream()
+        .filter(name -> name.endsWith("consumer of " + queue))
+        .count();
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void whoStandsByHasAConnectionOnlyIfItIsToHaveOne(boolean connected) throws Exception {
+    SoleConsumer active = started(delivery -> handled.add(number(delivery)));
+    publish(0, 1);
+    awaitHandled(1);
+    SoleConsumerBuilder settings =
+        on(fixture.open().mutex("sole"), delivery -> handled.add(number(delivery)));
+    SoleConsumer other = kept(connected ? settings.standByConnected() : settings);
+    other.start();
+    await().during(Duration.ofMillis(500)).until(() -> connections() == (connected ? 2 : 1));
+    active.close();
+    publish(1, 2);
+    awaitHandled(2);
+    assertThat(connections()).isEqualTo(1);
+    assertThat(other.isActive()).isTrue();
+    other.close();
+    await().until(() -> connections() == 0);
+  }
+
+  @Test
+  void aConnectionThatWasCutWhileItStoodByIsOpenedAgain() throws Exception {
+    SoleConsumer active = started(delivery -> handled.add(number(delivery)));
+    assertThat(active.awaitActive(LONG)).isTrue();
+    try (TcpProxy proxy = TcpProxy.to(fixture.broker())) {
+      ConnectionFactory factory = fixture.broker().connectionFactory();
+      factory.setHost(proxy.host());
+      factory.setPort(proxy.port());
+      SoleConsumer other =
+          kept(
+              SoleConsumer.of(
+                      fixture.open().mutex("sole"),
+                      factory,
+                      queue,
+                      delivery -> handled.add(number(delivery)))
+                  .standByConnected());
+      other.start();
+      await().until(() -> proxy.connections() == 1);
+      proxy.cut();
+      await().until(() -> proxy.connections() == 0);
+      assertThat(active.handOver()).isTrue();
+      publish(0, 1);
+      awaitHandled(1);
+      assertThat(other.isActive()).isTrue();
+      assertThat(proxy.connections()).isEqualTo(1);
+      other.close();
+    }
+  }
+
   @Test
   void aHandlerMayCloseItsConsumer() throws Exception {
     AtomicReference<SoleConsumer> self = new AtomicReference<>();

@@ -1,0 +1,46 @@
+package io.amqplocks.consumer;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import java.io.IOException;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * A connection with a channel on which a consumer can be started at once. Without recovery: the queue
+ * is consumed again by what is certainly the active one.
+ *
+ * @param connection of one term at most
+ * @param channel its first channel
+ */
+record ReadyConnection(Connection connection, Channel channel) implements AutoCloseable {
+
+  static ReadyConnection open(SoleConsumerBuilder settings) throws IOException, TimeoutException {
+    Connection connection =
+        settings.factory.newConnection("amqp-locks consumer of " + settings.queue);
+    try {
+      Channel channel = connection.createChannel();
+      if (channel == null) {
+        throw new IOException("the broker allows this connection no channel");
+      }
+      channel.basicQos(settings.prefetch);
+      return new ReadyConnection(connection, channel);
+    } catch (IOException | RuntimeException e) {
+      connection.abort(SoleConsumerBuilder.TIMEOUT_MILLIS);
+      throw e;
+    }
+  }
+
+  boolean isOpen() {
+    return channel.isOpen();
+  }
+
+  /** At once, whatever is under way. The broker requeues what is not acknowledged. */
+  void abort() {
+    connection.abort(SoleConsumerBuilder.TIMEOUT_MILLIS);
+  }
+
+  @Override
+  public void close() throws IOException {
+    connection.close(SoleConsumerBuilder.TIMEOUT_MILLIS);
+  }
+}
