@@ -31,7 +31,7 @@ import net.javacrumbs.shedlock.core.SimpleLock;
  *
  * <p>For {@code lockAtLeastFor}, each lock's name has a durable queue at the broker that stays, as it
  * has a row in ShedLock's table. It is named {@code <queue prefix>shedlock.<name>}. The broker may
- * lose it together with a node's disk. The user of the connection factory needs {@code configure}
+ * lose it together with a node's disk. Whoever deletes or purges it ends the {@code lockAtLeastFor}. The user of the connection factory needs {@code configure}
  * and {@code read} on it, and {@code write} on {@code amq.default}.
  */
 public final class AmqpLockProvider implements ExtensibleLockProvider, AutoCloseable {
@@ -78,6 +78,7 @@ public final class AmqpLockProvider implements ExtensibleLockProvider, AutoClose
    * @return the lock, or empty if it is not free
    * @throws LockException.Invalid if the name is no valid {@link LockName} of up to 191 bytes, or {@code
    *     lockAtLeastFor} is longer than 49 days
+   * @throws LockException.Closed if this provider is closed
    * @throws LockException as {@link io.amqplocks.lock.AmqpLock#tryAcquire()} does
    */
   @Override
@@ -95,14 +96,10 @@ public final class AmqpLockProvider implements ExtensibleLockProvider, AutoClose
       // The marker is there before the task begins, so a crash cannot come before it.
       if (markers.markUnlessMarked(name, wanted.getLockAtLeastFor())
           && lease.state() == LeaseState.HELD) {
+        ExpiringLease expiring = expiry.expireAfter(lease, began, wanted.getLockAtMostFor());
         kept = true;
         return Optional.of(
-            new AmqpSimpleLock(
-                wanted,
-                markers,
-                expiry.expireAfter(lease, began, wanted.getLockAtMostFor()),
-                wanted.getLockAtLeastFor(),
-                began));
+            new AmqpSimpleLock(wanted, markers, expiring, wanted.getLockAtLeastFor(), began));
       }
       return Optional.empty();
     } finally {

@@ -41,13 +41,17 @@ final class AmqpSimpleLock extends AbstractSimpleLock {
       return Optional.empty();
     }
     long now = System.nanoTime();
+    // First the lease: whoever has lost it must not touch the markers, which may be another's.
+    if (!lease.extend(now, wanted.getLockAtMostFor())) {
+      return Optional.empty();
+    }
     Duration left = atLeast.minusNanos(now - atLeastFrom);
     if (wanted.getLockAtLeastFor().compareTo(left) < 0) {
       markers.replace(name, wanted.getLockAtLeastFor());
     } else {
       markers.mark(name, wanted.getLockAtLeastFor());
     }
-    return lease.extend(now, wanted.getLockAtMostFor())
+    return lease.isHeld()
         ? Optional.of(new AmqpSimpleLock(wanted, markers, lease, wanted.getLockAtLeastFor(), now))
         : Optional.empty();
   }

@@ -57,7 +57,7 @@ final class ExpiringLease {
   /**
    * Releases the lease if its time is over.
    *
-   * @return the nanoseconds left, 0 if it was released by this call, or less if it had been before
+   * @return the nanoseconds left, 0 if it was released by this call, or less if it had ended before
    */
   long expire() {
     while (true) {
@@ -70,8 +70,9 @@ final class ExpiringLease {
         return left;
       }
       if (term.compareAndSet(old, new Term(old.end(), true))) {
+        LeaseState state = lease.state();
         lease.close();
-        return 0;
+        return state == LeaseState.HELD || state == LeaseState.UNCERTAIN ? 0 : -1;
       }
     }
   }

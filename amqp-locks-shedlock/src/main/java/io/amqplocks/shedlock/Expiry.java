@@ -1,7 +1,9 @@
 package io.amqplocks.shedlock;
 
 import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LockException;
 import java.time.Duration;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -29,9 +31,18 @@ final class Expiry {
     timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
   }
 
+  /**
+   * Begins to watch a lease.
+   *
+   * @throws LockException.Closed if this is closed; the lease is not released then
+   */
   ExpiringLease expireAfter(Lease lease, long began, Duration time) {
     ExpiringLease expiring = new ExpiringLease(lease, began, time);
-    look(expiring, lease);
+    try {
+      look(expiring, lease);
+    } catch (RejectedExecutionException e) {
+      throw new LockException.Closed("The AmqpLockProvider was closed");
+    }
     return expiring;
   }
 

@@ -6,6 +6,8 @@ import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.Connection;
 import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.test.Broker;
@@ -91,6 +93,60 @@ class AmqpLockProviderTest {
   private void assertBusy() {
     assertThat(lock(provider, LONG, NO_TIME)).isEmpty();
     assertThat(lock(other, LONG, NO_TIME)).isEmpty();
+  }
+
+  /** A close that comes between the marker and the timer. */
+  @Test
+  void aClosedTimerTakesNoLease() throws Exception {
+    Expiry expiry = new Expiry();
+    expiry.close();
+    try (Lease lease = here.mutex(name).acquire(PATIENCE)) {
+      assertThatThrownBy(() -> expiry.expireAfter(lease, System.nanoTime(), LONG))
+          .isInstanceOf(LockException.Closed.class);
+      assertThat(lease.state()).isEqualTo(LeaseState.HELD);
+    }
+  }
+
+  @Test
+  void aClosedProviderLeavesNoLease() {
+    provider.close();
+    assertThatThrownBy(() -> lock(provider, LONG, NO_TIME))
+        .isInstanceOf(LockException.Closed.class);
+    assertThat(here.leases()).isEmpty();
+    awaitLocked(other);
+  }
+
+  @Test
+  void whoLostTheLockCannotExtendItAndLeavesTheMarkerOfTheNext() throws Exception {
+    SimpleLock lost = locked(provider, LONG, Duration.ofMillis(1));
+    try (Connection stranger = broker.connectionFactory().newConnection()) {
+      stranger.createChannel().queueDelete("amqp-locks.mutex.shedlock:" + name);
+      await()
+          .atMost(PATIENCE)
+          .until(() -> here.leases().stream().noneMatch(l -> l.state() == LeaseState.HELD));
+      SimpleLock next =
+          await()
+              .atMost(PATIENCE)
+              .until(() -> lock(other, LONG, LONG), Optional::isPresent)
+              .orElseThrow();
+      assertThat(lost.extend(LONG, NO_TIME)).isEmpty();
+      next.unlock();
+      // The next one's minimum still keeps it.
+      assertThat(stranger.createChannel().messageCount("amqp-locks.shedlock." + name)).isOne();
+      assertBusy();
+    }
+  }
+
+  @Test
+  void aLeaseThatWasLostBeforeItsTimeIsNotSaidToBeReleased() throws Exception {
+    Lease lease = here.mutex(name).acquire(PATIENCE);
+    ExpiringLease expiring = new ExpiringLease(lease, System.nanoTime(), Duration.ofNanos(1));
+    lease.close();
+    assertThat(expiring.expire()).isNegative();
+    Lease held = here.mutex(name).acquire(PATIENCE);
+    assertThat(new ExpiringLease(held, System.nanoTime() - 1, Duration.ofNanos(1)).expire())
+        .isZero();
+    assertThat(held.state()).isEqualTo(LeaseState.RELEASED);
   }
 
   @Test

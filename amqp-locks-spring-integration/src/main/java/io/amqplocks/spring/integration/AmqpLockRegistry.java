@@ -41,8 +41,7 @@ public final class AmqpLockRegistry
     implements ExpirableLockRegistry<DistributedLock>, RenewableLockRegistry<DistributedLock> {
 
   // Nothing is kept here. Holds live with their threads (ReentrantLocks), so two objects of one
-  // lock
-  // are one lock, and a registry that has seen a million keys is no larger than a new one.
+  // lock are one lock, and a registry that has seen a million keys is no larger than a new one.
 
   /** How long {@code lock()} waits, if the constructor was not told. */
   public static final Duration DEFAULT_LONGEST_WAIT = Duration.ofHours(1);
@@ -82,8 +81,9 @@ public final class AmqpLockRegistry
    * If that is no valid {@link LockName}, the key's SHA-256 takes the place of its text. Keys with
    * the same text have the same lock.
    *
-   * @throws LockException.Invalid if the key has no text of its own: an array, or an object of a
-   *     class without {@code toString()}
+   * @param lockKey a text, a number, a boolean, a character, a UUID, an enum's constant, a time of
+   *     {@code java.time}, a URI, a file or a path
+   * @throws LockException.Invalid if it is of another type, whose text may differ between processes
    */
   @Override
   public DistributedLock obtain(Object lockKey) {

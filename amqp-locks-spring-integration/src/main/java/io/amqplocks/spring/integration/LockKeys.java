@@ -4,10 +4,17 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockName;
+import java.io.File;
+import java.net.URI;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.temporal.TemporalAccessor;
+import java.time.temporal.TemporalAmount;
+import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.UUID;
 
 /** The names of locks, from the keys of messages, which may be any text. */
 final class LockKeys {
@@ -51,19 +58,35 @@ final class LockKeys {
     return registryKey + ":" + HASHED + hash(text);
   }
 
-  private static String text(Object key) {
-    try {
-      // What Object says differs between processes: they would not exclude each other.
-      if (key.getClass().isArray()
-          || key.getClass().getMethod("toString").getDeclaringClass() == Object.class) {
-        throw new LockException.Invalid(
-            "A lock key of %s has no text that is the same in all processes; use a String"
-                .formatted(key.getClass().getName()));
-      }
-    } catch (NoSuchMethodException impossible) {
-      throw new IllegalStateException(impossible);
+  /**
+   * The text of types whose text is their value, in every process. Of others nobody can tell: the
+   * order of a set's elements, or what a record says of an array in it, differs between processes.
+   * They would have different locks for one key.
+   */
+  private String text(Object key) {
+    if (key instanceof Enum<?> constant) {
+      return constant.name();
+    }
+    boolean known =
+        key instanceof CharSequence
+            || key instanceof UUID
+            || key instanceof URI
+            || key instanceof File
+            || key instanceof Path
+            || isOf(key, "java.lang", Number.class, Boolean.class, Character.class)
+            || isOf(key, "java.math", Number.class)
+            || isOf(key, "java.time", TemporalAccessor.class, TemporalAmount.class);
+    if (!known) {
+      throw new LockException.Invalid(
+          "A lock key of the registry '%s' is a %s, whose text may differ between processes; use a String"
+              .formatted(registryKey, key.getClass().getName()));
     }
     return key.toString();
+  }
+
+  private static boolean isOf(Object key, String packageName, Class<?>... types) {
+    return key.getClass().getPackageName().equals(packageName)
+        && Arrays.stream(types).anyMatch(type -> type.isInstance(key));
   }
 
   /** Over the characters as they are: half of a surrogate pair has no encoding in UTF-8. */

@@ -5,11 +5,23 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockName;
+import java.io.File;
+import java.math.BigDecimal;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.LocalDate;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class LockKeysTest {
 
@@ -39,11 +51,51 @@ class LockKeysTest {
     assertThat(names).hasSize(texts.size());
   }
 
+  private enum Shop {
+    NORTH;
+
+    @Override
+    public String toString() {
+      return "Shop" + System.identityHashCode(this);
+    }
+  }
+
   @Test
-  void whatDiffersBetweenProcessesIsNoKey() {
-    assertThatThrownBy(() -> keys.name(new Object())).isInstanceOf(LockException.Invalid.class);
-    assertThatThrownBy(() -> keys.name(new byte[] {1}))
+  void valuesHaveTheirTextAndConstantsTheirNames() {
+    assertThat(keys.name(new BigDecimal("1.50"))).isEqualTo("app:1.50");
+    assertThat(keys.name(true)).isEqualTo("app:true");
+    assertThat(keys.name('x')).isEqualTo("app:x");
+    assertThat(keys.name(LocalDate.of(2026, 11, 23))).isEqualTo("app:2026-11-23");
+    assertThat(keys.name(Duration.ofSeconds(5))).isEqualTo("app:PT5S");
+    assertThat(keys.name(URI.create("urn:a"))).isEqualTo("app:urn:a");
+    assertThat(keys.name(new File("/a/b"))).isEqualTo("app:/a/b");
+    assertThat(keys.name(Path.of("/a/b"))).isEqualTo("app:/a/b");
+    assertThat(keys.name(Shop.NORTH)).isEqualTo("app:NORTH");
+  }
+
+  @SuppressWarnings("ArrayRecordComponent")
+  private record WithArray(byte[] bytes) {}
+
+  static Stream<Object> differing() {
+    return Stream.of(
+        new Object(),
+        new byte[] {1},
+        Set.of("a", "b"),
+        List.of(new byte[] {1}),
+        Map.of("a", new Object()),
+        Optional.of(new Object()),
+        new WithArray(new byte[] {1}),
+        new AtomicReference<>("a"),
+        Thread.currentThread());
+  }
+
+  @ParameterizedTest
+  @MethodSource("differing")
+  void whatDiffersBetweenProcessesIsNoKey(Object key) {
+    assertThatThrownBy(() -> keys.name(key))
         .isInstanceOf(LockException.Invalid.class)
+        .hasMessageContaining("'app'")
+        .hasMessageContaining(key.getClass().getName())
         .hasMessageContaining("use a String");
   }
 
