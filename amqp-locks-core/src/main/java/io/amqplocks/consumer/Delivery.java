@@ -12,6 +12,7 @@ public final class Delivery {
   private final Leadership term;
   private final com.rabbitmq.client.Delivery message;
   private volatile boolean rejected;
+  private volatile int failures;
 
   Delivery(Leadership term, com.rabbitmq.client.Delivery message) {
     this.term = term;
@@ -52,6 +53,22 @@ public final class Delivery {
    */
   public void reject() {
     rejected = true;
+  }
+
+  /**
+   * How often the handler has failed with this message since it was delivered. It may be delivered
+   * anew after a takeover, or when the connection was lost, and is counted from zero then.
+   */
+  public int failures() {
+    return failures;
+  }
+
+  /** Counts a failure, after which a rejection does not count. Only the worker's thread calls it. */
+  @SuppressWarnings("NonAtomicVolatileUpdate")
+  int fail() {
+    rejected = false;
+    failures++;
+    return failures;
   }
 
   boolean isRejected() {

@@ -11,9 +11,10 @@ public interface DeliveryHandler {
    * consumer.
    *
    * <p>When this returns, the message is acknowledged, or rejected after {@link Delivery#reject()}.
-   * When it throws, the message goes back to its place in the queue, with those behind it, and after
-   * a pause it is delivered again. The pause grows to 10 seconds. So a message that always fails
-   * holds up the queue, unless the handler rejects it or the queue has a delivery limit.
+   * When it throws, it is called with the message again after a pause, which grows to 10 seconds.
+   * Meanwhile the message stays with this consumer, so the order is kept, and no delivery limit of the
+   * queue ends it. A message that always fails holds up the queue until the handler rejects it, for
+   * instance after some {@linkplain Delivery#failures() failures}.
    *
    * <p>Be prepared for duplicates: what was handled is delivered again if the acknowledgement did not
    * reach the broker.
@@ -25,7 +26,7 @@ public interface DeliveryHandler {
    * another consumer may be active already, though not with this message. The handler may finish its
    * work within the {@linkplain SoleConsumerBuilder#grace grace period}; then the message is
    * acknowledged as usual. After that the message goes back to the queue. Called on another thread
-   * than {@link #handle}.
+   * than {@link #handle}, which must not close the consumer.
    */
   default void interrupted(Delivery delivery, Revocation why) {}
 }

@@ -58,7 +58,11 @@ final class HandOverRequests {
                 asked.run();
               }
             },
-            tag -> log.debug("The broker cancelled the consumer of queue '{}'", requests));
+            tag ->
+                log.warn(
+                    "Queue '{}' was deleted; nobody can ask the active consumer of '{}' to hand over before its connection ends",
+                    requests,
+                    consumed));
   }
 
   private boolean isOfAnother(AMQP.BasicProperties properties) {

@@ -9,6 +9,7 @@ import io.amqplocks.leader.Revocation;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.LockException;
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -28,9 +29,14 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>What is promised: each message is handled at least once, in the order of the queue, by one
- * process at a time as {@link LeaderElection} promises it. No message is handled before its turn or
- * by a consumer that is in doubt: before each message it asks whether it is certainly active, and if
- * not, it gives all back that it has not begun.
+ * process at a time as {@link LeaderElection} promises it. Before each message the consumer asks
+ * whether it is certainly active. If not, it begins nothing and gives back all that was sent to it
+ * ahead.
+ *
+ * <p>The order across a takeover is not promised for quorum queues. They may give the next consumer later
+ * messages before those that were sent ahead to the last one; a {@linkplain
+ * SoleConsumerBuilder#prefetch prefetch} of one avoids that. Nor is it promised after a loss, when the
+ * old handler may still have a message.
  *
  * <p>What is not promised: exactly once. If a consumer dies after it handled a message and before the
  * broker had the acknowledgement, the next one handles it again. And after a loss the old handler may
@@ -44,7 +50,7 @@ import org.jspecify.annotations.Nullable;
 public final class SoleConsumer implements AutoCloseable {
 
   /** For the consumer's connection to close, beside the handler's time. */
-  private static final Duration CLOSE = Duration.ofSeconds(15);
+  private static final Duration CLOSE = Duration.ofSeconds(2);
 
   /** How often the active one is asked to stop. Between others that stand by there is one each time. */
   private static final long ASK_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
@@ -61,7 +67,10 @@ public final class SoleConsumer implements AutoCloseable {
     standBy = new StandBy(settings);
     terms = new Terms(settings, standBy, requests, this::handOver);
     LeaderElectionBuilder builder =
-        LeaderElection.on(settings.lock).grace(settings.grace.plus(CLOSE)).listener(terms);
+        LeaderElection.on(settings.lock)
+            .grace(settings.grace.plus(CLOSE))
+            .listener(terms)
+            .task(terms::awaitEnd);
     settings.listeners.forEach(builder::listener);
     election = builder.build();
   }
@@ -151,7 +160,8 @@ public final class SoleConsumer implements AutoCloseable {
    * for longer, they become active before this one and are asked too. If this process or the active
    * one dies meanwhile, another one becomes active, as always.
    *
-   * @param time how long to wait; this one goes on standing by after that
+   * @param time how long to wait; this one goes on standing by after that. If the broker does not
+   *     answer, it may take 30 seconds more
    * @return whether this one is active
    * @throws IllegalStateException if this consumer is closed, also while this waits
    * @throws InterruptedException if the thread is interrupted while it waits
@@ -230,6 +240,22 @@ public final class SoleConsumer implements AutoCloseable {
         // There is no thread: another process may have one.
         handOver("there is no thread to consume by");
         throw e;
+      }
+    }
+
+    /**
+     * The election's task. It ends when the handler does, so that this process does not become active
+     * again while its own handler still works on a message of the last term.
+     */
+    void awaitEnd(Leadership leadership) {
+      Worker present = worker;
+      try {
+        // It is interrupted at the end of the term.
+        new CountDownLatch(1).await();
+      } catch (InterruptedException e) {
+        if (present != null) {
+          present.awaitHandedBack();
+        }
       }
     }
 

@@ -70,7 +70,8 @@ public final class SoleConsumerBuilder {
 
   /**
    * How long the handler has to finish its message when this consumer stops. Meanwhile no other one
-   * becomes active, unless the lock was lost. The default is 30 seconds.
+   * becomes active, unless the lock was lost. If the handler takes longer, its message goes back, and
+   * this process stands by again only when the handler has returned. The default is 30 seconds.
    *
    * @throws LockException.Invalid if it is negative, or above 12 hours
    */

@@ -1,15 +1,11 @@
 package io.amqplocks.consumer;
 
-import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.leader.Leadership;
 import io.amqplocks.leader.Revocation;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.Map;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
@@ -19,11 +15,11 @@ import org.slf4j.LoggerFactory;
 /**
  * Consumes the queue during one term.
  *
- * <p>Concurrency: one thread opens connections, takes deliveries from a buffer, has them handled and
- * acknowledges them, so messages are handled one after the other. The client's threads only fill the
- * buffer. Before each message the term is asked; it never becomes current again, so nothing is begun
- * after its end. The thread that stops the worker waits for it, and then drops the connection, upon
- * which the broker requeues what is not acknowledged.
+ * <p>Concurrency: one thread opens connections, takes deliveries from a {@link Subscription}, has them
+ * handled and acknowledges them, so messages are handled one after the other. Before each message the
+ * term is asked; it never becomes current again, so nothing is begun after its end. Whoever stops the
+ * worker ends the subscription, so that others may consume, and waits for the message in hand. After
+ * the grace period the connection is dropped, upon which the broker requeues that message.
  */
 final class Worker {
 
@@ -32,9 +28,6 @@ final class Worker {
   private static final long CLOSE_SECONDS = 10;
   private static final long FIRST_PAUSE_MILLIS = 100;
   private static final long LONGEST_PAUSE_MILLIS = 10_000;
-
-  /** Has it look whether the term is over. */
-  private static final Object WAKE_UP = new Object();
 
   /** How often it looks besides, if nothing comes. */
   private static final long LOOK_MILLIS = 100;
@@ -45,7 +38,7 @@ final class Worker {
   private final HandOverRequests requests;
   private final Runnable asked;
   private final Thread thread;
-  private volatile BlockingQueue<Object> buffer = new LinkedBlockingQueue<>();
+  private volatile @Nullable Subscription subscription;
   private final CountDownLatch handedBack = new CountDownLatch(1);
   private volatile @Nullable ReadyConnection connection;
   private volatile @Nullable Delivery inHand;
@@ -87,8 +80,14 @@ final class Worker {
     return !ending && term.isCurrent();
   }
 
+  /** If there is no thread, nothing is left to wait for. */
   void start() {
-    thread.start();
+    try {
+      thread.start();
+    } catch (Error e) {
+      handedBack.countDown();
+      throw e;
+    }
   }
 
   /**
@@ -97,12 +96,16 @@ final class Worker {
    */
   void stop(Revocation why, Duration grace) {
     long end = System.nanoTime() + TimeUnit.NANOSECONDS.convert(grace);
-    buffer.add(WAKE_UP);
-    Delivery delivery = inHand;
     boolean ended = false;
     try {
-      if (delivery != null) {
-        join(tellHandler(delivery, why), end);
+      Delivery delivery = inHand;
+      Thread telling = delivery == null ? null : tellHandler(delivery, why);
+      Subscription consuming = subscription;
+      if (consuming != null) {
+        consuming.end();
+      }
+      if (telling != null) {
+        join(telling, end);
       }
       ended = isHandedBack(end);
       if (!ended) {
@@ -125,6 +128,20 @@ final class Worker {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return false;
+    }
+  }
+
+  /** Waits for that without a bound, as the handler may hang. Interrupts have no effect. */
+  void awaitHandedBack() {
+    boolean waits = true;
+    while (waits) {
+      try {
+        handedBack.await();
+        waits = false;
+      } catch (InterruptedException e) {
+        // The election interrupts its task at the end of the term, which says nothing of the
+        // handler.
+      }
     }
   }
 
@@ -187,38 +204,19 @@ final class Worker {
   }
 
   private void consume(ReadyConnection open) throws IOException, TimeoutException {
-    Channel channel = open.channel();
-    BlockingQueue<Object> received = new LinkedBlockingQueue<>();
-    buffer = received;
-    String unused =
-        channel.basicConsume(
-            settings.queue,
-            false,
-            "",
-            false,
-            true,
-            Map.of(),
-            (tag, message) -> received.add(new Delivery(term, message)),
-            tag -> received.add("the broker cancelled the consumer"),
-            (tag, signal) -> received.add(String.valueOf(signal.getMessage())));
     if (settings.handsOverOnRequest) {
       requests.listen(open.connection(), this::askedToStop);
     }
+    Subscription begun = new Subscription(open.channel(), settings.queue, term);
+    subscription = begun;
     while (goesOn()) {
-      Object next = poll(received);
-      if (next instanceof Delivery delivery) {
-        if (!goesOn() || !handle(delivery, channel)) {
-          break;
-        }
-      } else if (next != null && !WAKE_UP.equals(next)) {
-        throw new IOException(next.toString());
+      Delivery next = begun.next(LOOK_MILLIS);
+      if (next != null) {
+        handle(next, begun);
       }
     }
-    // Acknowledgements before it are processed, and all else goes back to the queue.
-    channel.close();
-    if (!goesOn()) {
-      handedBack.countDown();
-    }
+    begun.close();
+    handedBack.countDown();
   }
 
   /** Unless it is an old connection, on which the request of a former term came late. */
@@ -228,37 +226,44 @@ final class Worker {
     }
   }
 
-  private static @Nullable Object poll(BlockingQueue<Object> buffer) {
-    try {
-      return buffer.poll(LOOK_MILLIS, TimeUnit.MILLISECONDS);
-    } catch (InterruptedException e) {
-      // Nobody but a handler interrupts this thread, and what is to stop it is the term.
-      return null;
+  /**
+   * Handles a message until that succeeds or the term is over. It stays in hand between attempts: if
+   * it went back to the queue, those behind it would have to go back as well, to keep the order, and
+   * a quorum queue would count that against all of them.
+   */
+  private void handle(Delivery delivery, Subscription from) throws IOException {
+    while (from.isOpen()) {
+      // Before the term is asked: whoever ends it either sees this or is seen here.
+      inHand = delivery;
+      if (!goesOn()) {
+        inHand = null;
+        from.giveBack(delivery);
+        return;
+      }
+      boolean handled = attempt(delivery);
+      inHand = null;
+      if (handled) {
+        from.settle(delivery);
+        pauseMillis = FIRST_PAUSE_MILLIS;
+        said = null;
+        return;
+      }
+      pause();
     }
   }
 
-  /** Returns false if the message goes back to the queue. */
-  private boolean handle(Delivery delivery, Channel channel) throws IOException {
-    inHand = delivery;
+  private boolean attempt(Delivery delivery) {
     try {
       settings.handler.handle(delivery);
+      return true;
     } catch (Exception | Error e) {
       log.warn(
-          "The handler of queue '{}' failed; the message goes back to the queue, and is delivered again after a pause",
+          "The handler of queue '{}' failed with a message for the {}th time, and is called with it again after a pause",
           settings.queue,
+          delivery.fail(),
           e);
       return false;
-    } finally {
-      inHand = null;
     }
-    if (delivery.isRejected()) {
-      channel.basicReject(delivery.tag(), false);
-    } else {
-      channel.basicAck(delivery.tag(), false);
-    }
-    pauseMillis = FIRST_PAUSE_MILLIS;
-    said = null;
-    return true;
   }
 
   /** Each new reason once. */

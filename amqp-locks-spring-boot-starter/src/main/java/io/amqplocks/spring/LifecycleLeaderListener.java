@@ -22,13 +22,14 @@ import org.springframework.context.Lifecycle;
  * }</pre>
  *
  * <p>It must not start by itself: let {@code isAutoStartup()} be false. Its work may go on for up to
- * 0.1 s in doubt before it is stopped, and after a loss another process may lead already.
+ * 0.1 s in doubt before it is stopped, and after a loss another process may lead already. A listener
+ * container's {@code stop()} waits for its handlers for 5 s by default ({@code shutdownTimeout}).
  */
 public final class LifecycleLeaderListener implements LeaderListener {
 
   private final Supplier<? extends Lifecycle> lifecycle;
 
-  /** A listener that runs what that returns; it is asked at each grant and each revocation. */
+  /** A listener that asks that supplier at each grant and each revocation for what to run. */
   public LifecycleLeaderListener(Supplier<? extends Lifecycle> lifecycle) {
     this.lifecycle = lifecycle;
   }

@@ -1,5 +1,6 @@
 package io.amqplocks.spring.autoconfigure;
 
+import io.amqplocks.spring.LeaderOnly;
 import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.SemaphoreGuarded;
 import io.amqplocks.spring.internal.guard.KeyRoot;
@@ -21,7 +22,8 @@ final class LocksRuntimeHints implements RuntimeHintsRegistrar {
             SemaphoreGuarded.class,
             SemaphoreGuarded.List.class,
             MutexGuarded.class,
-            MutexGuarded.List.class)) {
+            MutexGuarded.List.class,
+            LeaderOnly.class)) {
       hints.reflection().registerType(annotation, MemberCategory.INVOKE_PUBLIC_METHODS);
       hints.proxies().registerJdkProxy(annotation); // of attributes that are aliases
     }

@@ -8,8 +8,8 @@ import io.amqplocks.leader.Leadership;
 import io.amqplocks.leader.Revocation;
 import io.amqplocks.spring.LeadershipGrantedEvent;
 import io.amqplocks.spring.LeadershipRevokedEvent;
-import io.amqplocks.spring.LifecycleLeaderListener;
 import io.amqplocks.spring.LockConfigurationException;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,6 +19,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.amqp.rabbit.listener.AbstractMessageListenerContainer;
 import org.springframework.amqp.rabbit.listener.RabbitListenerEndpointRegistry;
 import org.springframework.beans.factory.ObjectProvider;
@@ -31,17 +33,19 @@ import org.springframework.context.event.ContextClosedEvent;
 /**
  * The elections of an application: those that are beans, those of sole consumers that are beans, and
  * one for each name of {@code @LeaderOnly} that has none of these. Starts them when all else has
- * started, and closes them before all else stops: other processes take over while this one finishes
- * its requests. Publishes their events.
+ * started, and closes them before anything else stops: other processes take over while this one
+ * finishes its requests. Publishes their events, after containers were told.
  *
- * <p>A context that is only stopped or paused may be started again, which a closed election cannot;
- * so they are closed only when the context is.
+ * <p>A context that is only stopped or paused may be started again, which a closed election cannot.
+ * So they are closed only when the context is.
  *
  * <p>Concurrency: the map is filled and extended under the guard. Elections themselves are for many
  * threads.
  */
 public final class LeaderElections
     implements SmartLifecycle, ApplicationListener<ContextClosedEvent> {
+
+  private static final Logger log = LoggerFactory.getLogger(LeaderElections.class);
 
   private static final Executor CLOSING =
       closing -> new Thread(closing, "amqp-locks leader closing").start();
@@ -50,7 +54,9 @@ public final class LeaderElections
   private final LeaderOnlyMethods methods;
   private final ReentrantLock guard = new ReentrantLock();
   private final Map<String, List<LeaderElection>> byName = new LinkedHashMap<>();
-  private boolean filled;
+  private final List<AutoCloseable> closeables = new ArrayList<>();
+  private final List<ElectedContainer> containers = new ArrayList<>();
+  private volatile boolean filled;
   private volatile boolean running;
   private volatile boolean closing;
 
@@ -64,30 +70,54 @@ public final class LeaderElections
     return context.getBeanProvider(type);
   }
 
-  /** All elections that are known. */
+  /** All elections that are known. To be called when all beans are there. */
   public List<LeaderElection> all() {
+    fill();
     guard.lock();
     try {
-      if (!filled) {
-        filled = true;
-        Stream.concat(
-                beans(LeaderElection.class).orderedStream(),
-                beans(SoleConsumer.class).orderedStream().map(SoleConsumer::election))
-            .forEach(this::add);
-        methods.names().forEach(this::named);
-        methods.listeners().forEach(this::addContainer);
-      }
       return byName.values().stream().flatMap(List::stream).toList();
     } finally {
       guard.unlock();
     }
   }
 
-  private void add(LeaderElection election) {
-    election.addListener(new Publisher());
+  private void fill() {
+    if (filled) {
+      return;
+    }
+    // Not under the guard: to ask for beans may create them.
+    List<LeaderElection> elections = beans(LeaderElection.class).orderedStream().toList();
+    List<SoleConsumer> consumers = beans(SoleConsumer.class).orderedStream().toList();
+    guard.lock();
+    try {
+      if (filled) {
+        return;
+      }
+      byName.clear();
+      closeables.clear();
+      containers.clear();
+      elections.forEach(election -> add(election, election));
+      consumers.forEach(consumer -> add(consumer.election(), consumer));
+      methods.names().forEach(this::named);
+      methods.listeners().forEach(this::addContainer);
+      containers.forEach(ElectedContainer::attach);
+      elections().forEach(election -> election.addListener(new Publisher()));
+      methods.begin();
+      filled = true;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private Stream<LeaderElection> elections() {
+    return byName.values().stream().flatMap(List::stream);
+  }
+
+  private void add(LeaderElection election, AutoCloseable closeable) {
     byName
         .computeIfAbsent(election.lock().name().value(), name -> new CopyOnWriteArrayList<>())
         .add(election);
+    closeables.add(closeable);
   }
 
   /** The election by that name, which is made and started if there is none. */
@@ -97,7 +127,10 @@ public final class LeaderElections
       if (!byName.containsKey(name)) {
         LeaderElection made =
             LeaderElection.on(beans(AmqpLocks.class).getObject().mutex(name)).build();
-        add(made);
+        add(made, made);
+        if (filled) {
+          made.addListener(new Publisher());
+        }
         if (running && !closing) {
           made.start();
         }
@@ -116,11 +149,11 @@ public final class LeaderElections
   }
 
   private void addContainer(String id, String name) {
-    RabbitListenerEndpointRegistry containers =
+    RabbitListenerEndpointRegistry registry =
         beans(RabbitListenerEndpointRegistry.class).getObject();
     // By class, since the interface that the registry returns is another one in Spring AMQP 4.1.
     Lifecycle container =
-        containers.getListenerContainers().stream()
+        registry.getListenerContainers().stream()
             .filter(AbstractMessageListenerContainer.class::isInstance)
             .map(AbstractMessageListenerContainer.class::cast)
             .filter(each -> id.equals(each.getListenerId()))
@@ -131,42 +164,105 @@ public final class LeaderElections
                         "There is no container of the @RabbitListener with the id '%s', which is @LeaderOnly(\"%s\")"
                             .formatted(id, name),
                         "Let @EnableRabbit process it, and let the id be its own."));
-    named(name).addListener(new LifecycleLeaderListener(() -> container));
+    containers.add(new ElectedContainer(id, container, named(name)));
   }
 
-  /** Whether this process certainly leads by that name. */
+  /** Whether this process certainly leads by that name. Nobody leads before the start. */
   boolean leads(String name) {
-    List<LeaderElection> unused = all();
-    return named(name).isLeader();
+    return filled && named(name).isLeader();
   }
 
   @Override
   public void start() {
-    all().forEach(LeaderElection::start);
-    running = true;
+    fill();
+    guard.lock();
+    try {
+      running = true;
+      elections().forEach(LeaderElection::start);
+      containers.forEach(ElectedContainer::stopUnlessLeading);
+    } finally {
+      guard.unlock();
+    }
   }
 
+  /**
+   * Before anything is stopped: then the containers of listeners still wait for their handlers, and
+   * the locks are released after that.
+   */
   @Override
   public void onApplicationEvent(ContextClosedEvent event) {
-    closing |= event.getApplicationContext().equals(context);
+    if (event.getApplicationContext().equals(context)) {
+      closing = true;
+      close();
+    }
+  }
+
+  private void close() {
+    List<AutoCloseable> all;
+    guard.lock();
+    try {
+      all = List.copyOf(closeables);
+    } finally {
+      guard.unlock();
+    }
+    // All at once, since each may take its grace period.
+    CompletableFuture.allOf(
+            all.stream()
+                .map(each -> CompletableFuture.runAsync(() -> close(each), CLOSING))
+                .toArray(CompletableFuture<?>[]::new))
+        .join();
+  }
+
+  private static void close(AutoCloseable election) {
+    try {
+      election.close();
+    } catch (Exception e) {
+      log.warn("An election could not be closed; its lock is released with all others", e);
+    }
   }
 
   @Override
   public void stop() {
     running = false;
-    if (closing) {
-      // All at once, since each may take its grace period.
-      CompletableFuture.allOf(
-              all().stream()
-                  .map(election -> CompletableFuture.runAsync(election::close, CLOSING))
-                  .toArray(CompletableFuture<?>[]::new))
-          .join();
-    }
   }
 
   @Override
   public boolean isRunning() {
     return running;
+  }
+
+  /** A listener's container, which runs while its process leads. */
+  private record ElectedContainer(String id, Lifecycle container, LeaderElection election)
+      implements LeaderListener {
+
+    void attach() {
+      election.addListener(this);
+    }
+
+    /** Spring starts all containers when a context is started again. */
+    void stopUnlessLeading() {
+      if (container.isRunning() && !election.isLeader()) {
+        container.stop();
+      }
+    }
+
+    @Override
+    public void granted(Leadership leadership) {
+      if (leadership.isCurrent()) {
+        try {
+          container.start();
+        } catch (RuntimeException e) {
+          log.warn(
+              "The container of listener '{}' could not be started; leadership is given up", id, e);
+          boolean unused = election.yieldLeadership("its listener could not be started");
+        }
+      }
+    }
+
+    @Override
+    public void revoked(Leadership leadership, Revocation revocation) {
+      container.stop();
+    }
   }
 
   private final class Publisher implements LeaderListener {

@@ -7,7 +7,6 @@ import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
-import org.springframework.amqp.ImmediateRequeueAmqpException;
 import org.springframework.amqp.rabbit.annotation.RabbitListener;
 import org.springframework.aop.ClassFilter;
 import org.springframework.aop.support.AopUtils;
@@ -15,16 +14,17 @@ import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
 
-/** Lets calls of {@link LeaderOnly} methods through only while this process certainly leads. */
+/**
+ * Lets calls of {@link LeaderOnly} methods through only while this process certainly leads. Listeners
+ * are none of its business: their containers run or do not, and a message that has come is handled.
+ */
 public final class LeaderOnlyAdvisor extends StaticMethodMatcherPointcutAdvisor {
 
   @Serial private static final long serialVersionUID = 1L;
 
   /**
-   * An advisor at that place among others.
-   *
-   * @param methods asked at the first call, as is the other one, so that the advisor drags nothing
-   *     into its creation, which comes before that of other beans
+   * An advisor at that place among others. Both suppliers are asked at the first call: the advisor is
+   * created before other beans, and must not have them created too.
    */
   public LeaderOnlyAdvisor(
       Supplier<LeaderOnlyMethods> methods, Supplier<LeaderElections> elections, int order) {
@@ -39,8 +39,9 @@ public final class LeaderOnlyAdvisor extends StaticMethodMatcherPointcutAdvisor 
 
   @Override
   public boolean matches(Method method, Class<?> targetClass) {
-    return AnnotatedElementUtils.hasAnnotation(
-        AopUtils.getMostSpecificMethod(method, targetClass), LeaderOnly.class);
+    Method called = AopUtils.getMostSpecificMethod(method, targetClass);
+    return AnnotatedElementUtils.hasAnnotation(called, LeaderOnly.class)
+        && !AnnotatedElementUtils.hasAnnotation(called, RabbitListener.class);
   }
 
   private record IfLeader(Supplier<LeaderOnlyMethods> methods, Supplier<LeaderElections> elections)
@@ -49,20 +50,12 @@ public final class LeaderOnlyAdvisor extends StaticMethodMatcherPointcutAdvisor 
     @Override
     public @Nullable Object invoke(MethodInvocation call) throws Throwable {
       String name = methods.get().nameFor(call.getMethod(), call.getThis());
-      if (name == null || elections.get().leads(name)) {
-        return call.proceed();
+      if (name == null) {
+        throw new IllegalStateException(
+            call.getMethod()
+                + " is called as a @LeaderOnly method, but its annotation is not found");
       }
-      Method method = AopUtils.getMostSpecificMethod(call.getMethod(), targetClass(call));
-      if (AnnotatedElementUtils.hasAnnotation(method, RabbitListener.class)) {
-        throw new ImmediateRequeueAmqpException(
-            "This process does not certainly lead by '" + name + "', so the message goes back");
-      }
-      return null;
-    }
-
-    private static Class<?> targetClass(MethodInvocation call) {
-      Object target = call.getThis();
-      return target == null ? call.getMethod().getDeclaringClass() : target.getClass();
+      return elections.get().leads(name) ? call.proceed() : null;
     }
   }
 }

@@ -2,7 +2,6 @@ package io.amqplocks.spring.internal.leader;
 
 import io.amqplocks.spring.GuardedMethodException;
 import io.amqplocks.spring.LeaderOnly;
-import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.List;
@@ -17,6 +16,8 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 
 /**
  * The methods that only a leader runs, of all beans. Refuses those on which the annotation would do
@@ -26,13 +27,22 @@ public final class LeaderOnlyMethods implements BeanPostProcessor {
 
   /** Who calls a method so annotated takes its return for success, or calls it past the proxy. */
   private static final List<String> NOT_WITH =
-      List.of("Listener", "Handler", "PostConstruct", "PreDestroy", "ServiceActivator");
+      List.of(
+          "Listener",
+          "Listeners",
+          "Handler",
+          "MessageMapping",
+          "PostConstruct",
+          "PreDestroy",
+          "ServiceActivator");
 
-  private static final Set<String> HARMLESS = Set.of("EventListener");
+  private static final Set<String> HARMLESS =
+      Set.of("EventListener", "TransactionalEventListener", "ApplicationModuleListener");
 
   private final Function<String, @Nullable String> placeholders;
   private final Set<String> names = ConcurrentHashMap.newKeySet();
   private final Map<String, String> listeners = new ConcurrentHashMap<>();
+  private volatile boolean late;
 
   /** Methods whose names are resolved by that. */
   public LeaderOnlyMethods(Function<String, @Nullable String> placeholders) {
@@ -55,16 +65,23 @@ public final class LeaderOnlyMethods implements BeanPostProcessor {
   }
 
   private void add(Method method, LeaderOnly only, boolean proxied) {
-    refuseUncalled(method, proxied);
+    boolean listens = AnnotatedElementUtils.hasAnnotation(method, RabbitListener.class);
+    // A listener's calls are not intercepted, so its bean needs no proxy.
+    refuseUncalled(method, proxied || listens);
     if (method.getReturnType() != void.class) {
       throw refused(method, "it returns " + method.getReturnType().getSimpleName(), "return void");
     }
-    RabbitListener listener =
-        AnnotatedElementUtils.findMergedAnnotation(method, RabbitListener.class);
-    if (listener == null) {
+    List<RabbitListener> own =
+        List.copyOf(
+            AnnotatedElementUtils.findMergedRepeatableAnnotations(method, RabbitListener.class));
+    if (own.size() > 1) {
+      throw refused(
+          method, "it has several @RabbitListener", "let one of them have all queues, or ids");
+    }
+    if (own.isEmpty()) {
       refuseOtherCallers(method);
     } else {
-      addListener(method, listener, resolved(only.value()));
+      addListener(method, own.get(0), resolved(only.value()));
     }
     names.add(resolved(only.value()));
   }
@@ -88,15 +105,32 @@ public final class LeaderOnlyMethods implements BeanPostProcessor {
   }
 
   private static void refuseOtherCallers(Method method) {
-    for (Annotation annotation : method.getAnnotations()) {
-      String name = annotation.annotationType().getSimpleName();
-      if (NOT_WITH.stream().anyMatch(name::endsWith) && !HARMLESS.contains(name)) {
-        throw refused(
-            method,
-            "it is annotated with @" + name + " too, and a call that does nothing counts as done",
-            "ask LeaderElection.isLeader() in the method and decide what to do if it is false");
-      }
+    // With those of overridden methods and of the annotations themselves.
+    MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).stream()
+        .map(annotation -> annotation.getType().getSimpleName())
+        .filter(name -> NOT_WITH.stream().anyMatch(name::endsWith))
+        .findFirst()
+        .filter(name -> HARMLESS.stream().noneMatch(each -> hasAnnotation(method, each)))
+        .ifPresent(
+            name -> {
+              throw refused(
+                  method,
+                  "it is annotated with @"
+                      + name
+                      + " too, and a call that does nothing counts as done",
+                  "ask LeaderElection.isLeader() in the method and decide what to do if it is false");
+            });
+    if (method.getName().equals("onMessage")) {
+      throw refused(
+          method,
+          "it looks like a listener's, whose messages would be lost",
+          "let a LifecycleLeaderListener start and stop its container");
     }
+  }
+
+  private static boolean hasAnnotation(Method method, String name) {
+    return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).stream()
+        .anyMatch(annotation -> annotation.getType().getSimpleName().equals(name));
   }
 
   private void addListener(Method method, RabbitListener listener, String name) {
@@ -107,7 +141,19 @@ public final class LeaderOnlyMethods implements BeanPostProcessor {
           "its @RabbitListener starts by itself",
           "give it an id and autoStartup = \"false\"; it is started when this process leads");
     }
+    if (late) {
+      // Spring has started its container already, whatever it says of its start.
+      throw refused(
+          method,
+          "its bean was created after the application had started",
+          "take @Lazy away, and spring.main.lazy-initialization from this bean");
+    }
     listeners.put(id, name);
+  }
+
+  /** From now on it is too late for listeners. */
+  void begin() {
+    late = true;
   }
 
   private String resolved(String text) {
