@@ -6,10 +6,15 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.security.SecureRandom;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 
 /**
  * Free loopback ports below the range that systems take outgoing connections' ports from: one of
- * those could be taken while a killed broker is down, or connect a client to itself.
+ * those could be taken while a killed broker is down, or connect a client to itself. None is given
+ * twice in the same JVM, because a broker listens seconds after its port was chosen. Another process
+ * may still be quicker: {@link #retryIfTaken}.
  */
 final class FreePorts {
 
@@ -17,12 +22,17 @@ final class FreePorts {
   private static final int FIRST = 15_000;
   private static final int COUNT = 15_000;
   private static final int ATTEMPTS = 200;
+  private static final int STARTS = 3;
+  private static final Set<Integer> GIVEN = ConcurrentHashMap.newKeySet();
 
   private FreePorts() {}
 
   static int next() {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
       int port = FIRST + RANDOM.nextInt(COUNT);
+      if (!GIVEN.add(port)) {
+        continue;
+      }
       try (ServerSocket probe = bind(port)) {
         return probe.getLocalPort();
       } catch (IOException taken) {
@@ -30,6 +40,22 @@ final class FreePorts {
       }
     }
     throw new IllegalStateException("No free port between " + FIRST + " and " + (FIRST + COUNT));
+  }
+
+  /**
+   * What this starts on ports of its own choice. If one of them was taken meanwhile it is started
+   * again, at most twice.
+   */
+  static <T> T retryIfTaken(Supplier<T> start) {
+    for (int attempt = 1; ; attempt++) {
+      try {
+        return start.get();
+      } catch (IllegalStateException failed) {
+        if (attempt == STARTS || !String.valueOf(failed.getMessage()).contains("eaddrinuse")) {
+          throw failed;
+        }
+      }
+    }
   }
 
   static ServerSocket bind(int port) throws IOException {

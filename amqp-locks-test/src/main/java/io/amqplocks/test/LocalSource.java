@@ -25,7 +25,11 @@ final class LocalSource implements BrokerSource {
 
   @Override
   public OwnedBroker start(String line) {
-    NodePlace place = NodePlace.alone(find(line).orElseThrow());
+    Installation installation = find(line).orElseThrow();
+    return FreePorts.retryIfTaken(() -> start(NodePlace.alone(installation)));
+  }
+
+  static NodeBroker start(NodePlace place) {
     LocalNode node = new LocalNode(place);
     return NodeBroker.start(node, place.address(), node::close);
   }

@@ -45,7 +45,7 @@ public final class TlsBroker implements AutoCloseable {
     return Stream.concat(offers.wanted().stream(), source.lines().stream())
         .flatMap(line -> source.find(line).stream())
         .findFirst()
-        .map(TlsBroker::new)
+        .map(found -> FreePorts.retryIfTaken(() -> new TlsBroker(found)))
         .orElseThrow(() -> missing(offers));
   }
 
@@ -63,9 +63,7 @@ public final class TlsBroker implements AutoCloseable {
     try {
       certificates = Certificates.make(folder);
       tlsPort = FreePorts.next();
-      NodePlace place = NodePlace.alone(installation).with(configuration(installation));
-      LocalNode node = new LocalNode(place);
-      broker = NodeBroker.start(node, place.address(), node::close);
+      broker = LocalSource.start(NodePlace.alone(installation).with(configuration(installation)));
       BrokerRecord.add(broker.version());
     } catch (RuntimeException failed) {
       delete();
