@@ -6,7 +6,6 @@ import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Command;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.internal.broker.MessageReading.Outcome;
-import io.amqplocks.internal.broker.Rpc.LateAnswer;
 import io.amqplocks.lock.LockException;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -55,13 +54,11 @@ public final class AuxiliaryReader {
                 call,
                 step,
                 new Get.Builder().queue(queue).build(),
-                (channel, reply) -> reading.set(putBack(channel, reply)),
-                LateAnswer.IGNORED);
+                (channel, reply) -> reading.set(putBack(channel, reply)));
     return switch (answer) {
       case OK -> reading.get();
       case ABSENT -> MessageReading.ABSENT;
-      case TIMED_OUT -> throw call.unanswered(step);
-      case LOCKED ->
+      default ->
           throw new LockException.Unexpected(
               "Queue %s is no counter: RabbitMQ lets nobody read it".formatted(queue), null);
     };
@@ -124,8 +121,7 @@ public final class AuxiliaryReader {
                         got.set((GetOk) reply.getMethod());
                         hand.take(message);
                       }
-                    },
-                    LateAnswer.IGNORED);
+                    });
         if (answer != Answer.OK) {
           return refused(call, step, answer);
         }
@@ -146,8 +142,7 @@ public final class AuxiliaryReader {
   private static Optional<List<String>> refused(Call call, String step, Answer answer) {
     return switch (answer) {
       case OK, ABSENT -> Optional.empty();
-      case TIMED_OUT -> throw call.unanswered(step);
-      case LOCKED ->
+      default ->
           throw new LockException.Unexpected(
               "RabbitMQ lets nobody %s for %s".formatted(step, call.lock()), null);
     };

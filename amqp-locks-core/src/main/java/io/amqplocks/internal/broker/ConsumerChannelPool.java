@@ -116,7 +116,20 @@ public final class ConsumerChannelPool {
   }
 
   /**
-   * Sends a request on a lent channel, as {@link Rpc#ask} does. If this throws, the channel is of
+   * Sends a request on a lent channel, which remains lent.
+   *
+   * @throws LockException.Unanswered if the broker did not reply in time, or the channel owes the
+   *     reply to another request; a late reply is ignored
+   */
+  public Answer ask(
+      Call call, String step, BorrowedChannel channel, Method method, Reading reading) {
+    return RpcChannelPool.replied(
+        call, step, ask(call, step, channel, method, reading, late -> {}));
+  }
+
+  /**
+   * Sends a request on a lent channel, for a caller that handles a late reply, as {@link Rpc#ask}
+   * does. If this throws, the channel is of
    * no more use and was given back. If it returns TIMED_OUT, {@code late} must give it back. No
    * request is sent on a channel that was given back in the meantime, or that still owes another
    * reply. The result is then TIMED_OUT, and {@code late} is called at once.

@@ -6,7 +6,6 @@ import com.rabbitmq.client.AMQP.Queue.Delete;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Command;
 import com.rabbitmq.client.Method;
-import io.amqplocks.internal.broker.Rpc.LateAnswer;
 import io.amqplocks.lock.LockException;
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -37,6 +36,8 @@ public final class DurableQueues {
   /**
    * Whether the queue exists. Publishes nothing, so an alarm of the broker does not matter. Our
    * queues keep no probes; a queue that does is cleared of them.
+   *
+   * @throws LockException.Unanswered if the broker did not reply in time
    */
   public Answer exists(Call call, String queue) {
     QueueState state = holder.lookUnlessOverdue(call, queue);
@@ -77,8 +78,7 @@ public final class DurableQueues {
             call,
             "get a probe from queue " + queue,
             new Get.Builder().queue(queue).build(),
-            (channel, reply) -> removed.set(removeIfProbe(channel, reply)),
-            LateAnswer.IGNORED);
+            (channel, reply) -> removed.set(removeIfProbe(channel, reply)));
     return answer == Answer.OK && removed.get();
   }
 
@@ -120,10 +120,7 @@ public final class DurableQueues {
   }
 
   private void must(Call call, String step, Method method) {
-    Answer answer = holder.ask(call, step, method, LateAnswer.IGNORED);
-    if (answer == Answer.TIMED_OUT) {
-      throw call.unanswered(step);
-    }
+    Answer answer = holder.ask(call, step, method);
     if (answer != Answer.OK) {
       throw new LockException.Unexpected(
           "RabbitMQ did not %s for %s: the queue is %s".formatted(step, call.lock(), answer), null);

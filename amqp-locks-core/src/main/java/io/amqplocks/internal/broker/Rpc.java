@@ -35,9 +35,6 @@ public final class Rpc {
   /** Handles a reply that arrived too late; TIMED_OUT if the channel broke instead. */
   @FunctionalInterface
   public interface LateAnswer {
-    /** Ignores a late reply. */
-    LateAnswer IGNORED = answer -> {};
-
     void came(Answer answer);
   }
 

@@ -57,15 +57,38 @@ public final class RpcChannelPool {
     answeredAt = new AtomicLong(ticker.nanos());
   }
 
-  /** Sends one method and waits for its reply, which carries no more than yes or no. */
+  /**
+   * Sends one method and waits for its reply, which carries no more than yes or no.
+   *
+   * @throws LockException.Unanswered if the broker did not reply in time; a late reply is ignored
+   */
+  public Answer ask(Call call, String step, Method method) {
+    return ask(call, step, method, Reading.NOTHING);
+  }
+
+  /** Sends one method, like the method above, whose reply carries more than yes or no. */
+  public Answer ask(Call call, String step, Method method, Reading reading) {
+    return replied(call, step, ask(call, step, method, reading, late -> {}));
+  }
+
+  /** Sends one method for a caller that handles a late reply; see {@link Rpc#ask}. */
   public Answer ask(Call call, String step, Method method, LateAnswer late) {
     return ask(call, step, method, Reading.NOTHING, late);
   }
 
+  static Answer replied(Call call, String step, Answer answer) {
+    if (answer == Answer.TIMED_OUT) {
+      throw call.unanswered(step);
+    }
+    return answer;
+  }
+
   /**
-   * Sends a repeated request about a queue, unless the reply to an earlier one is overdue. In that
-   * case the result is {@link Answer#TIMED_OUT} at once. So a queue that hangs, perhaps for hours,
-   * occupies one channel and not all.
+   * Sends a repeated request about a queue, unless the reply to an earlier one is overdue. So a
+   * queue that hangs, perhaps for hours, occupies one channel and not all.
+   *
+   * @throws LockException.Unanswered if the broker did not reply in time, or at once if an earlier
+   *     reply is overdue
    */
   public Answer askUnlessOverdue(Call call, String step, Method method, String queue) {
     return askUnlessOverdue(call, step, method, queue, Reading.NOTHING);
@@ -75,7 +98,7 @@ public final class RpcChannelPool {
   public Answer askUnlessOverdue(
       Call call, String step, Method method, String queue, Reading reading) {
     if (overdue.contains(queue)) {
-      return Answer.TIMED_OUT;
+      throw call.unanswered(step);
     }
     CompletableFuture<Answer> late = new CompletableFuture<>();
     Answer answer = ask(call, step, method, reading, late::complete);
@@ -83,7 +106,7 @@ public final class RpcChannelPool {
       overdue.add(queue);
       var unused = late.thenRun(() -> overdue.remove(queue));
     }
-    return answer;
+    return replied(call, step, answer);
   }
 
   /**
@@ -94,16 +117,14 @@ public final class RpcChannelPool {
   public QueueState look(Call call, String queue) {
     String step = "look for queue " + queue;
     QueueState.Reader reader = new QueueState.Reader();
-    Answer answer = ask(call, step, QueueArguments.passive(queue), reader, LateAnswer.IGNORED);
-    if (answer == Answer.TIMED_OUT) {
-      throw call.unanswered(step);
-    }
-    return reader.state(answer);
+    return reader.state(ask(call, step, QueueArguments.passive(queue), reader));
   }
 
   /**
-   * Looks for a queue, like {@link #look}, unless the reply to an earlier look is overdue. The
-   * answer is {@link Answer#TIMED_OUT} then, and if the broker does not reply in time.
+   * Looks for a queue, like {@link #look}, unless the reply to an earlier look is overdue.
+   *
+   * @throws LockException.Unanswered if the broker did not reply in time, or at once if an earlier
+   *     reply is overdue
    */
   public QueueState lookUnlessOverdue(Call call, String queue) {
     QueueState.Reader reader = new QueueState.Reader();

@@ -78,22 +78,18 @@ public final class ExclusiveQueueHold implements Hold {
     if (slotQueue == null) {
       return true;
     }
-    Answer answer = session.durableQueues().exists(call, slotQueue);
-    if (answer == Answer.TIMED_OUT) {
-      throw call.unanswered("look for queue " + slotQueue);
-    }
-    return answer == Answer.OK;
+    return session.durableQueues().exists(call, slotQueue) == Answer.OK;
   }
 
   /** The reply about B decides. A, whose node may be down, can only end the hold. */
   @Override
   public HoldStatus status(Call call, Session session) {
-    Answer holder = ExclusiveQueues.of(session).owns(call, holderQueue);
-    if (holder == Answer.TIMED_OUT) {
+    try {
+      if (!ExclusiveQueues.of(session).owns(call, holderQueue)) {
+        return HoldStatus.GONE;
+      }
+    } catch (LockException.Unanswered e) {
       return HoldStatus.UNKNOWN;
-    }
-    if (holder != Answer.OK) {
-      return HoldStatus.GONE;
     }
     return slotWasRemoved(call, session) ? HoldStatus.SLOT_REMOVED : HoldStatus.OURS;
   }

@@ -127,8 +127,12 @@ public final class ExclusiveQueues {
     return false;
   }
 
-  /** Whether the queue is this session's own. Only the owner's passive declare is confirmed. */
-  public Answer owns(Call call, String queue) {
-    return holder.lookUnlessOverdue(call, queue).answer();
+  /**
+   * Whether the queue is this session's own. Only the owner's passive declare is confirmed.
+   *
+   * @throws LockException.Unanswered if the broker did not reply in time
+   */
+  public boolean owns(Call call, String queue) {
+    return holder.lookUnlessOverdue(call, queue).answer() == Answer.OK;
   }
 }

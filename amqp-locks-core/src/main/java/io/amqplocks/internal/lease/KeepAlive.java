@@ -1,6 +1,5 @@
 package io.amqplocks.internal.lease;
 
-import io.amqplocks.internal.broker.Answer;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.Ticker;
 import io.amqplocks.internal.session.Session;
@@ -59,7 +58,7 @@ public record KeepAlive(
 
   private void beat(Session session) {
     try {
-      Answer unused = session.hear(Call.on(NONE, callTimeout, Ticker.SYSTEM));
+      session.hear(Call.on(NONE, callTimeout, Ticker.SYSTEM));
     } catch (LockException e) {
       log.debug("No sign of life of the broker: {}", e.getMessage());
     }

@@ -11,7 +11,6 @@ import io.amqplocks.internal.broker.ConsumerChannelPool;
 import io.amqplocks.internal.broker.Futures;
 import io.amqplocks.internal.broker.QueueArguments;
 import io.amqplocks.internal.broker.QueueState;
-import io.amqplocks.internal.broker.Rpc.LateAnswer;
 import io.amqplocks.internal.broker.Rpc.Reading;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LossReason;
@@ -112,16 +111,9 @@ record ActiveConsumerInspection(ConsumerChannelPool channels, MutexQueues queues
     try {
       answer =
           channels.ask(
-              call,
-              step,
-              consumer.channel(),
-              QueueArguments.passive(consumer.queue()),
-              reader,
-              LateAnswer.IGNORED);
+              call, step, consumer.channel(), QueueArguments.passive(consumer.queue()), reader);
       if (answer == Answer.OK) {
-        answer =
-            channels.ask(
-                call, step, consumer.channel(), NO_CHANGE, Reading.NOTHING, LateAnswer.IGNORED);
+        answer = channels.ask(call, step, consumer.channel(), NO_CHANGE, Reading.NOTHING);
       }
     } catch (LockException.Unexpected e) {
       // A queue that is being deleted, or whose process just died, may be said to be down.
@@ -130,9 +122,6 @@ record ActiveConsumerInspection(ConsumerChannelPool channels, MutexQueues queues
       }
       consumer.gone(new LossReason(Cause.REVOKED, BrokerErrors.text(e.getCause())));
       return null;
-    }
-    if (answer == Answer.TIMED_OUT) {
-      throw call.unanswered(step);
     }
     while (consumer.channel().isReceiving() && call.remainingNanos() > 0) {
       Futures.pause(HANDING_ON);

@@ -27,9 +27,6 @@ public record MutexAdministration(
   public boolean isHeld() {
     Call call = Call.on(lock, callTimeout, ticker);
     QueueState state = sessions.current(call).rpc().lookUnlessOverdue(call, queue);
-    if (state.answer() == Answer.TIMED_OUT) {
-      throw call.unanswered("look for queue " + queue);
-    }
     return state.answer() == Answer.LOCKED || state.consumers() > 0;
   }
 }

@@ -10,7 +10,6 @@ import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.QueueArguments;
 import io.amqplocks.internal.broker.QueueCache;
 import io.amqplocks.internal.broker.QueueState;
-import io.amqplocks.internal.broker.Rpc.LateAnswer;
 import io.amqplocks.internal.broker.SingleFlight;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.LockException;
@@ -73,10 +72,7 @@ final class MutexQueues {
     QueueState.Reader reader = new QueueState.Reader();
     Answer answer;
     try {
-      answer =
-          side.open(call)
-              .rpc()
-              .ask(call, step, QueueArguments.mutex(queue), reader, LateAnswer.IGNORED);
+      answer = side.open(call).rpc().ask(call, step, QueueArguments.mutex(queue), reader);
     } catch (LockException.Unexpected e) {
       throw BrokerErrors.isOtherwise(e) ? foreign(call, queue, BrokerErrors.text(e)) : e;
     }

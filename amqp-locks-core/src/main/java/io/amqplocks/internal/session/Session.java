@@ -14,6 +14,7 @@ import io.amqplocks.internal.broker.DurableQueues;
 import io.amqplocks.internal.broker.RpcChannelPool;
 import io.amqplocks.internal.broker.ServerVersion;
 import io.amqplocks.internal.broker.Ticker;
+import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LossReason;
 import io.amqplocks.lock.LossReason.Cause;
@@ -227,11 +228,12 @@ public final class Session {
    * Requests a sign of life by the cheapest request for the broker: it concerns no queue and no
    * process but the channel's.
    *
-   * @return TIMED_OUT if no reply arrived in time, or the last one is overdue
+   * @throws LockException.Unanswered if no reply arrived in time, or the last one is overdue
    */
-  public Answer hear(Call call) {
-    return rpc.askUnlessOverdue(
-        call, "say that it hears us", new Basic.Qos.Builder().prefetchCount(1).build(), "");
+  public void hear(Call call) {
+    Answer unused =
+        rpc.askUnlessOverdue(
+            call, "say that it hears us", new Basic.Qos.Builder().prefetchCount(1).build(), "");
   }
 
   /** The time since the sending of the newest request that the broker has answered. */

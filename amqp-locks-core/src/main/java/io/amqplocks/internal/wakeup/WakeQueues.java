@@ -12,7 +12,6 @@ import io.amqplocks.internal.broker.BrokerErrors;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.ConsumerChannelPool;
 import io.amqplocks.internal.broker.QueueArguments;
-import io.amqplocks.internal.broker.Rpc.LateAnswer;
 import io.amqplocks.internal.broker.Rpc.Reading;
 import io.amqplocks.internal.broker.RpcChannelPool;
 import io.amqplocks.internal.broker.SingleFlight;
@@ -126,11 +125,8 @@ public final class WakeQueues {
   }
 
   private static void declare(Call call, RpcChannelPool rpc, String queue) {
-    String step = "declare queue " + queue;
-    Answer answer = rpc.ask(call, step, QueueArguments.wake(queue), LateAnswer.IGNORED);
-    if (answer == Answer.TIMED_OUT) {
-      throw call.unanswered(step);
-    }
+    // A queue that belongs to somebody else is found by the consume.
+    Answer unused = rpc.ask(call, "declare queue " + queue, QueueArguments.wake(queue));
   }
 
   /**

@@ -1,11 +1,15 @@
 package io.amqplocks.internal.broker;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
+import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
-import io.amqplocks.internal.broker.Rpc.LateAnswer;
 import io.amqplocks.internal.broker.Rpc.Reading;
+import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.support.Fixture;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
@@ -16,8 +20,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** For how long the broker has not heard from us, under a clock that the test turns. */
+/**
+ * For how long the broker has not heard from us, under a clock that the test turns; and what a
+ * caller learns that gets no reply.
+ */
 @Tag("trap-5")
 @BrokerTest
 class RpcChannelPoolTest {
@@ -30,6 +38,7 @@ class RpcChannelPoolTest {
   /** Runs when the answer is there, so the time that it took is over by then. */
   private final Reading answerTakesLong = (channel, answer) -> pass(UNDER_WAY);
 
+  @RegisterExtension private final Fixture fixture = new Fixture();
   private Connection connection;
   private RpcChannelPool rpc;
   private Call call;
@@ -59,13 +68,7 @@ class RpcChannelPoolTest {
   void silenceCountsFromTheRequestAndNotFromItsAnswer() {
     pass(Duration.ofSeconds(10));
     assertThat(silence()).isEqualTo(Duration.ofSeconds(10));
-    assertThat(
-            rpc.ask(
-                call,
-                "look for a queue",
-                QueueArguments.exclusive(""),
-                answerTakesLong,
-                LateAnswer.IGNORED))
+    assertThat(rpc.ask(call, "look for a queue", QueueArguments.exclusive(""), answerTakesLong))
         .isEqualTo(Answer.OK);
     assertThat(silence()).isEqualTo(UNDER_WAY);
   }
@@ -77,12 +80,7 @@ class RpcChannelPoolTest {
     pass(Duration.ofSeconds(10));
     assertThat(
             deliveries.ask(
-                call,
-                "look for a queue",
-                channel,
-                QueueArguments.exclusive(""),
-                answerTakesLong,
-                LateAnswer.IGNORED))
+                call, "look for a queue", channel, QueueArguments.exclusive(""), answerTakesLong))
         .isEqualTo(Answer.OK);
     assertThat(silence()).isEqualTo(UNDER_WAY);
   }
@@ -91,12 +89,7 @@ class RpcChannelPoolTest {
   @Test
   void aRefusalEndsTheSilenceToo() {
     pass(Duration.ofSeconds(10));
-    assertThat(
-            rpc.ask(
-                call,
-                "look for a queue",
-                QueueArguments.passive("no such queue"),
-                LateAnswer.IGNORED))
+    assertThat(rpc.ask(call, "look for a queue", QueueArguments.passive("no such queue")))
         .isEqualTo(Answer.ABSENT);
     assertThat(silence()).isZero();
   }
@@ -109,5 +102,30 @@ class RpcChannelPoolTest {
     Answer unused = rpc.answered(clock.get(), Answer.OK);
     unused = rpc.answered(before, Answer.OK);
     assertThat(silence()).isZero();
+  }
+
+  /** A caller that handles no late reply gets an error for a missing one. */
+  @Test
+  void aMissingReplyIsAnErrorAtOnceIfAnEarlierOneIsOverdue(Broker broker) throws Exception {
+    String queue = fixture.prefix() + "hangs";
+    try (Channel channel = connection.createChannel()) {
+      channel.queueDeclare(queue, true, false, false, null);
+    }
+    Call hasty = Call.on(LockId.mutex("m"), Duration.ofMillis(500), clock::get);
+    broker.faults().suspendQueue(queue);
+    try {
+      assertThatThrownBy(() -> rpc.look(hasty, queue))
+          .isInstanceOf(LockException.Unanswered.class)
+          .hasMessageContaining("look for queue " + queue);
+      assertThatThrownBy(() -> rpc.lookUnlessOverdue(hasty, queue))
+          .isInstanceOf(LockException.Unanswered.class);
+      long start = System.nanoTime();
+      assertThatThrownBy(() -> rpc.lookUnlessOverdue(call, queue))
+          .isInstanceOf(LockException.Unanswered.class);
+      assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(30));
+    } finally {
+      broker.faults().resumeQueue(queue);
+    }
+    await().untilAsserted(() -> assertThat(rpc.lookUnlessOverdue(call, queue).exists()).isTrue());
   }
 }
