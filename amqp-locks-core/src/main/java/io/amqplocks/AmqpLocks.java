@@ -49,6 +49,7 @@ import java.util.stream.Stream;
  * resource that such an overlap could harm must check for itself, for instance by a {@linkplain
  * AmqpLock#fenced() fencing token}.
  */
+// More than 300 lines: a third of them are the contract.
 public final class AmqpLocks implements AutoCloseable {
 
   private final Components components;

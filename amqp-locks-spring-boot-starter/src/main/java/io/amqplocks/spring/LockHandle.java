@@ -39,6 +39,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Leases that {@link #acquire}, {@link #tryAcquire} and {@link #acquireAsync} return belong to no
  * thread. They neither join nor are joined, and neither are those of {@link #executeAsync}.
  */
+// More than 300 lines: a third of them are the contract.
 public final class LockHandle {
 
   private final AmqpLock lock;

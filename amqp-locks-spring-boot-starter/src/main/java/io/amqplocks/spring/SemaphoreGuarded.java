@@ -160,6 +160,7 @@ import java.lang.annotation.Target;
  * was lost during the wait for another one; then the method did not run. Futures and publishers fail with the same
  * exceptions, and the call that returns them throws nothing.
  */
+// More than 300 lines: most of them are the contract.
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
 @Target({ElementType.METHOD, ElementType.TYPE})

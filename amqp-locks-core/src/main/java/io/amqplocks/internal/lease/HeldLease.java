@@ -32,6 +32,7 @@ import org.slf4j.LoggerFactory;
  * is applied by compare-and-set. Only the thread whose change ended the lease carries out the
  * consequences. No lock is held during a request to the broker.
  */
+// More than 300 lines: all changes of the one status are here, so that their races can be judged.
 public final class HeldLease implements Lease, Session.Member {
 
   private static final Logger log = LoggerFactory.getLogger(HeldLease.class);

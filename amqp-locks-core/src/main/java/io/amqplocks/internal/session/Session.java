@@ -19,34 +19,21 @@ import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LossReason;
 import io.amqplocks.lock.LossReason.Cause;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * One life of the holder connection. When it ends, every lease on it is lost for good, and nothing
  * is restored automatically.
  *
- * <p>Concurrency: a session ends once, by compare-and-set of the reason. A member is notified by
- * the thread that removes it from the set. That is the thread that ends the session, or the
- * member's own thread if it finds after joining that the session has ended. At least one of the two
- * sees the member, and only one can remove it.
+ * <p>Concurrency: who ends with the session, and that it ends once, is for {@link SessionMembers}.
+ * All else is final, but for a volatile setting that is made before there are leases.
  */
 public final class Session {
-
-  private static final Logger log = LoggerFactory.getLogger(Session.class);
-
-  /** How many lost leases the log names. */
-  private static final int MOST_NAMED = 10;
 
   private final Connection connection;
   private final Connector connector;
@@ -63,8 +50,7 @@ public final class Session {
   private final AuxiliaryReader reader;
   private final Map<PerSession<?>, Object> extensions = new ConcurrentHashMap<>();
   private volatile Duration certainFor = Duration.ofDays(1);
-  private final Set<Member> members = ConcurrentHashMap.newKeySet();
-  private final AtomicReference<@Nullable LossReason> ended = new AtomicReference<>();
+  private final SessionMembers members = new SessionMembers();
 
   /** A participant that ends with the session. */
   @FunctionalInterface
@@ -246,35 +232,31 @@ public final class Session {
    * closed, this call ends the session.
    */
   public boolean isOpen() {
-    if (ended.get() == null && !connection.isOpen()) {
+    if (!members.haveEnded() && !connection.isOpen()) {
       // The connection's listeners are notified only when the socket is closed.
       end(new LossReason(Cause.SESSION_ENDED, BrokerErrors.text(connection.getCloseReason())));
     }
-    return ended.get() == null;
+    return !members.haveEnded();
   }
 
   /** Notifies the member once when the session ends, or now if it has. */
   public void join(Member member) {
-    members.add(member);
-    LossReason reason = ended.get();
-    if (reason != null) {
-      tell(member, reason);
-    }
+    members.join(member);
   }
 
   /** Whether a lease of the lock that has not ended depends on the session, besides that one. */
   public boolean hasLease(LockId lock, Member besides) {
-    return members.stream().anyMatch(member -> !member.equals(besides) && member.isOf(lock));
+    return members.hasLease(lock, besides);
   }
 
   /** Removes the member, which is no longer notified. */
   public void leave(Member member) {
-    members.remove(member);
+    members.leave(member);
   }
 
   /** Ends the session: all its leases are lost, and its connections are dropped. Does not block. */
   public void end(LossReason reason) {
-    if (finish(reason)) {
+    if (members.end(reason)) {
       // A thread of its own, because a pool may be full, or shut down already.
       threads.newThread(this::drop).start();
     }
@@ -285,38 +267,8 @@ public final class Session {
    * closed.
    */
   void close() {
-    if (finish(new LossReason(Cause.SESSION_ENDED, "closed by this process"))) {
+    if (members.end(new LossReason(Cause.SESSION_ENDED, "closed by this process"))) {
       drop();
-    }
-  }
-
-  private boolean finish(LossReason reason) {
-    if (!ended.compareAndSet(null, reason)) {
-      return false;
-    }
-    List<String> leases =
-        members.stream().map(Member::lease).flatMap(Optional::stream).sorted().toList();
-    members.forEach(member -> tell(member, reason));
-    report(reason, leases);
-    return true;
-  }
-
-  private static void report(LossReason reason, List<String> leases) {
-    if (leases.isEmpty()) {
-      log.info("Session with RabbitMQ ended: {}", reason);
-      return;
-    }
-    int more = leases.size() - MOST_NAMED;
-    log.warn(
-        "Session with RabbitMQ ended: {}; its leases are lost: {}{}",
-        reason,
-        String.join("; ", leases.subList(0, Math.min(MOST_NAMED, leases.size()))),
-        more > 0 ? "; and " + more + " more" : "");
-  }
-
-  private void tell(Member member, LossReason reason) {
-    if (members.remove(member)) {
-      member.sessionEnded(reason);
     }
   }
 

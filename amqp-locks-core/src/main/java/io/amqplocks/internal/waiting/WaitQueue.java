@@ -35,6 +35,7 @@ import org.jspecify.annotations.Nullable;
  * <p>No slot is forgotten. An unclaimed slot that no waiter can use is given back by the next waiter
  * that leaves.
  */
+// More than 300 lines: the queue and its places are guarded by one lock.
 final class WaitQueue {
 
   /** How long an unfair waiter may be overtaken while it is the first. */

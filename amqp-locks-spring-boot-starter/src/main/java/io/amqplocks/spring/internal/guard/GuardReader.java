@@ -31,11 +31,6 @@ import org.springframework.util.StringValueResolver;
 /** Reads what a method's annotations say, checks it, and enters it in the catalog. */
 final class GuardReader {
 
-  private static final boolean HAS_TRANSACTIONS =
-      ClassUtils.isPresent(
-          "org.springframework.transaction.support.TransactionSynchronization",
-          GuardReader.class.getClassLoader());
-
   private final LockCatalog catalog;
   private final StringValueResolver placeholders;
   private final @Nullable BeanResolver beans;
@@ -190,7 +185,9 @@ final class GuardReader {
           "onLost = INTERRUPT has no thread to interrupt where %s is returned: use FAIL"
               .formatted(place.method.getReturnType().getSimpleName()));
     }
-    requireTransaction(declared, place);
+    if (declared.releaseAfter() == ReleaseAfter.TRANSACTION) {
+      TransactionCheck.requirePossible(place.method, place.targetClass, place.mode);
+    }
     KeyExpression key =
         keyed ? KeyExpression.parse(declared.key(), place.method, place.where, beans) : null;
     Permits permits = permits(declared, place);
@@ -226,25 +223,6 @@ final class GuardReader {
         declared.onLost(),
         declared.releaseAfter(),
         outage.what == OnUnavailable.RUN ? new UnguardedRuns(place.where, unguarded) : null);
-  }
-
-  private static void requireTransaction(DeclaredLock declared, Place place) {
-    if (declared.releaseAfter() == ReleaseAfter.METHOD) {
-      return;
-    }
-    if (place.mode != ExecutionMode.SYNCHRONOUS) {
-      throw new IllegalArgumentException(
-          "releaseAfter = TRANSACTION has no transaction to wait for where %s is returned, since the work goes on without the calling thread: begin the transaction within the method"
-              .formatted(place.method.getReturnType().getSimpleName()));
-    }
-    if (ExecutionMode.isAsync(place.method, place.targetClass)) {
-      throw new IllegalArgumentException(
-          "releaseAfter = TRANSACTION has no transaction to wait for on the thread of an @Async method: begin the transaction within the method");
-    }
-    if (!HAS_TRANSACTIONS) {
-      throw new IllegalArgumentException(
-          "releaseAfter = TRANSACTION needs Spring's transactions, which are not there: add spring-tx, or leave it out");
-    }
   }
 
   /** What to do when the broker is unavailable, and for messages where that is said. */

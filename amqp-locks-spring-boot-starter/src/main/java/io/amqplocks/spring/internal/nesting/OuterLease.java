@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  * under it. Uses are counted, and the last one to end gives the lease back; nobody joins after
  * that. The minimum time only grows, by compare-and-set.
  */
+// More than 300 lines: joining and leaving, by threads and by stages, share one count of uses.
 public final class OuterLease {
 
   private static final Duration LONGEST_WAIT = Duration.ofDays(365);
