@@ -134,7 +134,12 @@ public final class BrokerErrors {
               + " on the locks' queues, and write on 'amq.default'",
           failure);
     }
-    if (signal == null || signal.isHardError() || signal.isInitiatedByApplication()) {
+    if (signal != null && signal.isInitiatedByApplication()) {
+      return new LockException.Unreachable(
+          "The session with RabbitMQ ended when asked to %s for %s".formatted(step, call.purpose()),
+          failure);
+    }
+    if (signal == null || signal.isHardError()) {
       return new LockException.Unreachable(
           "The connection to RabbitMQ broke when asked to %s for %s: %s"
               .formatted(step, call.purpose(), text(failure)),

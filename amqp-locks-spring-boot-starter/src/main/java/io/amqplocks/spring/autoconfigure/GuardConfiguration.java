@@ -7,6 +7,7 @@ import io.amqplocks.spring.internal.guard.GuardedBeanCheck;
 import io.amqplocks.spring.internal.guard.GuardedMethods;
 import io.amqplocks.spring.internal.guard.MissingSemaphores;
 import io.amqplocks.spring.internal.guard.MisspelledNames;
+import io.amqplocks.spring.internal.guard.PermitsBeforeCreation;
 import io.amqplocks.spring.internal.guard.TooManyPermits;
 import io.amqplocks.spring.internal.guard.UnguardedRunListener;
 import io.amqplocks.spring.internal.lifecycle.LossLog;
@@ -47,6 +48,13 @@ class GuardConfiguration {
   static MissingSemaphores amqpLocksMissingSemaphores(
       GuardedMethods methods, LockCatalog catalog, AmqpLocks locks) {
     return new MissingSemaphores(methods, catalog, locks);
+  }
+
+  @Bean
+  @ConditionalOnMissingBean
+  static PermitsBeforeCreation amqpLocksPermitsBeforeCreation(
+      GuardedMethods methods, LockCatalog catalog, AmqpLocks locks) {
+    return new PermitsBeforeCreation(methods, catalog, locks);
   }
 
   @Bean

@@ -139,6 +139,10 @@ public record AdminTurn(
   private <T> T work(TokenAdminConnection connection, Function<TokenSteps, T> change) {
     try (BrokerTokens broker = new BrokerTokens(lock, records(), connection, this::call)) {
       return change.apply(steps(broker));
+    } catch (LockException.Unreachable e) {
+      // A close explains why a session ended, so it is reported instead.
+      requireOpen();
+      throw e;
     }
   }
 

@@ -187,7 +187,13 @@ public final class TokenAdministration implements TokenSemaphoreAdmin {
   }
 
   private Optional<TokenRecord> record(Call call) {
-    return records.read(call, session(call), lock);
+    try {
+      return records.read(call, session(call), lock);
+    } catch (LockException.Unreachable e) {
+      // A close explains why a session ended, so it is reported instead.
+      turn.sessions().requireNotClosed(call);
+      throw e;
+    }
   }
 
   /**

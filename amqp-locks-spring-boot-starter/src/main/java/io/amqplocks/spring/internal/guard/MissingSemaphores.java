@@ -27,6 +27,7 @@ public final class MissingSemaphores extends StartupCheck {
 
   /** Looks for those methods' semaphores at the broker of those locks. */
   public MissingSemaphores(GuardedMethods methods, LockCatalog catalog, AmqpLocks locks) {
+    super(AFTER_CREATION);
     this.methods = methods;
     this.catalog = catalog;
     this.locks = locks;

@@ -24,6 +24,7 @@ public final class MisspelledNames extends StartupCheck {
 
   /** Compares the names of those methods with the configured ones of that catalog. */
   public MisspelledNames(GuardedMethods methods, LockCatalog catalog) {
+    super(AFTER_CREATION);
     this.methods = methods;
     this.catalog = catalog;
   }

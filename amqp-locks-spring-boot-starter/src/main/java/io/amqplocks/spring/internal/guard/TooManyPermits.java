@@ -36,6 +36,7 @@ public final class TooManyPermits extends StartupCheck {
    */
   public TooManyPermits(
       GuardedMethods methods, LockCatalog catalog, SemaphoreSetup setup, AmqpLocks locks) {
+    super(AFTER_CREATION);
     this.methods = methods;
     this.catalog = catalog;
     this.setup = setup;
@@ -68,9 +69,19 @@ public final class TooManyPermits extends StartupCheck {
   }
 
   private void look(GuardedMethod method, Guard guard, int slots) {
-    LockId id = catalog.resolve(guard.lock());
+    if (slots > 0) {
+      requireEnough(method, guard, catalog.resolve(guard.lock()), slots);
+    }
+  }
+
+  /**
+   * Throws if the semaphore has fewer slots than the method wants permits.
+   *
+   * @throws GuardedMethodException if it has
+   */
+  static void requireEnough(GuardedMethod method, Guard guard, LockId id, int slots) {
     int permits = guard.permits().fixed();
-    if (slots > 0 && slots < permits) {
+    if (slots < permits) {
       throw new GuardedMethodException(
           ("%s wants %d permits of the %s at once, and it has %d slots: want %d at most; or give it more slots"
                   + " by %s.slots, and if it exists at the broker, have an administrator resize it or set %s.on-mismatch=resize")

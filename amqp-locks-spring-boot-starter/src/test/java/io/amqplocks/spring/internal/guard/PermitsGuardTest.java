@@ -11,6 +11,7 @@ import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.GuardedMethodException;
 import io.amqplocks.spring.LockHandle;
 import io.amqplocks.spring.LockOperations;
@@ -238,6 +239,43 @@ class PermitsGuardTest {
   @ValueSource(classes = {TooMuch.class, TooMuchOfAKey.class})
   void morePermitsThanSlotsStopTheStart(Class<?> work) {
     doesNotStart(work);
+    // Nothing is left behind that the next start, with other numbers, would find.
+    int slots =
+        onBroker.administer(
+            admin -> admin.semaphore(LockId.tokenSemaphore(onBroker.name())).count());
+    assertThat(slots).isZero();
+  }
+
+  @Test
+  void anExistingSemaphoreWithEnoughSlotsIsEnough() {
+    Integer three =
+        onBroker.administer(
+            admin ->
+                admin.tokenSemaphore(onBroker.name()).createIfAbsent(3, TokenQueueType.QUORUM));
+    assertThat(three).isEqualTo(3);
+    onBroker
+        .application()
+        .withBean(TooMuch.class)
+        .run(context -> assertThat(context).hasNotFailed());
+  }
+
+  /** A resize that the failed start began would take slots from others. */
+  @Test
+  void anExistingSemaphoreIsNotResizedForAStartThatFails() {
+    Integer three =
+        onBroker.administer(
+            admin ->
+                admin.tokenSemaphore(onBroker.name()).createIfAbsent(3, TokenQueueType.QUORUM));
+    assertThat(three).isEqualTo(3);
+    onBroker
+        .application()
+        .withPropertyValues("amqp-locks.semaphores." + onBroker.name() + ".on-mismatch=resize")
+        .withBean(TooMuch.class)
+        .run(context -> assertThat(context).hasFailed());
+    int slots =
+        onBroker.administer(
+            admin -> admin.semaphore(LockId.tokenSemaphore(onBroker.name())).count());
+    assertThat(slots).isEqualTo(3);
   }
 
   @Test
