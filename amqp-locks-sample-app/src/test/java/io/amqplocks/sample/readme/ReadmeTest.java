@@ -2,6 +2,7 @@ package io.amqplocks.sample.readme;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
@@ -45,6 +46,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.platform.testkit.engine.EngineTestKit;
 import org.slf4j.MDC;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.WebApplicationType;
@@ -74,6 +76,7 @@ class ReadmeTest {
   private static final String SPRING = "docs/SPRING.md";
   private static final String LEADERS = "docs/LEADERS.md";
   private static final String SOLE_CONSUMER = "docs/SOLE-CONSUMER.md";
+  private static final String TESTING = "docs/TESTING.md";
   private static final String SAMPLE = "amqp-locks-sample-app/README.md";
 
   private static final Duration LONG = Duration.ofSeconds(30);
@@ -118,6 +121,9 @@ class ReadmeTest {
             "more-guarded-methods",
             "plain-java");
     assertThat(sample.names()).containsExactly("testcontainers-test");
+    Snippets testing = new Snippets(TESTING);
+    assertThat(testing.names()).containsExactlyInAnyOrder("test-dependency", "fault-test");
+    assertThat(testing.nameless()).isEmpty();
     Snippets spring = new Snippets(SPRING);
     assertThat(spring.names())
         .containsExactlyInAnyOrder(
@@ -629,6 +635,54 @@ class ReadmeTest {
       MDC.remove("request");
       ContextRegistry.getInstance().removeThreadLocalAccessor("request");
     }
+  }
+
+  @Test
+  void theTestsOfAUsersReportPass() throws Exception {
+    String snippet = new Snippets(TESTING).text("fault-test");
+    ClassLoader application =
+        new SnippetCompiler(folder)
+            .compile(
+                Map.of(
+                    "application.NightlyReportTest",
+                    """
+                    package application;
+
+                    import static org.junit.jupiter.api.Assertions.assertEquals;
+
+                    import io.amqplocks.AmqpLocks;
+                    import io.amqplocks.lock.Lease;
+                    import io.amqplocks.lock.LeaseState;
+                    import io.amqplocks.test.Broker;
+                    import io.amqplocks.test.BrokerTest;
+                    import java.time.Duration;
+                    import java.util.Optional;
+                    import java.util.concurrent.TimeUnit;
+                    import org.junit.jupiter.api.AfterEach;
+                    import org.junit.jupiter.api.Test;
+
+                    %s
+                    """
+                        .formatted(snippet)));
+    EngineTestKit.engine("junit-jupiter")
+        .selectors(selectClass(application.loadClass("application.NightlyReportTest")))
+        .execute()
+        .testEvents()
+        .assertStatistics(events -> events.started(2).succeeded(2));
+  }
+
+  @Test
+  void theTestKitIsTheModulesOwn() throws Exception {
+    Map<String, String> told = children(xml(new Snippets(TESTING).text("test-dependency")));
+    Element pom = xml(Files.readString(Snippets.file("amqp-locks-test/pom.xml")));
+    Element parent = (Element) pom.getElementsByTagName("parent").item(0);
+    assertThat(told)
+        .isEqualTo(
+            Map.of(
+                "groupId", children(parent).get("groupId"),
+                "artifactId", children(pom).get("artifactId"),
+                "version", children(parent).get("version"),
+                "scope", "test"));
   }
 
   /** Only compiled: it needs Docker. {@code NightlyReportTest} runs the same on a broker from here. */
