@@ -52,6 +52,9 @@ class TakeoverTest {
     processes.forEach(ChildJvm::close);
   }
 
+  /** A span in which a process was certain at every look; see {@link SoleConsumerMain}. */
+  private record Certain(int process, long from, long to) {}
+
   private record Handled(int process, int number, long begin, long end, boolean active) {}
 
   private ChildJvm process() {
@@ -105,6 +108,33 @@ class TakeoverTest {
     return result;
   }
 
+  private List<Certain> certain() {
+    List<Certain> result = new ArrayList<>();
+    for (int i = 0; i < processes.size(); i++) {
+      for (String line : processes.get(i).lines()) {
+        if (line.startsWith("CERTAIN ")) {
+          String[] part = line.split(" ", -1);
+          result.add(new Certain(i, Long.parseLong(part[1]), Long.parseLong(part[2])));
+        }
+      }
+    }
+    return result;
+  }
+
+  /** Spans of different processes that have a time in common, whether or not messages were there. */
+  private static List<String> togetherCertain(List<Certain> spans) {
+    List<Certain> sorted = spans.stream().sorted(Comparator.comparingLong(Certain::from)).toList();
+    List<String> result = new ArrayList<>();
+    Certain longest = sorted.get(0);
+    for (Certain span : sorted.subList(1, sorted.size())) {
+      if (span.process() != longest.process() && span.from() < longest.to()) {
+        result.add(longest + " and " + span);
+      }
+      longest = span.to() > longest.to() ? span : longest;
+    }
+    return result;
+  }
+
   /** Two or three of the processes live at each time. */
   private void takeOver(Takeover how) throws Exception {
     ChildJvm active = active();
@@ -117,8 +147,10 @@ class TakeoverTest {
       }
       case STOP -> {
         active.stop();
-        // Longer than three heartbeats, after which the broker gives its lock and messages away.
-        TimeUnit.MILLISECONDS.sleep(4_000);
+        // After three heartbeats the broker gives its lock and messages away.
+        await()
+            .atMost(START)
+            .until(() -> processes.stream().anyMatch(each -> each != active && isActive(each)));
         active.cont();
       }
       case CUT ->
@@ -181,6 +213,9 @@ class TakeoverTest {
     }
     List<Handled> handled = handled();
     assertThat(overlaps(handled)).isEmpty();
+    List<Certain> certain = certain();
+    assertThat(certain.stream().map(Certain::process).distinct().count()).isGreaterThan(1);
+    assertThat(togetherCertain(certain)).isEmpty();
     System.out.printf(
         "Sole consumer on RabbitMQ %s: %d messages, %d takeovers, %d handled twice, 0 lost%n",
         fixture.broker().version(), messages, takeovers.size(), handled.size() - messages);

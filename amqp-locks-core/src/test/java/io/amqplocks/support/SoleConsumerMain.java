@@ -13,6 +13,8 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * A process that consumes a queue of numbers alone, and says of each when it began and ended with it, and
@@ -21,6 +23,8 @@ import java.util.concurrent.CountDownLatch;
  */
 public final class SoleConsumerMain {
 
+  private static final long SPAN = TimeUnit.MILLISECONDS.toNanos(100);
+  private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(50);
   private static volatile CountDownLatch gate = new CountDownLatch(0);
 
   private SoleConsumerMain() {}
@@ -43,6 +47,9 @@ public final class SoleConsumerMain {
                 .listener(new Saying())
                 .handOverOnRequest()
                 .build()) {
+      Thread certainty = new Thread(() -> sayWhileCertain(consumer), "certainty");
+      certainty.setDaemon(true);
+      certainty.start();
       consumer.start();
       System.out.println("STARTED");
       for (String order = orders.readLine(); order != null; order = orders.readLine()) {
@@ -59,6 +66,35 @@ public final class SoleConsumerMain {
           default -> System.out.println("HANDS OVER " + consumer.handOver());
         }
       }
+    }
+  }
+
+  /**
+   * Says from when to when this process certainly was the active one, by looking again and again: each
+   * time it was after the first look of such a span and before the last one. A span is not longer than a
+   * tenth of a second, so that little is unsaid at a {@code kill -9}, and has no pause in it, in which
+   * another process may have been the active one.
+   */
+  private static void sayWhileCertain(SoleConsumer consumer) {
+    long from = 0;
+    long last = 0;
+    while (true) {
+      long before = System.nanoTime();
+      boolean active = consumer.isActive();
+      long after = System.nanoTime();
+      boolean same = active && last != 0 && after - last < PAUSE && before - from < SPAN;
+      if (!same && last > from) {
+        System.out.println("CERTAIN " + from + " " + last);
+      }
+      if (!active) {
+        last = 0;
+      } else if (same) {
+        last = before;
+      } else {
+        from = after;
+        last = after;
+      }
+      LockSupport.parkNanos(1_000_000);
     }
   }
 
