@@ -34,6 +34,16 @@ record ReadyConnection(Connection connection, Channel channel) implements AutoCl
     return channel.isOpen();
   }
 
+  /** Runs that on another thread when the connection breaks, or at once if it is broken. */
+  void whenBroken(Runnable action) {
+    connection.addShutdownListener(
+        cause -> {
+          if (!cause.isInitiatedByApplication()) {
+            action.run();
+          }
+        });
+  }
+
   /** At once, whatever is under way. The broker requeues what is not acknowledged. */
   void abort() {
     connection.abort(SoleConsumerBuilder.TIMEOUT_MILLIS);

@@ -105,8 +105,9 @@ public final class SoleConsumerBuilder {
 
   /**
    * Has a consumer that stands by keep its connection open, so that it goes on a few milliseconds
-   * sooner. By default it opens one when it becomes active, and the broker has no connection of those
-   * that only stand by.
+   * sooner. If the connection cannot be opened, or breaks, that is tried again after a pause of 1 to
+   * 30 seconds. By default a consumer opens its connection when it becomes active, and those that
+   * only stand by have none.
    */
   public SoleConsumerBuilder standByConnected() {
     connectsAhead = true;

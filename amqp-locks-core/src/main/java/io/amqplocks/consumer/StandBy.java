@@ -1,7 +1,9 @@
 package io.amqplocks.consumer;
 
 import java.io.IOException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -9,19 +11,24 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The connection of a consumer that stands by, if it has one ({@link
- * SoleConsumerBuilder#standByConnected()}). It is only an attempt: whoever becomes active without one
- * opens it then.
+ * SoleConsumerBuilder#standByConnected()}). One that cannot be opened, or breaks, is tried again after
+ * a pause. Whoever becomes active without one opens it then.
  *
  * <p>Concurrency: the connection is put and taken under the guard, so one term at most gets it, or the
- * close of the consumer. It is opened and closed outside the guard.
+ * close of the consumer. It is opened and closed outside the guard. One thread at most opens; it ends
+ * when there is a connection, or none is wanted any more.
  */
 final class StandBy {
 
   private static final Logger log = LoggerFactory.getLogger(StandBy.class);
+  private static final long FIRST_PAUSE = TimeUnit.SECONDS.toNanos(1);
+  private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(30);
 
   private final SoleConsumerBuilder settings;
   private final ReentrantLock guard = new ReentrantLock();
+  private final Condition notWanted = guard.newCondition();
   private @Nullable ReadyConnection ready;
+  private boolean wanted;
   private boolean opening;
   private boolean closed;
 
@@ -31,17 +38,29 @@ final class StandBy {
 
   /** Opens a connection, if there is to be one and there is none. Does not wait for it. */
   void prepare() {
-    if (settings.connectsAhead && begins()) {
-      Thread thread = new Thread(this::open, "amqp-locks consumer standing by");
+    if (settings.connectsAhead) {
+      prepare(true, 0);
+    }
+  }
+
+  /** A connection that breaks at once, again and again, must not keep the broker busy. */
+  private void prepareAgain() {
+    prepare(false, FIRST_PAUSE);
+  }
+
+  private void prepare(boolean wish, long pause) {
+    if (begins(wish)) {
+      Thread thread = new Thread(() -> open(pause), "amqp-locks consumer standing by");
       thread.setDaemon(true);
       thread.start();
     }
   }
 
-  private boolean begins() {
+  private boolean begins(boolean wish) {
     guard.lock();
     try {
-      boolean begins = !opening && !closed && (ready == null || !ready.isOpen());
+      wanted = !closed && (wanted || wish);
+      boolean begins = wanted && !opening && (ready == null || !ready.isOpen());
       opening |= begins;
       return begins;
     } finally {
@@ -49,26 +68,52 @@ final class StandBy {
     }
   }
 
-  private void open() {
-    ReadyConnection opened = null;
-    try {
-      opened = ReadyConnection.open(settings);
-    } catch (IOException | TimeoutException | RuntimeException e) {
-      log.debug("There is no connection ahead for queue '{}'", settings.queue, e);
-    }
-    ReadyConnection unwanted = put(opened);
-    if (unwanted != null) {
-      unwanted.abort();
+  private void open(long firstPause) {
+    long pause = firstPause;
+    while (isWantedAfter(pause)) {
+      try {
+        ReadyConnection opened = ReadyConnection.open(settings);
+        ReadyConnection unwanted = put(opened);
+        if (unwanted != null) {
+          unwanted.abort();
+        }
+        // Called at once if it is broken already.
+        opened.whenBroken(this::prepareAgain);
+        return;
+      } catch (IOException | TimeoutException | RuntimeException | LinkageError e) {
+        log.debug("There is no connection ahead for queue '{}'", settings.queue, e);
+        pause = Math.min(Math.max(FIRST_PAUSE, 2 * pause), LONGEST_PAUSE);
+      }
     }
   }
 
+  /** Waits for that long, unless no connection is wanted any more. */
+  private boolean isWantedAfter(long pause) {
+    boolean goesOn;
+    guard.lock();
+    try {
+      long left = pause;
+      while (wanted && left > 0) {
+        left = notWanted.awaitNanos(left);
+      }
+    } catch (InterruptedException e) {
+      // Nobody interrupts this thread.
+      wanted = false;
+    } finally {
+      goesOn = wanted;
+      opening = goesOn;
+      guard.unlock();
+    }
+    return goesOn;
+  }
+
   /** Returns the one that is to be closed. */
-  private @Nullable ReadyConnection put(@Nullable ReadyConnection opened) {
+  private @Nullable ReadyConnection put(ReadyConnection opened) {
     guard.lock();
     try {
       opening = false;
-      ReadyConnection unwanted = closed ? opened : ready;
-      ready = closed ? null : opened;
+      ReadyConnection unwanted = wanted ? ready : opened;
+      ready = wanted ? opened : null;
       return unwanted;
     } finally {
       guard.unlock();
@@ -88,6 +133,8 @@ final class StandBy {
     guard.lock();
     try {
       closed |= closing;
+      wanted = false;
+      notWanted.signalAll();
       ReadyConnection taken = ready;
       ready = null;
       return taken;

@@ -637,6 +637,37 @@ class SoleConsumerTest {
     }
   }
 
+  /** At its start, and when it is lost while nothing else happens. */
+  @Test
+  void aConnectionAheadThatCannotBeOpenedOrBreaksIsTriedAgain() throws Exception {
+    SoleConsumer active = started(delivery -> handled.add(number(delivery)));
+    assertThat(active.awaitActive(LONG)).isTrue();
+    try (TcpProxy proxy = TcpProxy.to(fixture.broker())) {
+      ConnectionFactory factory = fixture.broker().connectionFactory();
+      factory.setHost(proxy.host());
+      factory.setPort(proxy.port());
+      proxy.refuse(true);
+      SoleConsumer other =
+          kept(
+              SoleConsumer.of(
+                      fixture.open().mutex("sole"),
+                      factory,
+                      queue,
+                      delivery -> handled.add(number(delivery)))
+                  .standByConnected());
+      other.start();
+      proxy.refuse(false);
+      await().until(() -> proxy.connections() == 1);
+      proxy.cut();
+      await().until(() -> proxy.connections() == 0);
+      await().until(() -> proxy.connections() == 1);
+      assertThat(other.isActive()).isFalse();
+      other.close();
+      // Not opened again after that.
+      await().during(Duration.ofMillis(1_500)).until(() -> proxy.connections() == 0);
+    }
+  }
+
   @Test
   void aHandlerMayCloseItsConsumer() throws Exception {
     AtomicReference<SoleConsumer> self = new AtomicReference<>();

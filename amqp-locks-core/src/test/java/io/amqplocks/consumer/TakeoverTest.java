@@ -154,10 +154,16 @@ class TakeoverTest {
         active.cont();
       }
       case CUT ->
-          fixture.broker().faults().connections().stream()
-              .filter(name -> name.contains("consumer of"))
-              .distinct()
-              .forEach(name -> fixture.broker().faults().closeConnections(name, "cut"));
+          // The active one may have become so just now, and not be connected yet.
+          await()
+              .atMost(START)
+              .ignoreException(IllegalStateException.class)
+              .untilAsserted(
+                  () ->
+                      fixture
+                          .broker()
+                          .faults()
+                          .closeConnections("amqp-locks consumer of " + queue(), "cut"));
     }
     if (how == Takeover.POLITE || how == Takeover.STOP) {
       await()
