@@ -31,8 +31,9 @@ import net.javacrumbs.shedlock.core.SimpleLock;
  *
  * <p>For {@code lockAtLeastFor}, each lock's name has a durable queue at the broker that stays, as it
  * has a row in ShedLock's table. It is named {@code <queue prefix>shedlock.<name>}. The broker may
- * lose it together with a node's disk. Whoever deletes or purges it ends the {@code lockAtLeastFor}. The user of the connection factory needs {@code configure}
- * and {@code read} on it, and {@code write} on {@code amq.default}.
+ * lose it together with a node's disk. Whoever deletes or purges it ends the {@code lockAtLeastFor}.
+ * The user of the connection factory needs {@code configure} and {@code read} on it, and {@code
+ * write} on {@code amq.default}.
  */
 public final class AmqpLockProvider implements ExtensibleLockProvider, AutoCloseable {
 
@@ -78,6 +79,7 @@ public final class AmqpLockProvider implements ExtensibleLockProvider, AutoClose
    * @return the lock, or empty if it is not free
    * @throws LockException.Invalid if the name is no valid {@link LockName} of up to 191 bytes, or {@code
    *     lockAtLeastFor} is longer than 49 days
+   * @throws LockException.Conflict if somebody deletes the lock's queue meanwhile; nothing is held then
    * @throws LockException.Closed if this provider is closed
    * @throws LockException as {@link io.amqplocks.lock.AmqpLock#tryAcquire()} does
    */

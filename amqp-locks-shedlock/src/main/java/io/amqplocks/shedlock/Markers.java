@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -121,12 +122,20 @@ final class Markers {
             // Rounded up: a lock that is free a moment early is no lock.
             .expiration(Long.toString(time.plusNanos(999_999).toMillis()))
             .build();
+    AtomicBoolean returned = new AtomicBoolean();
+    channel.addReturnListener(message -> returned.set(true));
     channel.confirmSelect();
     channel.basicPublish("", prefix + name, true, marker, new byte[0]);
     if (!channel.waitForConfirms(TIMEOUT)) {
       throw new LockException.Unanswered(
           "The broker did not take the marker that keeps the lock '%s' for %s"
               .formatted(name, time));
+    }
+    // The broker returns a message before it confirms it.
+    if (returned.get()) {
+      throw new LockException.Conflict(
+          "Queue %s%s was deleted before the marker that keeps the lock '%s' for %s was in it; see who deletes it"
+              .formatted(prefix, name, name, time));
     }
   }
 

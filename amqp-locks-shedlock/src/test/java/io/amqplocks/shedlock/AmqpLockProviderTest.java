@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
@@ -29,6 +30,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import net.javacrumbs.shedlock.core.DefaultLockingTaskExecutor;
 import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.LockExtender;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.core.LockingTaskExecutor.TaskResult;
 import net.javacrumbs.shedlock.core.SimpleLock;
@@ -326,6 +328,39 @@ class AmqpLockProviderTest {
     AtomicBoolean executed = new AtomicBoolean();
     new DefaultLockingTaskExecutor(by).executeWithLock((Runnable) () -> executed.set(true), wanted);
     return executed.get();
+  }
+
+  @Test
+  void aTaskExtendsItsOwnLock() {
+    LockConfiguration wanted = new LockConfiguration(Instant.now(), name, SHORT, NO_TIME);
+    long begin = System.nanoTime();
+    new DefaultLockingTaskExecutor(provider)
+        .executeWithLock(
+            (Runnable)
+                () -> {
+                  LockExtender.extendActiveLock(LONG, NO_TIME);
+                  await()
+                      .atMost(PATIENCE)
+                      .until(() -> System.nanoTime() - begin > 2 * SHORT.toNanos());
+                  assertBusy();
+                },
+            wanted);
+    assertThat(System.nanoTime() - begin).isGreaterThan(2 * SHORT.toNanos());
+    awaitLocked(other);
+  }
+
+  /** Deleted between the look for markers and the publish. */
+  @Test
+  void aMarkerThatFindsNoQueueIsNoMarker() {
+    ConnectionFactory deleting =
+        new DeletingFactory(broker.connectionFactory(), "amqp-locks.shedlock." + name);
+    try (AmqpLockProvider hasty = new AmqpLockProvider(here, deleting)) {
+      assertThatThrownBy(() -> lock(hasty, LONG, LONG))
+          .isInstanceOf(LockException.Conflict.class)
+          .hasMessageContaining("amqp-locks.shedlock." + name);
+    }
+    assertThat(here.leases()).isEmpty();
+    awaitLocked(other);
   }
 
   @Test

@@ -46,6 +46,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.platform.testkit.engine.EngineTestKit;
 import org.slf4j.MDC;
 import org.springframework.boot.SpringBootConfiguration;
@@ -77,6 +79,7 @@ class ReadmeTest {
   private static final String LEADERS = "docs/LEADERS.md";
   private static final String SOLE_CONSUMER = "docs/SOLE-CONSUMER.md";
   private static final String TESTING = "docs/TESTING.md";
+  private static final String MIGRATION = "docs/MIGRATION.md";
   private static final String SAMPLE = "amqp-locks-sample-app/README.md";
 
   private static final Duration LONG = Duration.ofSeconds(30);
@@ -124,6 +127,10 @@ class ReadmeTest {
     Snippets testing = new Snippets(TESTING);
     assertThat(testing.names()).containsExactlyInAnyOrder("test-dependency", "fault-test");
     assertThat(testing.nameless()).isEmpty();
+    Snippets migration = new Snippets(MIGRATION);
+    assertThat(migration.names())
+        .containsExactlyInAnyOrder("juc", "spring-integration", "shedlock");
+    assertThat(migration.nameless()).isEmpty();
     Snippets spring = new Snippets(SPRING);
     assertThat(spring.names())
         .containsExactlyInAnyOrder(
@@ -669,6 +676,23 @@ class ReadmeTest {
         .execute()
         .testEvents()
         .assertStatistics(events -> events.started(2).succeeded(2));
+  }
+
+  /** The bridges' own tests run them, since the sample has none of their libraries. */
+  @ParameterizedTest
+  @CsvSource({
+    "juc, amqp-locks-juc, juc",
+    "spring-integration, amqp-locks-spring-integration, spring/integration",
+    "shedlock, amqp-locks-shedlock, shedlock"
+  })
+  void whatMigrationSaysIsInATestOfTheBridge(String name, String module, String folder)
+      throws Exception {
+    Path test =
+        Snippets.file(
+            "%s/src/test/java/io/amqplocks/%s/MigrationTest.java".formatted(module, folder));
+    // The formatter breaks lines elsewhere.
+    assertThat(Files.readString(test))
+        .containsIgnoringWhitespaces(new Snippets(MIGRATION).text(name));
   }
 
   @Test
