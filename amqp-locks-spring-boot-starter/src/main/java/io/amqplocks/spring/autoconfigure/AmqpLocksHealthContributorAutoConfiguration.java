@@ -2,6 +2,7 @@ package io.amqplocks.spring.autoconfigure;
 
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.spring.internal.health.AmqpLocksHealthIndicator;
+import io.amqplocks.spring.internal.leader.LeaderElections;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -19,7 +20,7 @@ public final class AmqpLocksHealthContributorAutoConfiguration {
 
   @Bean
   @ConditionalOnMissingBean(name = {"amqplocksHealthIndicator", "amqplocksHealthContributor"})
-  AmqpLocksHealthIndicator amqplocksHealthIndicator(AmqpLocks locks) {
-    return new AmqpLocksHealthIndicator(locks);
+  AmqpLocksHealthIndicator amqplocksHealthIndicator(AmqpLocks locks, LeaderElections elections) {
+    return new AmqpLocksHealthIndicator(locks, elections);
   }
 }

@@ -1,9 +1,13 @@
 package io.amqplocks.spring.internal.health;
 
 import io.amqplocks.AmqpLocks;
+import io.amqplocks.leader.LeaderElection;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LocksStatus;
 import io.amqplocks.lock.LocksStatus.Session;
+import io.amqplocks.spring.internal.leader.LeaderElections;
+import java.util.Map;
+import java.util.TreeMap;
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
@@ -26,11 +30,13 @@ import org.springframework.boot.health.contributor.Health;
 public final class AmqpLocksHealthIndicator extends AbstractHealthIndicator {
 
   private final AmqpLocks locks;
+  private final LeaderElections elections;
 
-  /** The health of those locks. */
-  public AmqpLocksHealthIndicator(AmqpLocks locks) {
+  /** The health of those locks, with the elections that this process takes part in. */
+  public AmqpLocksHealthIndicator(AmqpLocks locks, LeaderElections elections) {
     super("The locks' session with the broker could not be checked");
     this.locks = locks;
+    this.elections = elections;
   }
 
   @Override
@@ -54,7 +60,20 @@ public final class AmqpLocksHealthIndicator extends AbstractHealthIndicator {
         .withDetail("held", status.held())
         .withDetail("uncertain", status.uncertain())
         .withDetail("waiting", status.waiting());
+    Map<String, Boolean> leads = leads();
+    if (!leads.isEmpty()) {
+      builder.withDetail("leads", leads);
+    }
     status.lastLoss().ifPresent(loss -> builder.withDetail("lastLoss", loss));
     status.lastLossAt().ifPresent(when -> builder.withDetail("lastLossAt", when));
+  }
+
+  /** Whether this process certainly leads, by the election's lock. To follow is no fault. */
+  private Map<String, Boolean> leads() {
+    Map<String, Boolean> leads = new TreeMap<>();
+    for (LeaderElection election : elections.known()) {
+      leads.merge(election.lock().toString(), election.isLeader(), Boolean::logicalOr);
+    }
+    return leads;
   }
 }

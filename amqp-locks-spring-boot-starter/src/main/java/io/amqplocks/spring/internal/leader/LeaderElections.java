@@ -81,6 +81,11 @@ public final class LeaderElections
     }
   }
 
+  /** All elections that are known by now; none before the application has started. */
+  public List<LeaderElection> known() {
+    return filled ? all() : List.of();
+  }
+
   private void fill() {
     if (filled) {
       return;

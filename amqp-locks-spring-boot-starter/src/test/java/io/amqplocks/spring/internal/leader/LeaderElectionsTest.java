@@ -6,20 +6,26 @@ import static org.awaitility.Awaitility.await;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.leader.LeaderElection;
 import io.amqplocks.leader.Revocation.Cause;
+import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.LeadershipGrantedEvent;
 import io.amqplocks.spring.LeadershipRevokedEvent;
 import io.amqplocks.spring.LocksOnBroker;
+import io.amqplocks.spring.internal.health.AmqpLocksHealthIndicator;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.event.EventListener;
@@ -67,6 +73,16 @@ class LeaderElectionsTest {
         .withUserConfiguration(Application.class);
   }
 
+  private String lock() {
+    return LockId.mutex(onBroker.name()).toString();
+  }
+
+  private static Map<String, Object> health(ApplicationContext application) {
+    Health health = application.getBean(AmqpLocksHealthIndicator.class).health();
+    assertThat(health.getStatus()).isEqualTo(Status.UP);
+    return health.getDetails();
+  }
+
   private static double gauge(MeterRegistry registry) {
     return registry.get("amqp.locks.leader").gauge().value();
   }
@@ -79,6 +95,7 @@ class LeaderElectionsTest {
               LeaderElection follower = second.getBean(LeaderElection.class);
               assertThat(follower.awaitLeadership(Duration.ofSeconds(60))).isPresent();
               assertThat(gauge(second.getBean(MeterRegistry.class))).isEqualTo(1);
+              assertThat(health(second)).containsEntry("leads", Map.of(lock(), true));
               List<String> events = second.getBean(Application.class).events;
               List<String> othersEvents =
                   applicationThatLeadsAfter(follower, second.getBean(MeterRegistry.class));
@@ -102,6 +119,7 @@ class LeaderElectionsTest {
               LeaderElection election = first.getBean(LeaderElection.class);
               assertThat(election.isLeader()).isFalse();
               assertThat(gauge(first.getBean(MeterRegistry.class))).isZero();
+              assertThat(health(first)).containsEntry("leads", Map.of(lock(), false));
               // It waits for the lock by then.
               await().until(() -> first.getBean(AmqpLocks.class).waiting().size() == 1);
               assertThat(leader.yieldLeadership()).isTrue();
