@@ -1,6 +1,8 @@
 package io.amqplocks.sample.report;
 
 import java.net.URI;
+import java.time.Duration;
+import java.time.Period;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 
 /**
@@ -8,6 +10,8 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
  *
  * @param cron when to report
  * @param receiver where the receiver listens, which has counted
+ * @param tidyEvery how long to wait between looks for old reports
+ * @param keep how long to keep reports
  */
 @ConfigurationProperties("sample.report")
-record ReportProperties(String cron, URI receiver) {}
+record ReportProperties(String cron, URI receiver, Duration tidyEvery, Period keep) {}

@@ -41,6 +41,11 @@ class ReportTable {
         == 1;
   }
 
+  /** Deletes the reports of the days before that one; returns how many. */
+  int deleteBefore(LocalDate day) {
+    return database.sql("DELETE FROM report WHERE report_day < :day").param("day", day).update();
+  }
+
   /** How many images the report of that day tells of. */
   Optional<Integer> images(LocalDate day) {
     return database

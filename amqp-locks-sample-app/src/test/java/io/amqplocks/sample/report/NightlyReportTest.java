@@ -1,12 +1,15 @@
 package io.amqplocks.sample.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.ConnectionFactory;
 import com.sun.net.httpserver.HttpServer;
 import io.amqplocks.AmqpLocks;
+import io.amqplocks.leader.LeaderElection;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LockId;
 import io.amqplocks.test.Brokers;
 import io.amqplocks.test.OwnedBroker;
 import java.io.IOException;
@@ -33,7 +36,7 @@ import org.springframework.test.context.DynamicPropertySource;
  */
 @SpringBootTest(
     webEnvironment = SpringBootTest.WebEnvironment.NONE,
-    properties = "sample.report.cron=-")
+    properties = {"sample.report.cron=-", "sample.report.tidy-every=50ms"})
 @ActiveProfiles("reporter")
 @DirtiesContext // or its context would be kept for other tests, and outlive the broker
 class NightlyReportTest {
@@ -101,6 +104,30 @@ class NightlyReportTest {
     report.write(day, null);
     assertThat(table.write(day, 0, old)).isFalse();
     assertThat(table.images(day)).hasValue(60);
+  }
+
+  /** The leader is first this process, then another one, and then this one again. */
+  @Test
+  void oldReportsAreDeletedByTheLeaderOnly() throws Exception {
+    LocalDate old = DAY.minusYears(3);
+    write(old);
+    await().until(() -> table.images(old).isEmpty());
+    try (AmqpLocks others = AmqpLocks.builder(broker.connectionFactory()).build();
+        LeaderElection other = LeaderElection.on(others.mutex("old-reports")).build()) {
+      other.start();
+      await().until(() -> others.waiting().size() == 1);
+      locks.revoke(LockId.mutex("old-reports"), "a test");
+      assertThat(other.awaitLeadership(Duration.ofSeconds(30))).isPresent();
+      write(old);
+      await().during(Duration.ofMillis(500)).until(() -> table.images(old).isPresent());
+    }
+    await().atMost(Duration.ofSeconds(30)).until(() -> table.images(old).isEmpty());
+  }
+
+  private void write(LocalDate day) throws Exception {
+    try (Lease lease = locks.fencedMutex("nightly-report").acquire(Duration.ofSeconds(30))) {
+      assertThat(table.write(day, 1, lease.fencingToken())).isTrue();
+    }
   }
 
   private static HttpServer receiver(String stats) throws IOException {
