@@ -209,11 +209,13 @@ class TakeoverTest {
       await()
           .atMost(Duration.ofMinutes(3))
           .pollInterval(Duration.ofMillis(300))
-          .until(
+          .untilAsserted(
               () -> {
                 Set<Integer> left = new HashSet<>(all);
                 handled().forEach(each -> left.remove(each.number()));
-                return left.isEmpty();
+                assertThat(left)
+                    .as("not handled; %d in the queue", channel.messageCount(queue()))
+                    .isEmpty();
               });
       assertThat(channel.messageCount(queue())).isZero();
     }

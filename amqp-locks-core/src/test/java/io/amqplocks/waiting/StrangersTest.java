@@ -213,4 +213,24 @@ class StrangersTest {
       }
     }
   }
+
+  /** The request of the first is still on its way; nobody said that the lock is busy. */
+  @Test
+  void aTryBesideAnUnansweredOneIsNotAnsweredEither(Broker broker) throws Exception {
+    try (TcpProxy proxy = TcpProxy.to(broker)) {
+      ConnectionFactory factory = broker.connectionFactory();
+      factory.setHost(proxy.host());
+      factory.setPort(proxy.port());
+      AmqpLocks locks = fixture.open(fixture.builder(factory).callTimeout(Duration.ofSeconds(1)));
+      AmqpLock lock = locks.exclusiveQueueMutex("m");
+      lock.tryAcquire().orElseThrow().close();
+      proxy.blackHole(Direction.CLIENT_TO_BROKER);
+      CompletableFuture<Optional<Lease>> first = CompletableFuture.supplyAsync(lock::tryAcquire);
+      for (int i = 0; i < 3; i++) {
+        assertThatThrownBy(lock::tryAcquire).isInstanceOf(LockException.Unanswered.class);
+      }
+      assertThatThrownBy(first::join).hasCauseInstanceOf(LockException.Unanswered.class);
+      assertThatThrownBy(lock::tryAcquire).isInstanceOf(LockException.Unanswered.class);
+    }
+  }
 }

@@ -108,9 +108,13 @@ public final class ChildJvm implements AutoCloseable {
     }
   }
 
-  /** Ends the process as {@code kill -9} does, and returns when it is gone. */
+  /**
+   * Ends the process as {@code kill -9} does, and returns when it is gone. All that it has written
+   * is in {@link #lines()} then.
+   */
   public void killNow() {
-    process.destroyForcibly();
+    // Process.destroyForcibly also closes our ends of the pipes, with what was not read yet.
+    process.toHandle().destroyForcibly();
     if (exitCode(END).isEmpty()) {
       throw new IllegalStateException("Process " + pid() + " did not end within " + END);
     }

@@ -8,14 +8,21 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class ChildJvmTest {
 
   private static final Duration SOON = Duration.ofMinutes(1);
   private static final int MUCH = 20_000;
+  private static final int BURST = 4_000;
 
   /** Says each line again; "exit N", "throw" and "much" end it, "child" starts a child of its own. */
   static final class Echo {
@@ -32,6 +39,10 @@ class ChildJvmTest {
         } else if (line.equals("much")) {
           IntStream.rangeClosed(1, MUCH).forEach(number -> System.out.println("much " + number));
           System.exit(0);
+        } else if (line.startsWith("burst ")) {
+          // Less than a pipe takes, so that it does not wait for a reader.
+          IntStream.range(0, BURST).forEach(number -> System.out.println("burst " + number));
+          Files.createFile(Path.of(line.substring(6)));
         } else if (line.equals("throw")) {
           throw new IllegalStateException("as told");
         } else if (line.equals("child")) {
@@ -62,6 +73,44 @@ class ChildJvmTest {
       assertThat(child.lines()).contains("echo first", "echo second");
       child.send("exit 3");
       assertThat(child.exitCode(SOON)).hasValue(3);
+    }
+  }
+
+  /** Also if nobody had the time to read it before. */
+  @Test
+  void whatAKilledChildHasWrittenIsRead(@TempDir Path folder) throws Exception {
+    Path written = folder.resolve("written");
+    CountDownLatch slow = new CountDownLatch(1);
+    CountDownLatch mayRead = new CountDownLatch(1);
+    try (ChildJvm child = ChildJvm.of(Echo.class).start()) {
+      child.awaitLine("property", SOON);
+      // Nothing is read while a line is looked at.
+      CompletableFuture<String> looking =
+          CompletableFuture.supplyAsync(
+              () ->
+                  child.awaitLine(
+                      line -> {
+                        slow.countDown();
+                        return awaits(mayRead);
+                      },
+                      SOON));
+      child.send("burst " + written);
+      assertThat(slow.await(60, TimeUnit.SECONDS)).isTrue();
+      await().until(() -> Files.exists(written));
+      CompletableFuture<Void> killing = CompletableFuture.runAsync(child::killNow);
+      await().until(() -> !child.isAlive());
+      mayRead.countDown();
+      killing.get(60, TimeUnit.SECONDS);
+      assertThat(looking.join()).startsWith("burst");
+      assertThat(child.lines()).filteredOn(line -> line.startsWith("burst")).hasSize(BURST);
+    }
+  }
+
+  private static boolean awaits(CountDownLatch latch) {
+    try {
+      return latch.await(60, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
     }
   }
 

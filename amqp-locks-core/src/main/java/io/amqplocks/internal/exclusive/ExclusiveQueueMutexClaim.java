@@ -18,6 +18,12 @@ public record ExclusiveQueueMutexClaim(String queue, LeaseFactory leases) implem
 
   @Override
   public Optional<HeldLease> attempt(Call call, Session session) {
-    return leases.take(call, session, ExclusiveQueueHold.contest(call.lock(), 1, queue, null));
+    Optional<HeldLease> lease =
+        leases.take(call, session, ExclusiveQueueHold.contest(call.lock(), 1, queue, null));
+    if (lease.isEmpty()) {
+      // Another thread's request that is on its way does not make the mutex busy.
+      ExclusiveQueues.of(session).requireReply(call, queue);
+    }
+    return lease;
   }
 }

@@ -3,17 +3,20 @@ package io.amqplocks.internal.exclusive;
 import com.rabbitmq.client.AMQP.Queue.Delete;
 import io.amqplocks.internal.broker.Answer;
 import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.Futures;
 import io.amqplocks.internal.broker.QueueArguments;
 import io.amqplocks.internal.broker.RpcChannelPool;
 import io.amqplocks.internal.session.PerSession;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.LockException;
 import java.time.Duration;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,7 +42,12 @@ public final class ExclusiveQueues {
   private final RpcChannelPool holder;
   private final Duration callTimeout;
   private final Executor later;
-  private final Set<String> claimed = ConcurrentHashMap.newKeySet();
+
+  /**
+   * The queues that a thread of this session has, or asks for. The value is complete when the broker
+   * has replied, or when there will be no reply.
+   */
+  private final Map<String, CompletableFuture<Answer>> claimed = new ConcurrentHashMap<>();
 
   /** The exclusive queues of that session. */
   public static ExclusiveQueues of(Session session) {
@@ -63,28 +71,29 @@ public final class ExclusiveQueues {
    *     soon as it does
    */
   public boolean take(Call call, String queue) {
-    if (!claimed.add(queue)) {
+    CompletableFuture<Answer> reply = new CompletableFuture<>();
+    if (claimed.putIfAbsent(queue, reply) != null) {
       return false;
     }
-    boolean settled = true;
-    boolean taken = false;
+    Answer answer = Answer.ABSENT;
     try {
-      Answer answer =
+      answer =
           holder.ask(
               call,
               "declare queue " + queue,
               QueueArguments.exclusive(queue),
               late -> undo(call, queue, late));
-      settled = answer != Answer.TIMED_OUT;
-      taken = answer == Answer.OK;
       if (answer == Answer.TIMED_OUT) {
         throw call.unanswered("declare queue " + queue);
       }
-      return taken;
+      reply.complete(answer);
+      return answer == Answer.OK;
     } finally {
-      if (settled && !taken) {
+      if (answer != Answer.TIMED_OUT && answer != Answer.OK) {
         claimed.remove(queue);
       }
+      // After a failure there will be none.
+      reply.complete(Answer.TIMED_OUT);
     }
   }
 
@@ -96,6 +105,28 @@ public final class ExclusiveQueues {
     }
     log.info("{}: declare of {} was answered too late; deleting it", call.lock(), queue);
     release(Call.on(call.lock(), callTimeout, call.ticker()), queue);
+  }
+
+  /**
+   * Returns if no thread of this session asks for the queue, and otherwise as soon as the broker has
+   * replied to that thread. A queue that is asked for is not known to be somebody's.
+   *
+   * @throws LockException.Unanswered if the broker did not reply in time
+   */
+  void requireReply(Call call, String queue) {
+    CompletableFuture<Answer> reply = claimed.get(queue);
+    if (reply == null) {
+      return;
+    }
+    Answer answer = Answer.TIMED_OUT;
+    try {
+      answer = Futures.await(reply, call.remainingNanos());
+    } catch (TimeoutException | ExecutionException e) {
+      log.debug("{}: another thread has no reply about {} either", call.lock(), queue);
+    }
+    if (answer == Answer.TIMED_OUT) {
+      throw call.unanswered("declare queue " + queue);
+    }
   }
 
   /**
