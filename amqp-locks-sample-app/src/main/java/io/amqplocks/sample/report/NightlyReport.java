@@ -39,11 +39,16 @@ class NightlyReport {
   }
 
   /**
-   * Writes the report of that day, unless another process is about it.
+   * Writes the report of that day, unless another process is about it, or has been just now: clocks
+   * differ, and the schedule of a process that is late must find the mutex held.
    *
    * @param token callers pass null, and the lock puts its fencing token there
    */
-  @MutexGuarded(name = "nightly-report", algorithm = MutexAlgorithm.TOKENS, onBusy = OnBusy.SKIP)
+  @MutexGuarded(
+      name = "nightly-report",
+      algorithm = MutexAlgorithm.TOKENS,
+      onBusy = OnBusy.SKIP,
+      holdAtLeast = "${sample.report.hold-at-least}")
   public void write(LocalDate day, @Nullable FencingToken token) {
     FencingToken ours = Objects.requireNonNull(token, NO_TOKEN);
     Count count = Objects.requireNonNull(receiver.get().uri("/stats").retrieve().body(Count.class));

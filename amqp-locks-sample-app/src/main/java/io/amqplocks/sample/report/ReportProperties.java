@@ -10,8 +10,10 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
  *
  * @param cron when to report
  * @param receiver where the receiver listens, which has counted
+ * @param holdAtLeast how far the clocks of reporters may be apart
  * @param tidyEvery how long to wait between looks for old reports
  * @param keep how long to keep reports
  */
 @ConfigurationProperties("sample.report")
-record ReportProperties(String cron, URI receiver, Duration tidyEvery, Period keep) {}
+record ReportProperties(
+    String cron, URI receiver, Duration holdAtLeast, Duration tidyEvery, Period keep) {}

@@ -3,6 +3,7 @@ package io.amqplocks.sample.worker;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.sample.images.Thumbnail;
 import io.amqplocks.spring.OnBusy;
+import io.amqplocks.spring.OnUnavailable;
 import io.amqplocks.spring.SemaphoreGuarded;
 import java.time.Duration;
 import org.slf4j.Logger;
@@ -38,13 +39,14 @@ class Uploader {
 
   /**
    * Uploads one image; of all processes together, at most five are in here at once. A call that
-   * gets no slot in time does not upload; {@link #later} runs instead.
+   * gets no slot in time, or while the broker is away, does not upload; {@link #later} runs instead.
    */
   @SemaphoreGuarded(
       name = "images",
       slots = 5,
       maxWait = "${sample.worker.patience}",
       onBusy = OnBusy.FALLBACK,
+      onUnavailable = OnUnavailable.FALLBACK,
       fallbackMethod = "later")
   public void upload(Thumbnail image) {
     receiver
@@ -58,9 +60,12 @@ class Uploader {
   }
 
   /** Leaves the image to whoever takes it next from the work queue. */
-  void later(Thumbnail image, LockException.AcquireTimeout busy) {
-    log.info("No slot for {} in time, so it goes back to the work queue", image.name());
-    throw new ImmediateRequeueAmqpException("No upload slot came free in time", busy);
+  void later(Thumbnail image, LockException why) {
+    log.info(
+        "{}, so {} goes back to the work queue",
+        why.isOutage() ? "Nobody knows whether a slot is free" : "No slot came free in time",
+        image.name());
+    throw new ImmediateRequeueAmqpException("There is no upload slot now", why);
   }
 
   /** Writes on the calling thread, so that the upload is over when the method returns. */

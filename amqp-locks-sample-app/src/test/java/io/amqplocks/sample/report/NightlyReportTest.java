@@ -36,7 +36,11 @@ import org.springframework.test.context.DynamicPropertySource;
  */
 @SpringBootTest(
     webEnvironment = SpringBootTest.WebEnvironment.NONE,
-    properties = {"sample.report.cron=-", "sample.report.tidy-every=50ms"})
+    properties = {
+      "sample.report.cron=-",
+      "sample.report.tidy-every=50ms",
+      "sample.report.hold-at-least=2s"
+    })
 @ActiveProfiles("reporter")
 @DirtiesContext // or its context would be kept for other tests, and outlive the broker
 class NightlyReportTest {
@@ -75,10 +79,28 @@ class NightlyReportTest {
   @Autowired private ReportTable table;
   @Autowired private AmqpLocks locks;
 
+  /** Once the report before it is old enough. */
+  private void awaitReport(LocalDate day) {
+    await()
+        .untilAsserted(
+            () -> {
+              report.write(day, null);
+              assertThat(table.images(day)).hasValue(60);
+            });
+  }
+
   @Test
   void oneReportADay() {
-    report.write(DAY, null);
-    assertThat(table.images(DAY)).hasValue(60);
+    awaitReport(DAY);
+  }
+
+  /** Its clock is late: the report is there already. */
+  @Test
+  void aReportThatWasJustWrittenIsNotWrittenAgain() {
+    awaitReport(DAY.plusDays(3));
+    report.write(DAY.plusDays(4), null);
+    assertThat(table.images(DAY.plusDays(4))).isEmpty();
+    awaitReport(DAY.plusDays(4));
   }
 
   @Test
@@ -90,8 +112,7 @@ class NightlyReportTest {
       report.write(day, null);
       assertThat(table.images(day)).isEmpty();
     }
-    report.write(day, null);
-    assertThat(table.images(day)).hasValue(60);
+    awaitReport(day);
   }
 
   @Test
@@ -101,7 +122,7 @@ class NightlyReportTest {
     try (Lease lease = locks.fencedMutex("nightly-report").acquire(Duration.ofSeconds(30))) {
       old = lease.fencingToken();
     }
-    report.write(day, null);
+    awaitReport(day);
     assertThat(table.write(day, 0, old)).isFalse();
     assertThat(table.images(day)).hasValue(60);
   }

@@ -2,15 +2,17 @@ package io.amqplocks.spring.internal.guard;
 
 import io.amqplocks.spring.internal.catalog.LockCatalog;
 import io.amqplocks.spring.internal.naming.FamilyId;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Warns of names in properties that are almost those of annotations, such as {@code imagess}: such
- * a property has no effect. A name that is like no other may be one of a {@code LockTemplate}, and
- * nothing is said of it.
+ * Tells of names in properties that no annotation has. One that is almost an annotation's, such as
+ * {@code imagess}, is a WARN: such a property has no effect. Any other may be one of a {@code
+ * LockTemplate}, whose names are not known before they are used, and is told at INFO.
  */
 public final class MisspelledNames extends StartupCheck {
 
@@ -38,18 +40,24 @@ public final class MisspelledNames extends StartupCheck {
             .map(Guard::lock)
             .distinct()
             .toList();
+    List<String> unknown = new ArrayList<>();
     for (FamilyId configured : catalog.withoutAnnotation()) {
-      used.stream()
-          .filter(name -> areAlmostEqual(name, configured))
-          .findFirst()
-          .ifPresent(
-              name ->
-                  log.warn(
-                      "{} configures the {}, which no annotation names; one names the {}. Correct the"
-                          + " property if it is meant for that",
-                      configured.property(),
-                      configured,
-                      name));
+      Optional<FamilyId> meant =
+          used.stream().filter(name -> areAlmostEqual(name, configured)).findFirst();
+      meant.ifPresentOrElse(
+          name ->
+              log.warn(
+                  "{} configures the {}, which no annotation names; one names the {}. Correct the"
+                      + " property if it is meant for that",
+                  configured.property(),
+                  configured,
+                  name),
+          () -> unknown.add(configured.property()));
+    }
+    if (!unknown.isEmpty()) {
+      log.info(
+          "No annotation has the names of these properties, which are for the LockTemplate only: {}",
+          String.join(", ", unknown));
     }
   }
 

@@ -53,7 +53,13 @@ class MisspelledNamesTest {
             "amqp-locks.mutexes.image.wait=3s",
             "amqp-locks.semaphores.reports.wait=3s")
         .run(context -> assertThat(context).hasNotFailed());
-    assertThat(output).doesNotContain("which no annotation names");
+    assertThat(output)
+        .doesNotContain("which no annotation names")
+        .contains("for the LockTemplate only:")
+        .containsPattern("only:.* amqp-locks.semaphores.reports")
+        .containsPattern("only:.* amqp-locks.mutexes.image\\b")
+        .doesNotContainPattern("only:.* amqp-locks.semaphores.images\\b")
+        .doesNotContainPattern("only:.* amqp-locks.mutexes.order\\b");
   }
 
   @ParameterizedTest

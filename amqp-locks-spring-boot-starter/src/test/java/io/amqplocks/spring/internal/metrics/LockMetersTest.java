@@ -79,6 +79,20 @@ class LockMetersTest {
         });
   }
 
+  /** The first read has the broker asked. */
+  @Test
+  void theGaugeOfSlotsFollowsAResizeByAnotherProcess() {
+    application.run(
+        context -> {
+          onBroker.administer(admin -> admin.tokenSemaphore(name).resize(7));
+          MeterRegistry registry = context.getBean(MeterRegistry.class);
+          await()
+              .until(
+                  () ->
+                      meter(registry, "amqp.locks.slots", "token semaphore").gauge().value() == 7);
+        });
+  }
+
   @Test
   void whoReadsTheNumberOfSlotsOftenHasTheBrokerAskedSeldom() {
     application.run(

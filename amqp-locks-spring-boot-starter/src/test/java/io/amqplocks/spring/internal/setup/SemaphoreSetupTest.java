@@ -54,8 +54,10 @@ class SemaphoreSetupTest {
   }
 
   @Test
-  void anAnnotationsSlotsAreCreatedAtStartup() {
+  void anAnnotationsSlotsAreCreatedAtStartup(CapturedOutput output) {
     application.withBean(Uploads.class).run(context -> assertThat(onBroker.tokens()).isEqualTo(4));
+    assertThat(output)
+        .containsPattern("INFO.*token semaphore '" + name + "' has 4 slots, as configured");
   }
 
   @Test
