@@ -14,6 +14,7 @@ import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.OnLost;
 import io.amqplocks.spring.ReleaseAfter;
+import io.amqplocks.spring.SemaphoreAlgorithm;
 import io.amqplocks.spring.SemaphoreGuarded;
 import io.amqplocks.spring.internal.nesting.LeaseScope;
 import io.amqplocks.test.Broker;
@@ -133,6 +134,25 @@ class ReleaseAfterTransactionTest {
     }
   }
 
+  /** Whether a slot still exists is only seen by asking the broker. */
+  static class SlottedStock {
+    private final JdbcTemplate jdbc;
+
+    SlottedStock(JdbcTemplate jdbc) {
+      this.jdbc = jdbc;
+    }
+
+    @SemaphoreGuarded(
+        name = "${test.lock}-slots",
+        slots = 2,
+        algorithm = SemaphoreAlgorithm.SLOTS,
+        releaseAfter = ReleaseAfter.TRANSACTION,
+        onLost = OnLost.FAIL)
+    public void takeUnlessLost() {
+      jdbc.update("update stock set amount = amount - 1");
+    }
+  }
+
   @Configuration(proxyBeanMethods = false)
   @EnableTransactionManagement(proxyTargetClass = true)
   static class Application {
@@ -160,10 +180,19 @@ class ReleaseAfterTransactionTest {
     Stock stock(JdbcTemplate jdbc) {
       return new Stock(jdbc);
     }
+
+    @Bean
+    SlottedStock slottedStock(JdbcTemplate jdbc) {
+      return new SlottedStock(jdbc);
+    }
   }
 
   private record Running(
-      Stock stock, AmqpLocks locks, TransactionTemplate transaction, TransactionTemplate anew) {
+      Stock stock,
+      SlottedStock slotted,
+      AmqpLocks locks,
+      TransactionTemplate transaction,
+      TransactionTemplate anew) {
     int held() {
       return locks.status().held();
     }
@@ -186,6 +215,7 @@ class ReleaseAfterTransactionTest {
               Running running =
                   new Running(
                       context.getBean(Stock.class),
+                      context.getBean(SlottedStock.class),
                       context.getBean(AmqpLocks.class),
                       new TransactionTemplate(manager),
                       anew);
@@ -409,6 +439,27 @@ class ReleaseAfterTransactionTest {
                   "mutex '" + onBroker.name() + "' was lost before the transaction")
               .withMessageContaining("takeUnlessLost()")
               .satisfies(e -> assertThat(e.lock()).isPresent());
+          assertThat(app.stock.left()).isEqualTo(5);
+        });
+  }
+
+  /** Nobody has told this process of the loss: the broker is asked before the commit. */
+  @Test
+  void aLossThatNobodyHasToldPreventsTheCommit() {
+    run(
+        app -> {
+          assertThatExceptionOfType(LockException.Lost.class)
+              .isThrownBy(
+                  () ->
+                      app.transaction.executeWithoutResult(
+                          status -> {
+                            app.slotted.takeUnlessLost();
+                            onBroker.queues().stream()
+                                .filter(queue -> queue.contains("-slots.slot."))
+                                .forEach(broker.faults()::deleteQueue);
+                            assertThat(app.held()).isEqualTo(1);
+                          }))
+              .withMessageContaining("was lost before the transaction");
           assertThat(app.stock.left()).isEqualTo(5);
         });
   }

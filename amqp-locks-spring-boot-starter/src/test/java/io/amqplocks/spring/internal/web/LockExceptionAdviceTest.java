@@ -11,6 +11,7 @@ import io.amqplocks.spring.autoconfigure.AmqpLocksAutoConfiguration;
 import io.amqplocks.spring.autoconfigure.AmqpLocksWebAutoConfiguration;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
+import io.amqplocks.test.Direction;
 import io.amqplocks.test.TcpProxy;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -185,6 +186,47 @@ class LockExceptionAdviceTest {
   }
 
   @Test
+  void aBrokerThatIsAwayIs503WithWebFlux() {
+    TcpProxy gone = TcpProxy.to(broker);
+    gone.close();
+    new ReactiveWebApplicationContextRunner()
+        .withConfiguration(configurations())
+        .withUserConfiguration(Flux.class, Reports.class)
+        .withPropertyValues(onBroker.properties())
+        .withPropertyValues("spring.rabbitmq.port=" + gone.port(), "amqp-locks.call-timeout=1s")
+        .run(
+            context ->
+                WebTestClient.bindToApplicationContext((ApplicationContext) context)
+                    .build()
+                    .get()
+                    .uri("/later")
+                    .exchange()
+                    .expectStatus()
+                    .isEqualTo(HttpStatus.SERVICE_UNAVAILABLE)
+                    .expectHeader()
+                    .valueEquals("Retry-After", "1")
+                    .expectHeader()
+                    .contentType(MediaType.APPLICATION_PROBLEM_JSON));
+  }
+
+  /** The broker is there, and does not answer. */
+  @Test
+  void anUnansweredCallIs503() {
+    try (TcpProxy proxy = TcpProxy.to(broker)) {
+      mvc()
+          .withPropertyValues("spring.rabbitmq.port=" + proxy.port(), "amqp-locks.call-timeout=1s")
+          .run(
+              context -> {
+                assertThat(get(context, "/report")).hasStatusOk();
+                proxy.blackHole(Direction.BOTH);
+                MvcTestResult silent = get(context, "/report");
+                assertThat(silent).hasStatus(HttpStatus.SERVICE_UNAVAILABLE);
+                assertThat(silent).headers().hasValue("Retry-After", "1");
+              });
+    }
+  }
+
+  @Test
   void anApplicationsOwnHandlerWinsAndLearnsTheLockAndItsKey() {
     mvc()
         .withUserConfiguration(OwnAnswer.class)
@@ -236,6 +278,16 @@ class LockExceptionAdviceTest {
   void aPropertyTurnsItOff() {
     mvc()
         .withPropertyValues("amqp-locks.web.problem-details=false")
-        .run(context -> assertThat(context).doesNotHaveBean(LockExceptionAdvice.class));
+        .run(
+            context -> {
+              assertThat(context).doesNotHaveBean(LockExceptionAdvice.class);
+              try (AmqpLocks stranger = onBroker.stranger();
+                  Lease lease = stranger.mutex(name).tryAcquire().orElseThrow()) {
+                assertThat(get(context, "/report"))
+                    .failure()
+                    .hasCauseInstanceOf(LockException.AcquireTimeout.class);
+                assertThat(lease.age()).isPositive();
+              }
+            });
   }
 }
