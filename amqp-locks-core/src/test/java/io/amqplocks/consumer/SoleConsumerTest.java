@@ -26,6 +26,7 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
@@ -665,6 +666,62 @@ class SoleConsumerTest {
       other.close();
       // Not opened again after that.
       await().during(Duration.ofMillis(1_500)).until(() -> proxy.connections() == 0);
+    }
+  }
+
+  /** It became active before its connection ahead was there, and needs no second one. */
+  @Test
+  void aConnectionAheadThatComesTooLateIsClosed() throws Exception {
+    SoleConsumer active = started(delivery -> handled.add(number(delivery)));
+    assertThat(active.awaitActive(LONG)).isTrue();
+    CountDownLatch opening = new CountDownLatch(1);
+    CountDownLatch mayOpen = new CountDownLatch(1);
+    CountDownLatch opened = new CountDownLatch(1);
+    ConnectionFactory slow =
+        new ConnectionFactory() {
+          @Override
+          public Connection newConnection(String name) throws IOException, TimeoutException {
+            boolean ahead = Thread.currentThread().getName().contains("standing by");
+            if (ahead) {
+              opening.countDown();
+              awaitUninterruptibly(mayOpen);
+            }
+            Connection connection = super.newConnection(name);
+            if (ahead) {
+              opened.countDown();
+            }
+            return connection;
+          }
+        };
+    slow.setUri(fixture.broker().uri());
+    SoleConsumer other =
+        kept(
+            SoleConsumer.of(
+                    fixture.open().mutex("sole"),
+                    slow,
+                    queue,
+                    delivery -> handled.add(number(delivery)))
+                .standByConnected());
+    other.start();
+    assertThat(opening.await(30, TimeUnit.SECONDS)).isTrue();
+    active.close();
+    publish(0, 1);
+    awaitHandled(1);
+    assertThat(other.isActive()).isTrue();
+    mayOpen.countDown();
+    assertThat(opened.await(30, TimeUnit.SECONDS)).isTrue();
+    await().during(Duration.ofMillis(500)).until(() -> connections() == 1);
+    publish(1, 2);
+    awaitHandled(2);
+  }
+
+  private static void awaitUninterruptibly(CountDownLatch latch) throws IOException {
+    try {
+      if (!latch.await(30, TimeUnit.SECONDS)) {
+        throw new IOException("the test does not go on");
+      }
+    } catch (InterruptedException e) {
+      throw new IOException(e);
     }
   }
 
