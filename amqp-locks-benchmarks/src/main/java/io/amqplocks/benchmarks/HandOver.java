@@ -96,7 +96,7 @@ record HandOver(boolean persistent) implements CorePath {
     }
   }
 
-  /** The same by the bare client. */
+  /** Hands over by the bare client. */
   private static final class Bare {
     private final boolean persistent;
     private final Raw holder;

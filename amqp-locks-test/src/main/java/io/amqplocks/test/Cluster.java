@@ -61,8 +61,8 @@ public final class Cluster implements AutoCloseable {
   }
 
   /**
-   * The same with that line, for instance {@code 3.10}, or another that keeps its metadata in Mnesia.
-   * There nobody {@linkplain #leader() leads}, and what a cut has parted stays so until one side is
+   * Starts a cluster of that line, for instance {@code 3.10}, or another that keeps its metadata in
+   * Mnesia. There nobody {@linkplain #leader() leads}, and what a cut has parted stays so until one side is
    * restarted, as RabbitMQ does by default ({@code cluster_partition_handling = ignore}).
    *
    * @throws TestAbortedException if that line is not wanted, or there can be no cluster of it on this

@@ -81,7 +81,7 @@ final class NodeBroker implements OwnedBroker {
     return faults;
   }
 
-  /** The same broker for one of several who share it: none may hurt it as a whole. */
+  /** This broker for one of several who share it: none may hurt it as a whole. */
   Broker share() {
     return new SharedBroker(this, new SharedFaults(new NodeFaults(node)));
   }

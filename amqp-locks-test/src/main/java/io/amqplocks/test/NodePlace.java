@@ -46,7 +46,7 @@ record NodePlace(
         "");
   }
 
-  /** The same with those lines of {@code rabbitmq.conf}. */
+  /** This place with those lines of {@code rabbitmq.conf}. */
   NodePlace with(String lines) {
     return new NodePlace(
         installation,

@@ -87,7 +87,7 @@ public final class TlsBroker implements AutoCloseable {
             installation.inside(certificates.key()));
   }
 
-  /** The same broker, without TLS. */
+  /** This broker, without TLS. */
   public Broker broker() {
     return broker;
   }

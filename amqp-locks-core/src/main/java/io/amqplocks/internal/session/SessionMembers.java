@@ -13,7 +13,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Who ends with a session, and its end.
+ * What ends with a session, and its end.
  *
  * <p>Concurrency: a session ends once, by compare-and-set of the reason. A member is notified by
  * the thread that removes it from the set. That is the thread that ends the session, or the

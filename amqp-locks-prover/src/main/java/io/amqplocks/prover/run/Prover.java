@@ -119,7 +119,7 @@ public final class Prover {
   }
 
   /**
-   * The same round again.
+   * Repeats one round.
    *
    * @param command its seed; behind a colon, the names of its faults, separated by commas
    * @throws IllegalArgumentException if it is no seed, or there is no such fault

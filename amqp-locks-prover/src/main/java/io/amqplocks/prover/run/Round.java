@@ -38,6 +38,7 @@ import org.slf4j.LoggerFactory;
  * <p>At the end all faults are over. Then all clients that live must finish their work, and an
  * observer must get all slots of all locks: nothing is lost for good.
  */
+// More than 300 lines: the course of a round is told in one place.
 final class Round {
 
   private static final Logger log = LoggerFactory.getLogger(Round.class);

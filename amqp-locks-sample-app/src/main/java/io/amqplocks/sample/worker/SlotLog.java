@@ -27,7 +27,7 @@ class SlotLog implements LockListener {
     log.info("{}: slot {} released after {} ms", lease.lock(), lease.slot(), held.toMillis());
   }
 
-  /** The same as {@link #lost}, the way Spring applications hear of things. */
+  /** Hears of a loss as {@link #lost} does, by an event of Spring. */
   @EventListener
   void leaseLost(LeaseLostEvent event) {
     Lease lease = event.lease();

@@ -65,7 +65,7 @@ public final class AmqpLocksEndpoint {
   private final Shown shown;
 
   /**
-   * Who may see fencing tokens.
+   * The callers that may see fencing tokens.
    *
    * @param values when
    * @param roles to which users, if they have to be authorized; none for all

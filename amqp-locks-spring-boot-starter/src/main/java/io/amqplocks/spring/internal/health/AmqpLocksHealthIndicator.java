@@ -24,7 +24,7 @@ import org.springframework.boot.health.contributor.Health;
  * tells a connection of the alarm when that publishes, so {@code blocked} is not said before.
  *
  * <p>An open session is not tried out: with a broker that has stopped without a word it says UP for
- * up to three heartbeats more, until the leases are lost too. Who holds leases sees it sooner, by
+ * up to three heartbeats more, until the leases are lost too. A process with leases shows it sooner, by
  * the detail {@code uncertain}: how many of them the broker has not confirmed for too long.
  */
 public final class AmqpLocksHealthIndicator extends AbstractHealthIndicator {

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * The lease of an outer call, as a nested call has it. To close it does nothing, since it is not the
  * nested call's to give back.
  *
- * <p>Concurrency: whoever leaves first has left for all. Who asks for the loss first makes the
- * future that all see; it is forgotten by who leaves, or by who asks after that.
+ * <p>Concurrency: the first to leave leaves for all. The first to ask for the loss makes the future
+ * that all see. It is forgotten when somebody leaves, or asks after that.
  */
 public final class JoinedLease extends ForwardingLease {
 
