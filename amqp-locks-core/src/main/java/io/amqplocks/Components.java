@@ -39,6 +39,7 @@ import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -248,7 +249,7 @@ final class Components {
   private void awaitReleases(Duration patience) {
     long begin = System.nanoTime();
     while (leases.holdsAny()
-        && System.nanoTime() - begin < patience.toNanos()
+        && System.nanoTime() - begin < TimeUnit.NANOSECONDS.convert(patience)
         && !Thread.currentThread().isInterrupted()) {
       LockSupport.parkNanos(LOOK_AGAIN.toNanos());
     }

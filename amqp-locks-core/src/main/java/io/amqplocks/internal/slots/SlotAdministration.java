@@ -5,6 +5,7 @@ import io.amqplocks.admin.SlotChange;
 import io.amqplocks.admin.SlotSemaphoreAdmin;
 import io.amqplocks.internal.broker.AuxiliaryConnection;
 import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.Ticker;
 import io.amqplocks.internal.waiting.Backoff;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
@@ -140,11 +141,12 @@ public final class SlotAdministration implements SlotSemaphoreAdmin {
   /**
    * Polls, as the semaphore guideline does, because nothing notifies an administrator of a holder.
    */
-  private static boolean await(BooleanSupplier reached, Duration wait) throws InterruptedException {
-    long end = System.nanoTime() + wait.toNanos();
+  private boolean await(BooleanSupplier reached, Duration wait) throws InterruptedException {
+    Ticker ticker = changes.call().ticker();
+    long end = ticker.nanos() + TimeUnit.NANOSECONDS.convert(wait);
     Backoff backoff = new Backoff();
     while (!reached.getAsBoolean()) {
-      long left = end - System.nanoTime();
+      long left = end - ticker.nanos();
       if (left <= 0) {
         return false;
       }
