@@ -176,10 +176,12 @@ class ReadmeTest {
                 "version", children(parent).get("version")));
   }
 
-  /** Weaving itself is tested with the starter. */
+  /** Weaving itself is tested with the starter, and with a module that has this plugin. */
   @Test
   void whatIsWovenIsTheStartersAspect() throws Exception {
     Snippets page = new Snippets(SPRING);
+    assertThat(Files.readString(Snippets.file("amqp-locks-boot-lines/4.1-woven/pom.xml")))
+        .containsIgnoringWhitespaces(page.text("compile-time-weaving"));
     Map<String, String> starter = children(xml(readme.text("dependency")));
     Element plugin = xml(page.text("compile-time-weaving"));
     assertThat(children((Element) plugin.getElementsByTagName("aspectLibrary").item(0)))
