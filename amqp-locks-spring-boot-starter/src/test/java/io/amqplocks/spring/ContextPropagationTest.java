@@ -26,6 +26,10 @@ import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.slf4j.MDC;
+import org.springframework.security.authentication.TestingAuthenticationToken;
+import org.springframework.security.core.Authentication;
+import org.springframework.security.core.context.SecurityContextHolder;
+import org.springframework.security.core.context.SecurityContextImpl;
 import reactor.core.publisher.Hooks;
 import reactor.core.publisher.Mono;
 
@@ -164,6 +168,36 @@ class ContextPropagationTest {
                     assertThat(seen.observation()).isEqualTo("caller");
                     assertThat(seen.thread()).isNotEqualTo(Thread.currentThread().getName());
                   });
+        });
+  }
+
+  /** Spring Security registers its accessor by itself. */
+  @Test
+  void workOnAnotherThreadHasTheCallersSecurityContext() {
+    run(
+        (work, handle) -> {
+          SecurityContextHolder.setContext(
+              new SecurityContextImpl(new TestingAuthenticationToken("alice", "secret")));
+          CompletableFuture<String> called;
+          try {
+            called =
+                handle.executeAsync(
+                    () -> {
+                      Authentication authentication =
+                          SecurityContextHolder.getContext().getAuthentication();
+                      return CompletableFuture.completedFuture(
+                          (authentication == null ? "nobody" : authentication.getName())
+                              + " on "
+                              + Thread.currentThread().getName());
+                    });
+          } finally {
+            SecurityContextHolder.clearContext();
+          }
+          assertThat(called)
+              .succeedsWithin(LONG)
+              .asString()
+              .startsWith("alice on ")
+              .doesNotEndWith(Thread.currentThread().getName());
         });
   }
 
