@@ -19,6 +19,8 @@ import io.amqplocks.spring.SemaphoreGuarded;
 import io.amqplocks.spring.internal.nesting.LeaseScope;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
+import io.amqplocks.test.Direction;
+import io.amqplocks.test.TcpProxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -30,6 +32,7 @@ import org.h2.jdbcx.JdbcDataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -203,8 +206,11 @@ class ReleaseAfterTransactionTest {
   }
 
   private void run(Body test) {
-    onBroker
-        .application()
+    run(onBroker.application(), test);
+  }
+
+  private static void run(ApplicationContextRunner application, Body test) {
+    application
         .withUserConfiguration(Application.class)
         .run(
             context -> {
@@ -462,6 +468,39 @@ class ReleaseAfterTransactionTest {
               .withMessageContaining("was lost before the transaction");
           assertThat(app.stock.left()).isEqualTo(5);
         });
+  }
+
+  /** Whether it is held still cannot be known before the commit: what may be wrong is undone. */
+  @Test
+  void aLeaseThatIsUncertainPreventsTheCommit() {
+    try (TcpProxy proxy = TcpProxy.to(broker)) {
+      run(
+          onBroker
+              .application()
+              .withPropertyValues(
+                  "spring.rabbitmq.host=" + proxy.host(),
+                  "spring.rabbitmq.port=" + proxy.port(),
+                  "amqp-locks.heartbeat=6s",
+                  "amqp-locks.call-timeout=1s"),
+          app -> {
+            assertThatExceptionOfType(LockException.Unanswered.class)
+                .isThrownBy(
+                    () ->
+                        app.transaction.executeWithoutResult(
+                            status -> {
+                              app.stock.takeUnlessLost();
+                              proxy.blackHole(Direction.BOTH);
+                              await().until(() -> app.locks.status().uncertain() == 1);
+                            }))
+                .withMessageContaining(
+                    "did not confirm the mutex '" + onBroker.name() + "' before the commit")
+                .withMessageContaining("takeUnlessLost()")
+                .satisfies(e -> assertThat(e.lock()).isPresent());
+            assertThat(app.stock.left()).isEqualTo(5);
+            proxy.heal();
+            proxy.cut();
+          });
+    }
   }
 
   @Test
