@@ -13,6 +13,8 @@ public enum LeaseState {
    * noticed it, the state is stale for milliseconds. After a connection ended and only the broker
    * noticed it, the state is stale for up to 1.75 heartbeats, or the shorter time of {@code
    * certainFor}. If the broker gave a token away without notice, the next verification finds out.
+   * If somebody else's message took the token's place during a verification, the state is stale for
+   * up to 0.1 s.
    * Where that could do harm, the resource must check for itself.
    */
   HELD,

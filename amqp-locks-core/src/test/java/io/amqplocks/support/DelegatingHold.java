@@ -49,6 +49,11 @@ public class DelegatingHold implements Hold {
   }
 
   @Override
+  public boolean isUnderWay() {
+    return real.isUnderWay();
+  }
+
+  @Override
   public void release(Call call, Session session) {
     real.release(call, session);
   }

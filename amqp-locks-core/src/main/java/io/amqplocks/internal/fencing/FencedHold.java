@@ -61,6 +61,11 @@ public final class FencedHold implements Hold {
   }
 
   @Override
+  public boolean isUnderWay() {
+    return hold.isUnderWay();
+  }
+
+  @Override
   public boolean mayBeHandedTo(boolean fenced) {
     return fenced;
   }

@@ -290,7 +290,7 @@ public final class HeldLease implements Lease, Session.Member {
       return;
     }
     notices.released();
-    boolean sure = clock.isHeld(last) && !hold.isInDoubt();
+    boolean sure = clock.isHeld(last) && !hold.isInDoubt() && !hold.isUnderWay();
     if (session.isOpen() && !(sure && slot.handOver(last.verifiedAt()))) {
       slot.giveBack();
     }

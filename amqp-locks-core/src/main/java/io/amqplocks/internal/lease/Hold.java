@@ -77,6 +77,15 @@ public interface Hold {
     return false;
   }
 
+  /**
+   * Whether what it is held by was given back to be verified and is not here again yet. It is almost
+   * always back after a round trip, so the lease is not in doubt because of that. But no other lease
+   * may begin with it.
+   */
+  default boolean isUnderWay() {
+    return false;
+  }
+
   /** Gives the hold back, or makes sure that it is not ours any more. Never throws. */
   void release(Call call, Session session);
 

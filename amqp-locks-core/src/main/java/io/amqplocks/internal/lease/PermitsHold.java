@@ -40,6 +40,7 @@ public final class PermitsHold implements Hold {
             part ->
                 part.session().equals(session)
                     && part.state() == LeaseState.HELD
+                    && !part.hold().isUnderWay()
                     && part.mayBeHandedTo(fenced));
   }
 

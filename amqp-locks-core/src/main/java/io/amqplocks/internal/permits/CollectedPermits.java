@@ -57,7 +57,7 @@ final class CollectedPermits {
 
   /**
    * The lease of all slots. Empty if it cannot begin with one of them now, because that one is
-   * UNCERTAIN or was lost. All are then kept.
+   * UNCERTAIN, being verified, or was lost. All are then kept.
    */
   Optional<HeldLease> lease(Call call) {
     Session session = parts.get(0).session();

@@ -30,7 +30,7 @@ final class PermitsSubscription implements Subscription {
 
   /**
    * The pause of a waiter that can be told nothing: the broker ended its consumer or did not
-   * answer, or it has all slots and one of them is UNCERTAIN.
+   * answer, or it has all slots and one of them is UNCERTAIN or being verified.
    */
   private static final long UNTOLD = Duration.ofMillis(100).toNanos();
 

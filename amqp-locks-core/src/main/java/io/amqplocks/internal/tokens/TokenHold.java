@@ -208,6 +208,11 @@ final class TokenHold implements Hold {
   }
 
   @Override
+  public boolean isUnderWay() {
+    return token.state().isGivenBack();
+  }
+
+  @Override
   public boolean isPushed() {
     return token.isConsumed();
   }

@@ -189,6 +189,27 @@ class PermitsHoldTest {
     assertThat(lease.state()).isEqualTo(LeaseState.HELD);
   }
 
+  /** It may be another client's by now, although nothing says so yet. */
+  @Test
+  void doesNotBeginWithASlotThatIsUnderWay() {
+    AtomicBoolean underWay = new AtomicBoolean(true);
+    HeldLease second =
+        take(DelegatingHold.contest(
+                slot(2),
+                hold ->
+                    new DelegatingHold(hold) {
+                      @Override
+                      public boolean isUnderWay() {
+                        return underWay.get();
+                      }
+                    }))
+            .orElseThrow();
+    List<HeldLease> parts = List.of(part(1), second);
+    assertThat(PermitsHold.mayBegin(parts, client.session(), false)).isFalse();
+    underWay.set(false);
+    assertThat(PermitsHold.mayBegin(parts, client.session(), false)).isTrue();
+  }
+
   /** A slot that gives no answer leaves the lease as old as it was. */
   @Test
   void isNotVerifiedUnlessAllOfItsSlotsAre() {

@@ -11,6 +11,7 @@ import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockListener;
 import io.amqplocks.support.ClockedClient;
+import io.amqplocks.support.DelegatingHold;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.support.Tokens;
 import io.amqplocks.test.Broker;
@@ -84,6 +85,30 @@ class TokenHoldTest {
     BrokerGrant slot = offeredAtCloseOf(take(false));
     assertThat(slot.mayBeHandedTo(true)).isFalse();
     assertThat(slot.mayBeHandedTo(false)).isTrue();
+  }
+
+  /** Something else may come in its place, and it may be another client's then. */
+  @Test
+  void oneThatIsUnderWayIsNotOffered() {
+    HeldLease lease =
+        client
+            .registry()
+            .take(
+                client.call(ID),
+                client.session(),
+                DelegatingHold.contest(
+                    new TokenContest(ID, queue, false),
+                    hold ->
+                        new DelegatingHold(hold) {
+                          @Override
+                          public boolean isUnderWay() {
+                            return true;
+                          }
+                        }))
+            .orElseThrow();
+    assertThat(lease.state()).isEqualTo(LeaseState.HELD);
+    lease.close();
+    assertThat(offered).isEmpty();
   }
 
   /** Its number is the other slot's, and superseded as soon as that slot is acquired. */

@@ -33,6 +33,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -334,13 +335,29 @@ class TokenUnderWayTest {
     HeldToken held = got();
     assertThat(verify(held)).isEqualTo(Answer.OK);
     deliveries.execute(this::awaitRead);
+    TokenHold hold = holdOf(held);
+    assertThat(hold.isUnderWay()).isFalse();
     long given = System.nanoTime();
     Objects.requireNonNull(held.giveBack(held.receiver())).message().putBack();
+    assertThat(hold.isUnderWay()).isTrue();
     await().pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(1)).until(held::isDoubtful);
     assertThat(System.nanoTime() - given).isGreaterThan(TokenArrivals.SOON);
     read.countDown();
     await().until(held::isHere);
     assertThat(held.isDoubtful()).isFalse();
+    assertThat(hold.isUnderWay()).isFalse();
+  }
+
+  private static TokenHold holdOf(HeldToken held) {
+    return new TokenHold(
+        LockId.tokenSemaphore("s"),
+        held.queueRef(),
+        Optional.empty(),
+        false,
+        false,
+        false,
+        held,
+        new TokenHold.Received(Optional.empty(), 0, new ConsumerTimeoutWarning(0)));
   }
 
   private void awaitRead() {

@@ -4,6 +4,7 @@ import io.amqplocks.prover.check.Violation.Promise;
 import io.amqplocks.prover.driver.LockRef;
 import io.amqplocks.prover.history.Claim;
 import io.amqplocks.prover.history.Interval;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
@@ -25,10 +26,28 @@ public final class CapacityCheck {
    */
   private record Edge(long at, int permits, @Nullable Claim claim) {}
 
+  /** A time at which too many held, from its beginning. Each lease ends, and so does the time. */
+  private record TooMany(long from, int held, int slots, List<Claim> holders) {
+    Violation violation(LockRef lock, long to) {
+      return new Violation(
+          Promise.CAPACITY,
+          lock,
+          from,
+          holders,
+          "%d slots of %s were held, of %d, for %.1f ms: by %s"
+              .formatted(held, lock, slots, (to - from) / 1e6, holders));
+    }
+  }
+
   private CapacityCheck() {}
 
-  /** All violations, each with those who held at the time. A time that lasts is reported once. */
-  public static List<Violation> check(LockRef lock, List<Claim> claims, Capacity capacity) {
+  /**
+   * All violations, each with those who held when it began. A time that lasts is reported once.
+   *
+   * @param tolerated how long too many may hold at a time
+   */
+  public static List<Violation> check(
+      LockRef lock, List<Claim> claims, Capacity capacity, Duration tolerated) {
     List<Edge> edges = new ArrayList<>();
     for (Claim claim : claims) {
       for (Interval held : claim.certain()) {
@@ -43,7 +62,7 @@ public final class CapacityCheck {
     List<Violation> found = new ArrayList<>();
     Set<Claim> holders = new LinkedHashSet<>();
     int held = 0;
-    boolean tooMany = false;
+    @Nullable TooMany tooMany = null;
     for (Edge edge : edges) {
       held += edge.permits();
       Claim claim = edge.claim();
@@ -53,16 +72,14 @@ public final class CapacityCheck {
         holders.remove(claim);
       }
       int slots = capacity.at(edge.at());
-      if (held > slots && !tooMany) {
-        found.add(
-            new Violation(
-                Promise.CAPACITY,
-                lock,
-                edge.at(),
-                List.copyOf(holders),
-                "%d slots of %s were held, of %d: by %s".formatted(held, lock, slots, holders)));
+      if (held > slots && tooMany == null) {
+        tooMany = new TooMany(edge.at(), held, slots, List.copyOf(holders));
+      } else if (held <= slots && tooMany != null) {
+        if (edge.at() - tooMany.from() > tolerated.toNanos()) {
+          found.add(tooMany.violation(lock, edge.at()));
+        }
+        tooMany = null;
       }
-      tooMany = held > slots;
     }
     return found;
   }

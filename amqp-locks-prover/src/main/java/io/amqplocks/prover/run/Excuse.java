@@ -1,9 +1,14 @@
 package io.amqplocks.prover.run;
 
+import io.amqplocks.prover.driver.LockRef;
+import io.amqplocks.prover.history.Entry;
 import io.amqplocks.prover.history.FaultSpan;
+import io.amqplocks.prover.history.History;
 import io.amqplocks.prover.history.Interval;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * The times at which a client may be certain and wrong. The broker frees what a client holds as
@@ -22,7 +27,28 @@ final class Excuse {
   /** How long after the last answer of the broker a client is certain, if nothing tells it. */
   private static final Duration CERTAIN = Plan.HEARTBEAT.multipliedBy(7).dividedBy(4);
 
+  /** How long a token may be away before its lease is in doubt: {@code TokenArrivals.SOON}. */
+  private static final Duration AWAY = Duration.ofMillis(100);
+
+  private static final Set<LockRef.Kind> HELD_BY_MESSAGES =
+      EnumSet.of(
+          LockRef.Kind.CLASSIC_TOKENS, LockRef.Kind.QUORUM_TOKENS, LockRef.Kind.FENCED_MUTEX);
+
   private Excuse() {}
+
+  /**
+   * For how long at a time a lock may have a holder too many. A stranger's message may come to a
+   * holder in place of the token that it gave back to verify it, and another client may have that
+   * token then. The holder is certain until the message has arrived, or for as long as a token may
+   * be away.
+   */
+  static Duration tolerated(History history, LockRef lock) {
+    boolean published =
+        history.entries().stream()
+            .map(Entry::fault)
+            .anyMatch(fault -> fault != null && fault.what().equals(FaultKind.STRANGER.label()));
+    return published && HELD_BY_MESSAGES.contains(lock.kind()) ? AWAY : Duration.ZERO;
+  }
 
   /** Those that follow from a fault. */
   static List<Interval> of(FaultSpan fault) {

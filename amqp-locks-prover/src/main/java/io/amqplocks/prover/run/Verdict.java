@@ -49,7 +49,8 @@ record Verdict(int operations, int acquired, int faults, int unknown, List<Viola
       LockRef lock = each.lock();
       List<Claim> of = byLock.getOrDefault(lock, List.of());
       Capacity capacity = Capacity.in(history, lock, each.count(), ResizeStorm.grace(plan, lock));
-      violations.addAll(CapacityCheck.check(lock, excused(of, blind), capacity));
+      violations.addAll(
+          CapacityCheck.check(lock, excused(of, blind), capacity, Excuse.tolerated(history, lock)));
       violations.addAll(
           FencingOrderCheck.check(
               lock,

@@ -18,14 +18,15 @@ import org.junit.jupiter.api.Test;
 class CapacityCheckTest {
 
   private static List<Violation> check(int slots, Claim... claims) {
-    return CapacityCheck.check(TOKENS, List.of(claims), Capacity.of(slots));
+    return CapacityCheck.check(TOKENS, List.of(claims), Capacity.of(slots), Duration.ZERO);
   }
 
   @Test
   void oneAfterTheOtherIsLegal() {
     Claim first = held("a", MUTEX, 1, 0, 10, 20);
     Claim second = held("b", MUTEX, 1, 5, 20, 30);
-    assertThat(CapacityCheck.check(MUTEX, List.of(first, second), Capacity.of(1))).isEmpty();
+    assertThat(CapacityCheck.check(MUTEX, List.of(first, second), Capacity.of(1), Duration.ZERO))
+        .isEmpty();
   }
 
   @Test
@@ -33,7 +34,9 @@ class CapacityCheckTest {
     Claim first = held("a", MUTEX, 1, 0, 10, 21);
     Claim second = held("b", MUTEX, 1, 5, 20, 30);
     Claim later = held("a", MUTEX, 1, 5, 40, 50);
-    assertThat(CapacityCheck.check(MUTEX, List.of(second, later, first), Capacity.of(1)))
+    assertThat(
+            CapacityCheck.check(
+                MUTEX, List.of(second, later, first), Capacity.of(1), Duration.ZERO))
         .singleElement()
         .satisfies(
             violation -> {
@@ -71,6 +74,21 @@ class CapacityCheckTest {
   }
 
   @Test
+  void aTimeThatIsLongerThanToleratedIsReportedWithItsLength() {
+    Claim first = held("a", TOKENS, 1, 0, 10, 5_000_010);
+    Claim second = held("b", TOKENS, 1, 0, 4_000_010, 6_000_000);
+    assertThat(
+            CapacityCheck.check(
+                TOKENS, List.of(first, second), Capacity.of(1), Duration.ofNanos(999_999)))
+        .singleElement()
+        .satisfies(violation -> assertThat(violation.text()).contains("for 1.0 ms"));
+    assertThat(
+            CapacityCheck.check(
+                TOKENS, List.of(first, second), Capacity.of(1), Duration.ofMillis(1)))
+        .isEmpty();
+  }
+
+  @Test
   void whatAClientWasNotCertainOfDoesNotCount() {
     Claim first = held("a", TOKENS, 1, 0, 10, 50).withoutCertainty(new Interval(15, 40));
     assertThat(first.certain()).containsExactly(new Interval(10, 15), new Interval(40, 50));
@@ -103,9 +121,11 @@ class CapacityCheckTest {
         .containsExactly(2, 5, 5, 1);
     Claim first = held("a", TOKENS, 1, 0, 10, 400);
     Claim second = held("b", TOKENS, 1, 0, 10, 340);
-    assertThat(CapacityCheck.check(TOKENS, List.of(first, second), capacity)).isEmpty();
+    assertThat(CapacityCheck.check(TOKENS, List.of(first, second), capacity, Duration.ZERO))
+        .isEmpty();
     Claim tooLong = held("b", TOKENS, 1, 345, 350, 360);
-    assertThat(CapacityCheck.check(TOKENS, List.of(first, tooLong), capacity)).hasSize(1);
+    assertThat(CapacityCheck.check(TOKENS, List.of(first, tooLong), capacity, Duration.ZERO))
+        .hasSize(1);
   }
 
   @Test
@@ -116,10 +136,12 @@ class CapacityCheckTest {
     Capacity capacity = Capacity.in(history, TOKENS, 2, Duration.ofNanos(50));
     Claim first = held("a", TOKENS, 1, 0, 10, 400);
     assertThat(
-            CapacityCheck.check(TOKENS, List.of(first, held("b", TOKENS, 1, 0, 10, 250)), capacity))
+            CapacityCheck.check(
+                TOKENS, List.of(first, held("b", TOKENS, 1, 0, 10, 250)), capacity, Duration.ZERO))
         .isEmpty();
     assertThat(
-            CapacityCheck.check(TOKENS, List.of(first, held("b", TOKENS, 1, 0, 10, 251)), capacity))
+            CapacityCheck.check(
+                TOKENS, List.of(first, held("b", TOKENS, 1, 0, 10, 251)), capacity, Duration.ZERO))
         .singleElement()
         .satisfies(violation -> assertThat(violation.at()).isEqualTo(250));
   }

@@ -13,13 +13,14 @@ import io.amqplocks.prover.history.FaultSpan;
 import io.amqplocks.prover.history.History;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Two clients that are certain to hold one mutex from 1,000 to 1,080 ms, after a fault at 900 ms. */
+/** Two clients that are certain to hold one lock from 1,000 to 1,080 ms, after a fault at 900 ms. */
 class VerdictTest {
 
   private static final LockRef MUTEX = new LockRef(LockRef.Kind.MUTEX, "mutex");
@@ -28,13 +29,14 @@ class VerdictTest {
 
   private final History history = new History();
 
-  VerdictTest() {
+  private void bothHold(LockRef lock, long until) {
     for (String client : List.of("client-1", "client-2")) {
-      history.told(client, Command.work(1, MUTEX, new Load(1, false, 0, 0, 0), 0));
+      history.told(client, Command.work(1, lock, new Load(1, false, 0, 0, 0), 0));
       did(client, What.ASKS, 990);
       did(client, What.ACQUIRED, 1_000);
-      did(client, What.RELEASES, 1_080);
-      did(client, What.RELEASED, 1_081);
+      did(client, What.HELD, 1_050);
+      did(client, What.RELEASES, until);
+      did(client, What.RELEASED, until + 1);
     }
   }
 
@@ -49,7 +51,12 @@ class VerdictTest {
   }
 
   private List<Promise> broken() {
-    List<Plan.Slots> locks = List.of(new Plan.Slots(MUTEX, 1));
+    bothHold(MUTEX, 1_080);
+    return broken(MUTEX);
+  }
+
+  private List<Promise> broken(LockRef lock) {
+    List<Plan.Slots> locks = List.of(new Plan.Slots(lock, 1));
     Plan plan = new Plan(1, 2, locks, List.of(), List.of(), List.of(), Duration.ofSeconds(1));
     return Verdict.of(plan, history, List.of()).violations().stream()
         .map(Violation::promise)
@@ -79,5 +86,33 @@ class VerdictTest {
   void theseExcuseNothing(FaultKind kind) {
     history.suffered(fault(kind, null));
     assertThat(broken()).contains(Promise.CAPACITY);
+  }
+
+  /** It may come in place of a token that is given back, which may be away for 100 ms. */
+  @ParameterizedTest
+  @EnumSource
+  void aStrangersMessageExcusesHoldersOfTokensForAMoment(LockRef.Kind kind) {
+    LockRef lock = new LockRef(kind, "l");
+    history.suffered(fault(FaultKind.STRANGER, null));
+    bothHold(lock, 1_100);
+    Set<LockRef.Kind> tokens =
+        Set.of(LockRef.Kind.CLASSIC_TOKENS, LockRef.Kind.QUORUM_TOKENS, LockRef.Kind.FENCED_MUTEX);
+    assertThat(broken(lock).contains(Promise.CAPACITY)).isEqualTo(!tokens.contains(kind));
+  }
+
+  @Test
+  void butNotForLonger() {
+    LockRef lock = new LockRef(LockRef.Kind.QUORUM_TOKENS, "l");
+    history.suffered(fault(FaultKind.STRANGER, null));
+    bothHold(lock, 1_101);
+    assertThat(broken(lock)).contains(Promise.CAPACITY);
+  }
+
+  @Test
+  void norAnybodyWithoutSuchAMessage() {
+    LockRef lock = new LockRef(LockRef.Kind.QUORUM_TOKENS, "l");
+    history.suffered(fault(FaultKind.READER, null));
+    bothHold(lock, 1_080);
+    assertThat(broken(lock)).contains(Promise.CAPACITY);
   }
 }
