@@ -1,19 +1,23 @@
 package io.amqplocks.spring.autoconfigure;
 
+import io.amqplocks.spring.internal.leader.IntegrationLeaderEvents;
 import io.amqplocks.spring.internal.leader.LeaderElections;
 import io.amqplocks.spring.internal.leader.LeaderOnlyAdvisor;
 import io.amqplocks.spring.internal.leader.LeaderOnlyMethods;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
+import org.springframework.integration.leader.event.DefaultLeaderEventPublisher;
 import org.springframework.util.function.SingletonSupplier;
 
 /** Elections, and methods that only leaders run. These go through proxies in either mode. */
@@ -50,5 +54,18 @@ class LeaderConfiguration {
   @ConditionalOnMissingBean
   LeaderElections amqpLocksLeaderElections(LeaderOnlyMethods methods, ApplicationContext context) {
     return new LeaderElections(methods, context);
+  }
+
+  /** For applications with Spring Integration. */
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnClass(name = "org.springframework.integration.leader.event.LeaderEventPublisher")
+  static class IntegrationConfiguration {
+
+    @Bean
+    @ConditionalOnMissingBean
+    IntegrationLeaderEvents amqpLocksIntegrationLeaderEvents(
+        LeaderElections elections, ApplicationEventPublisher events) {
+      return new IntegrationLeaderEvents(elections, new DefaultLeaderEventPublisher(events));
+    }
   }
 }
