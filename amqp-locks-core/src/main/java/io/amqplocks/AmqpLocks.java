@@ -318,10 +318,10 @@ public final class AmqpLocks implements AutoCloseable {
    * Closes all locks, like {@link #close()}, but gives holders time to finish. After new acquires
    * are refused, it waits until all leases are released, and then releases the remaining ones.
    *
-   * @param patience how long to wait for the holders; an interrupt ends the wait, and the flag
+   * @param timeout how long to wait for the holders; an interrupt ends the wait, and the flag
    *     stays set
    */
-  public void close(Duration patience) {
-    components.close(patience);
+  public void close(Duration timeout) {
+    components.close(timeout);
   }
 }

@@ -7,11 +7,11 @@ import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.internal.async.AsyncExecution;
 import io.amqplocks.spring.internal.async.CallerContext;
 import io.amqplocks.spring.internal.async.MinimumHold;
+import io.amqplocks.spring.internal.nesting.LeaseRequest;
 import io.amqplocks.spring.internal.nesting.LeaseScope;
 import io.amqplocks.spring.internal.nesting.LockOwner;
 import io.amqplocks.spring.internal.nesting.NestedWork;
 import io.amqplocks.spring.internal.nesting.OuterLease;
-import io.amqplocks.spring.internal.nesting.Wanted;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -267,27 +267,27 @@ public final class LockHandle {
   }
 
   private OuterLease joinOrAcquire() {
-    Wanted wanted = wanted();
-    Lease joined = LeaseScope.join(wanted, wait);
-    return OuterLease.ofThread(wanted, joined == null ? acquire() : joined);
+    LeaseRequest request = request();
+    Lease joined = LeaseScope.join(request, wait);
+    return OuterLease.ofThread(request, joined == null ? acquire() : joined);
   }
 
   private @Nullable OuterLease joinOrTry() {
-    Wanted wanted = wanted();
+    LeaseRequest request = request();
     Lease lease;
     try {
-      lease = LeaseScope.join(wanted, Duration.ZERO);
+      lease = LeaseScope.join(request, Duration.ZERO);
     } catch (LockException.AcquireTimeout busy) {
       return null;
     }
     if (lease == null) {
       lease = tryAcquire().orElse(null);
     }
-    return lease == null ? null : OuterLease.ofThread(wanted, lease);
+    return lease == null ? null : OuterLease.ofThread(request, lease);
   }
 
-  private Wanted wanted() {
-    return new Wanted(identity(), nesting.permits(), nesting.isFenced(), atLeast, atMost);
+  private LeaseRequest request() {
+    return new LeaseRequest(identity(), nesting.permits(), nesting.isFenced(), atLeast, atMost);
   }
 
   /**

@@ -6,9 +6,9 @@ import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockKind.Family;
 import io.amqplocks.spring.LockHandle;
+import io.amqplocks.spring.internal.nesting.LeaseRequest;
 import io.amqplocks.spring.internal.nesting.LeaseScope;
 import io.amqplocks.spring.internal.nesting.OuterLease;
-import io.amqplocks.spring.internal.nesting.Wanted;
 import java.util.Comparator;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -25,14 +25,14 @@ import org.jspecify.annotations.Nullable;
  * @param handle the lock
  * @param wanted what an outer call's lease of it must have, if there is one
  */
-record LockRequest(Guard guard, String key, LockHandle handle, Wanted wanted) {
+record LockRequest(Guard guard, String key, LockHandle handle, LeaseRequest wanted) {
 
   LockRequest(Guard guard, String key, LockHandle handle, int permits) {
     this(
         guard,
         key,
         handle,
-        new Wanted(
+        new LeaseRequest(
             handle.identity(), permits, guard.fenced(), guard.holdAtLeast(), guard.holdAtMost()));
   }
 

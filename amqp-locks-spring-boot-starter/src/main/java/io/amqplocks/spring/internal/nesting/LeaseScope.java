@@ -84,9 +84,9 @@ public final class LeaseScope {
    * @return null if none has the lock
    * @throws io.amqplocks.lock.LockException as {@link OuterLease#join} does
    */
-  public static @Nullable JoinedLease join(Wanted wanted, Duration wait) {
-    JoinedLease joined = join(current(), wanted, wait);
-    return joined == null ? join(TRANSACTIONS.get(), wanted, wait) : joined;
+  public static @Nullable JoinedLease join(LeaseRequest request, Duration wait) {
+    JoinedLease joined = join(current(), request, wait);
+    return joined == null ? join(TRANSACTIONS.get(), request, wait) : joined;
   }
 
   /**
@@ -96,10 +96,10 @@ public final class LeaseScope {
    * @throws io.amqplocks.lock.LockException as {@link OuterLease#join} does
    */
   public static @Nullable JoinedLease join(
-      @Nullable LeaseScope scope, Wanted wanted, Duration wait) {
+      @Nullable LeaseScope scope, LeaseRequest request, Duration wait) {
     for (LeaseScope each = scope; each != null; each = each.around) {
-      if (each.lease.isOf(wanted.lock())) {
-        return each.lease.isReleased() ? null : each.lease.join(wanted, wait);
+      if (each.lease.isOf(request.lock())) {
+        return each.lease.isReleased() ? null : each.lease.join(request, wait);
       }
     }
     return null;
@@ -140,23 +140,23 @@ public final class LeaseScope {
    * @return null if none has the lock
    */
   public static @Nullable CompletableFuture<Lease> joinAsync(
-      @Nullable LeaseScope scope, Wanted wanted, Duration wait) {
+      @Nullable LeaseScope scope, LeaseRequest request, Duration wait) {
     for (LeaseScope each = scope; each != null; each = each.around) {
-      if (each.lease.isOf(wanted.lock()) && !each.lease.isConfinedToThread()) {
-        return each.lease.isReleased() ? null : each.lease.joinAsync(wanted, wait);
+      if (each.lease.isOf(request.lock()) && !each.lease.isConfinedToThread()) {
+        return each.lease.isReleased() ? null : each.lease.joinAsync(request, wait);
       }
     }
     return null;
   }
 
   /** Whether this thread is part of a call that holds the lock and that others cannot join. */
-  public static boolean isHeldByThread(Wanted wanted) {
-    return isHeldByThread(current(), wanted) || isHeldByThread(TRANSACTIONS.get(), wanted);
+  public static boolean isHeldByThread(LeaseRequest request) {
+    return isHeldByThread(current(), request) || isHeldByThread(TRANSACTIONS.get(), request);
   }
 
-  private static boolean isHeldByThread(@Nullable LeaseScope scope, Wanted wanted) {
+  private static boolean isHeldByThread(@Nullable LeaseScope scope, LeaseRequest request) {
     for (LeaseScope each = scope; each != null; each = each.around) {
-      if (each.lease.isOf(wanted.lock())) {
+      if (each.lease.isOf(request.lock())) {
         return each.lease.isConfinedToThread() && !each.lease.isReleased();
       }
     }
