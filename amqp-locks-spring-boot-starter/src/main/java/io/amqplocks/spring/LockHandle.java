@@ -49,7 +49,7 @@ public final class LockHandle {
   private final Nesting nesting;
 
   /**
-   * What decides whether nested calls can share a lease.
+   * The properties that decide whether nested calls can share a lease.
    *
    * @param owner where the lock comes from
    * @param permits how many slots a lease has
@@ -101,9 +101,9 @@ public final class LockHandle {
   }
 
   /**
-   * What tells this lock from others in this process: equal for two handles of one lock of one
-   * {@code AmqpLocks}, however long they wait, and different otherwise. For code that, as the
-   * annotations do, has to know whether it holds a lock already.
+   * The identity of this lock within this process. It is equal for two handles of the same lock of the
+   * same {@code AmqpLocks}, even if the handles wait for different times. It is for code that must know
+   * whether it already holds a lock.
    */
   public Object identity() {
     return new Identity(nesting.owner(), lock.id());

@@ -72,7 +72,7 @@ record LockRequest(Guard guard, String key, LockHandle handle, LeaseRequest want
     return heldForStage(joined == null ? acquire() : joined);
   }
 
-  /** That lease of it, for work that goes on after the method has returned. */
+  /** The lock held by that lease, for work that goes on after the method has returned. */
   HeldLock heldForStage(Lease lease) {
     return new HeldLock(this, lease, OuterLease.ofStage(wanted, lease));
   }
@@ -90,10 +90,10 @@ record LockRequest(Guard guard, String key, LockHandle handle, LeaseRequest want
   }
 
   /**
-   * What follows from not having it for that reason: what the call does instead, or empty if it goes
-   * on without it.
+   * The consequence of a failed acquire: the missed lock if the call does something else instead, or
+   * empty if it goes on without the lock.
    *
-   * @throws LockException that failure, if it is for the caller to hear of
+   * @throws LockException the failure, if the caller gets it
    */
   Optional<MissedLock> without(LockException failure) {
     if (guard.throwsOn(failure)) {
@@ -116,7 +116,7 @@ record LockRequest(Guard guard, String key, LockHandle handle, LeaseRequest want
     return handle.acquireAsync();
   }
 
-  /** As it stands in messages. */
+  /** The lock's name for messages. */
   String name() {
     return key.isEmpty() ? guard.lock().toString() : guard.lock() + " of the key '" + key + "'";
   }

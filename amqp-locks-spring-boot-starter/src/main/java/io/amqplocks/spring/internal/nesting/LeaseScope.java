@@ -10,14 +10,14 @@ import org.jspecify.annotations.Nullable;
  * The leases of the calls that the present one is part of, the innermost first.
  *
  * <p>Concurrency: immutable. Each thread knows its own, from the beginning of a call's work to its
- * end, and then has again what it had before. What goes on on other threads is handed {@link
- * #ofStages} only, so nobody joins a lease that is confined to another thread.
+ * end, and then has again what it had before. Work on other threads only gets {@link
+ * #ofStages}, so nobody joins a lease that is confined to another thread.
  */
 public final class LeaseScope {
 
   private static final ThreadLocal<@Nullable LeaseScope> CURRENT = new ThreadLocal<>();
 
-  /** Of this thread's transactions, which last longer than the calls that acquired the leases. */
+  /** The leases of this thread's transactions, which outlast the calls that acquired the leases. */
   private static final ThreadLocal<@Nullable LeaseScope> TRANSACTIONS = new ThreadLocal<>();
 
   private final OuterLease lease;
@@ -28,7 +28,7 @@ public final class LeaseScope {
     this.around = around;
   }
 
-  /** That of this thread; null if it is part of no call that holds a lock. */
+  /** The scope of this thread; null if it is part of no call that holds a lock. */
   public static @Nullable LeaseScope current() {
     return CURRENT.get();
   }
@@ -61,12 +61,12 @@ public final class LeaseScope {
     }
   }
 
-  /** That lease within those. */
+  /** A scope with the lease as the innermost. */
   public static LeaseScope with(OuterLease lease, @Nullable LeaseScope around) {
     return new LeaseScope(lease, around);
   }
 
-  /** Without the leases that are confined to a thread. */
+  /** The scope without the leases that are confined to a thread. */
   public static @Nullable LeaseScope ofStages(@Nullable LeaseScope scope) {
     if (scope == null) {
       return null;
@@ -123,7 +123,7 @@ public final class LeaseScope {
     lease.close(true);
   }
 
-  /** Also without those that were given back, because a transaction completed elsewhere. */
+  /** The scope without the lease, and without leases that were given back since. */
   private static @Nullable LeaseScope without(OuterLease lease, @Nullable LeaseScope scope) {
     if (scope == null) {
       return null;

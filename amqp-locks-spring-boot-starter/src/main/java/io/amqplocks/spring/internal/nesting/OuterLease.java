@@ -78,12 +78,12 @@ public final class OuterLease {
         && joined.outer().isConfinedToThread();
   }
 
-  /** Whether it was given back by whoever had it, so that it cannot be joined. */
+  /** Whether the lease was given back, so that it cannot be joined. */
   boolean isReleased() {
     return uses.get() == 0 || isClosed();
   }
 
-  /** Whether who was given the lease has closed it, be it released yet or kept for a minimum time. */
+  /** Whether the call closed its lease, even if the lease is still kept for a minimum time. */
   public boolean isClosed() {
     return lease instanceof JoinedLease joined
         ? joined.outer().isClosed()
@@ -264,7 +264,7 @@ public final class OuterLease {
     return failure;
   }
 
-  /** Tells those who joined it of its loss. Two that come first may each make one. */
+  /** Notifies calls that joined the lease of its loss. Two threads that come first may each make one. */
   LossWatch losses() {
     LossWatch known = losses;
     if (known == null) {
@@ -274,7 +274,7 @@ public final class OuterLease {
     return known;
   }
 
-  /** One who joined it has left. */
+  /** A call that joined the lease has ended. */
   void left(int lent, Duration keep) {
     keptFor.accumulateAndGet(keep, (one, other) -> one.compareTo(other) >= 0 ? one : other);
     if (loans == null) {
