@@ -28,7 +28,7 @@ public abstract sealed class LockException extends RuntimeException {
   }
 
   /**
-   * Sets {@link #lock}, unless it is set. The library and test doubles call this before they throw the
+   * Sets {@link #lock()}, unless it is set. The library and test doubles call this before they throw the
    * exception.
    */
   public void initLock(LockId id) {
