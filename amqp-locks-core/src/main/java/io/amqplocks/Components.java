@@ -224,12 +224,12 @@ final class Components {
     return new Slots(id.name(), names, probe, slotCounts);
   }
 
-  void close(Duration patience) {
+  void close(Duration timeout) {
     sessions.refuse();
     withdrawals.close();
     quorumSessions.refuse();
     waitQueues.close();
-    awaitReleases(patience);
+    awaitReleases(timeout);
     scheduler.shutdown();
     verifying.shutdown();
     leases.releaseAll();
@@ -246,18 +246,18 @@ final class Components {
   }
 
   /** Waits until the leases are released. A lease that is lost meanwhile is not waited for. */
-  private void awaitReleases(Duration patience) {
+  private void awaitReleases(Duration timeout) {
     long begin = System.nanoTime();
     while (leases.holdsAny()
-        && System.nanoTime() - begin < TimeUnit.NANOSECONDS.convert(patience)
+        && System.nanoTime() - begin < TimeUnit.NANOSECONDS.convert(timeout)
         && !Thread.currentThread().isInterrupted()) {
       LockSupport.parkNanos(LOOK_AGAIN.toNanos());
     }
     List<LeaseSnapshot> held = leases.views();
-    if (!held.isEmpty() && !patience.isZero()) {
+    if (!held.isEmpty() && !timeout.isZero()) {
       log.warn(
           "The shutdown waited {} for holders, and releases the leases that are left now: of {}",
-          patience,
+          timeout,
           held.stream().map(LeaseSnapshot::lock).distinct().limit(MOST_NAMED).toList());
     }
   }

@@ -3,9 +3,8 @@ package io.amqplocks.admin;
 import io.amqplocks.lock.LockException;
 
 /**
- * What the administrators of all semaphores have in common. See {@link SlotSemaphoreAdmin} and
- * {@link TokenSemaphoreAdmin} for the further operations of each, and for how changes are carried
- * out.
+ * Administers a semaphore of either kind. {@link SlotSemaphoreAdmin} and {@link TokenSemaphoreAdmin}
+ * have further operations, and say how changes are carried out.
  */
 public interface SemaphoreAdmin {
 

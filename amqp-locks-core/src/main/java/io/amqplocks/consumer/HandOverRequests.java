@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
 /**
  * How one consumer of a queue asks the active one to stop: by a message in a queue beside it, which
  * the active one consumes. A request that nobody receives at once is dropped, so none reaches a
- * later active one. Whoever asks repeats it.
+ * later active one. The newcomer repeats its request.
  *
  * <p>Concurrency: immutable; {@link Asking} is for one thread.
  */
@@ -29,7 +29,7 @@ final class HandOverRequests {
   private static final String TYPE = "amqp-locks.hand-over";
   private static final long CONFIRM_MILLIS = 10_000;
 
-  /** As wake queues: for those who listen now, and gone soon after them. */
+  /** The arguments of wake queues: messages reach present consumers only, and the queue expires soon. */
   private static final Map<String, Object> ARGUMENTS =
       Map.of("x-queue-type", "classic", "x-message-ttl", 0, "x-expires", 10_000);
 

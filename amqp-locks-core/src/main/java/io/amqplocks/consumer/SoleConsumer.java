@@ -28,24 +28,23 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>What is promised: each message is handled at least once, in the order of the queue, by one
- * process at a time as {@link LeaderElection} promises it. Before each message the consumer asks
- * whether it is certainly active. If not, it begins nothing and gives back all that was sent to it
- * ahead.
+ * <p>Each message is handled at least once, in the order of the queue, by one process at a time as
+ * {@link LeaderElection} promises it. Before each message the consumer checks that it is certainly
+ * active. If it is not, it begins no message and gives back those that were sent ahead.
  *
  * <p>The order across a takeover is not promised for quorum queues. They may give the next consumer later
  * messages before those that were sent ahead to the last one; a {@linkplain
  * SoleConsumerBuilder#prefetch prefetch} of one avoids that. Nor is it promised after a loss, when the
  * old handler may still have a message.
  *
- * <p>What is not promised: exactly once. If a consumer dies after it handled a message and before the
- * broker had the acknowledgement, the next one handles it again. And after a loss the old handler may
- * still work on its message when the next consumer has begun with later ones. A resource that this
- * could harm must check the {@linkplain Delivery#fencingToken() fencing token}.
+ * <p>Messages are not handled exactly once. If a consumer dies after it handled a message and before
+ * the broker received the acknowledgement, the next one handles the message again. And after a loss
+ * the old handler may still work on its message when the next consumer has begun with later ones. A
+ * resource that this could harm must check the {@linkplain Delivery#fencingToken() fencing token}.
  *
- * <p>Each term has a connection of its own, so what is done to a delivery harms no lease. It consumes
- * exclusively: on a classic queue the broker refuses other consumers meanwhile, also those that know
- * nothing of the lock. Quorum queues do not refuse them.
+ * <p>Each term has a connection of its own, so no error with a delivery harms a lease. It consumes
+ * exclusively: on a classic queue the broker refuses other consumers meanwhile, even those that do not
+ * use the lock. Quorum queues do not refuse them.
  */
 public final class SoleConsumer implements AutoCloseable {
 
@@ -79,10 +78,10 @@ public final class SoleConsumer implements AutoCloseable {
    * Begins the settings of a consumer.
    *
    * @param lock a mutex of any kind; all processes that give the same one take turns
-   * @param factory how to connect. It is copied, and its automatic recovery has no effect. To connect takes 10
-   *     seconds at most. A heartbeat
-   *     of more than 10 seconds, or none, becomes one of 10 seconds: as long as the broker takes a dead
-   *     consumer for alive, the next one cannot consume
+   * @param factory how to connect. It is copied, and its automatic recovery has no effect. Its
+   *     connection timeout is limited to 10 seconds. So is its heartbeat, and no heartbeat becomes one
+   *     of 10 seconds, because the next consumer must wait until the broker notices that the last one
+   *     is dead
    * @param queue the queue, which must exist when this consumer is active
    * @param handler handles the messages
    * @throws LockException.Invalid if the lock is a semaphore, or the name is empty
@@ -106,7 +105,7 @@ public final class SoleConsumer implements AutoCloseable {
   }
 
   /**
-   * Starts if no other consumer is active. Otherwise it is as if this had not been called.
+   * Starts if no other consumer is active. Otherwise this call has no effect.
    *
    * @return whether it started
    * @throws IllegalStateException if this consumer has been started or closed before
@@ -117,7 +116,7 @@ public final class SoleConsumer implements AutoCloseable {
   }
 
   /**
-   * The election by which it becomes active: for its listeners and its terms. Start and close this
+   * The election by which this consumer becomes active, for its listeners and its terms. Start and close this
    * consumer, not the election.
    */
   public LeaderElection election() {
@@ -140,8 +139,9 @@ public final class SoleConsumer implements AutoCloseable {
   }
 
   /**
-   * Stops consuming, so that the next one goes on, and stands by again after two seconds. The handler
-   * finishes its message first, and what it has not begun goes back to the queue. Returns at once.
+   * Stops consuming, so that the next consumer takes over, and stands by again after two seconds. The
+   * handler finishes its message first. Messages that it has not begun go back to the queue. Returns
+   * at once.
    *
    * @return whether this process was the active one
    */

@@ -54,7 +54,7 @@ public final class SoleConsumerBuilder {
 
   /**
    * How many messages the broker sends ahead of the handler. The order of messages does not depend on
-   * it. What was sent ahead goes back to the queue when this consumer stops. The default is 10.
+   * it. Messages that were sent ahead go back to the queue when this consumer stops. The default is 10.
    *
    * @throws LockException.Invalid if it is not above zero, or above 65,535
    */
@@ -88,8 +88,8 @@ public final class SoleConsumerBuilder {
   /**
    * Lets other processes ask this consumer to stop, by {@link SoleConsumer#takeOver}, while it is the
    * active one. By default it does not listen to them. It needs the right to configure, write and
-   * read a queue with the name of the consumed queue and {@code .hand-over} behind it. Whoever may
-   * publish to that queue may end a term.
+   * read a queue with the name of the consumed queue and {@code .hand-over} behind it. Every user that
+   * may publish to that queue can end a term.
    *
    * @throws LockException.Invalid if the consumed queue's name is too long for that
    */
@@ -104,17 +104,16 @@ public final class SoleConsumerBuilder {
   }
 
   /**
-   * Has a consumer that stands by keep its connection open, so that it goes on a few milliseconds
-   * sooner. If the connection cannot be opened, or breaks, that is tried again after a pause of 1 to
-   * 30 seconds. By default a consumer opens its connection when it becomes active, and those that
-   * only stand by have none.
+   * Keeps a connection open while this consumer stands by, so that it takes over a few milliseconds
+   * sooner. If the connection cannot be opened, or breaks, it is opened again after a pause of 1 to 30
+   * seconds. By default a consumer opens its connection when it becomes active, and has none before.
    */
   public SoleConsumerBuilder standByConnected() {
     connectsAhead = true;
     return this;
   }
 
-  /** Adds a listener that is told when this consumer becomes active, and when it is no more. */
+  /** Adds a listener that is notified when this consumer becomes active, and when it stops being so. */
   public SoleConsumerBuilder listener(LeaderListener listener) {
     listeners.add(listener);
     return this;

@@ -22,8 +22,8 @@ import org.slf4j.LoggerFactory;
  * end. There they go back when the channel is closed, and the next consumer may get later ones first.
  *
  * <p>Concurrency: the client's threads put deliveries into the buffer. The worker takes them out to
- * handle them, and whoever ends the subscription takes them out to give them back. So each delivery is
- * either handled or given back.
+ * handle them, and the thread that ends the subscription takes them out to give them back. So each
+ * delivery is either handled or given back.
  */
 final class Subscription {
 

@@ -17,8 +17,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Concurrency: one thread opens connections, takes deliveries from a {@link Subscription}, has them
  * handled and acknowledges them, so messages are handled one after the other. Before each message the
- * term is asked; it never becomes current again, so nothing is begun after its end. Whoever stops the
- * worker ends the subscription, so that others may consume, and waits for the message in hand. After
+ * term is checked; it never becomes current again, so no message is begun after its end. The thread that
+ * stops the worker ends the subscription, so that others may consume, and waits for the message in hand. After
  * the grace period the connection is dropped, upon which the broker requeues that message.
  */
 final class Worker {

@@ -28,25 +28,25 @@ import org.slf4j.LoggerFactory;
  * }
  * }</pre>
  *
- * <p>What is promised is what the mutex promises: as the broker sees it there is one leader, and the
+ * <p>An election promises as much as its mutex: as the broker sees it there is one leader, and the
  * leadership of a dead process becomes free by itself. A leader that cannot be sure does not say
  * that it leads: {@link #isLeader()} is false, and the term is over. A leader that gives leadership
  * up stops first: its listeners and its task have ended, or had their grace period, before the next
  * leader begins.
  *
- * <p>What is not promised: that a leader knows of a loss before the next one begins. A resource that
- * such an overlap could harm must check the {@linkplain Leadership#fencingToken() fencing token}.
+ * <p>A leader may learn of a loss after the next one has begun. A resource that such an overlap could
+ * harm must check the {@linkplain Leadership#fencingToken() fencing token}.
  *
- * <p>Who is next is decided by the mutex: for {@code locks.mutex(name)} the process that has
- * contended for longest. On a lock with {@linkplain AmqpLock#withPriority priorities}, those with a
- * higher priority are next; a priority takes leadership from nobody. {@link AmqpLock#holdAtMost}
- * limits each term.
+ * <p>The mutex decides who is next: for {@code locks.mutex(name)} the process that has contended for
+ * longest. On a lock with {@linkplain AmqpLock#withPriority priorities}, the process with the highest
+ * priority is next; a priority takes leadership from nobody. {@link AmqpLock#holdAtMost} limits each
+ * term.
  *
  * <p>Concurrency: the contending thread alone acquires, begins terms, ends them and releases, one
  * after the other, so terms never overlap and each has one grant and one revocation. All others only
- * set flags under the guard and signal it. A term is ended before its listeners are told and its
- * lock is released. {@link #isLeader()} reads the lease's state besides, so it is false as soon as
- * the lease is in doubt, and ends the term then.
+ * set flags under the guard and signal it. A term is ended before its listeners are notified and its
+ * lock is released. {@link #isLeader()} also reads the lease's state, so it is false as soon as the
+ * lease is in doubt, and ends the term then.
  */
 // More than 300 lines: half of them are the contract.
 public final class LeaderElection implements AutoCloseable {
@@ -185,8 +185,8 @@ public final class LeaderElection implements AutoCloseable {
   }
 
   /**
-   * Adds a listener, which is called after those that were added before. During a term it hears of
-   * the end of that term, and of all terms after it.
+   * Adds a listener. Listeners are called in the order in which they were added. If one is added
+   * during a term, it is notified of that term's end, and of all later terms.
    */
   public void addListener(LeaderListener listener) {
     callbacks.add(listener);

@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
  * One term of a leader: from when it acquired the lock until it gave it up or lost it. It never
  * becomes current again. Any thread may call any method; none of them blocks or asks the broker.
  *
- * <p>Concurrency: the reason of the end is set once, by whoever finds one first. A lease in doubt may
- * be certain again a moment later. So whoever sees the doubt ends the term, and does not leave that
- * to the election, which looks every 0.1 s.
+ * <p>Concurrency: the reason of the end is set once, by the thread that finds one first. A lease in
+ * doubt may be certain again a moment later. So the thread that sees the doubt ends the term, and does
+ * not leave that to the election, which looks every 0.1 s.
  */
 public final class Leadership {
 

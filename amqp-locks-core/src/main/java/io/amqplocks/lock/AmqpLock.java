@@ -111,7 +111,7 @@ public interface AmqpLock {
    *
    * <p>All acquires of the returned lock also throw {@link LockException.Conflict} if the semaphore
    * has fewer slots. A call that waits notices within some seconds that slots were removed. In the
-   * plain protocol nobody knows the number of slots, and such a call ends with its time.
+   * blog post's plain protocol nobody knows the number of slots, and such a call ends with its time.
    *
    * @throws LockException.Invalid if the number is below 1 or above {@value #MAX_PERMITS}, or above
    *     1 and this lock is not a semaphore

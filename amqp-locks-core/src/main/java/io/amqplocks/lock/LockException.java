@@ -20,7 +20,7 @@ public abstract sealed class LockException extends RuntimeException {
   }
 
   /**
-   * The lock that a call for a lease was for, with its key. Empty for all other calls, such as
+   * The lock of the lease that the failed call was about, with its key. Empty for other calls, such as
    * those of administration, and after serialization.
    */
   public Optional<LockId> lock() {
@@ -28,8 +28,8 @@ public abstract sealed class LockException extends RuntimeException {
   }
 
   /**
-   * Records the lock that a call for a lease was for. For whoever throws the exception: the library
-   * and test doubles. A lock that was recorded before stays.
+   * Sets {@link #lock()}, unless it is set. The library and test doubles call this before they throw the
+   * exception.
    */
   public void initLock(LockId id) {
     if (lock == null) {
@@ -39,7 +39,7 @@ public abstract sealed class LockException extends RuntimeException {
 
   /**
    * Whether the broker could not be reached or did not do its part, so that nobody knows who holds
-   * the lock. It is false for a busy lock, for wrong use, and for whatever others have in use.
+   * the lock. It is false for a busy lock, for wrong use, and for anything else that others have in use.
    */
   public boolean isOutage() {
     return false;

@@ -8,7 +8,7 @@ package io.amqplocks.lock;
  */
 public record LossReason(Cause cause, String detail) {
 
-  /** What can end a lease against its holder's will. */
+  /** The causes of a loss. */
   public enum Cause {
     /**
      * The connection that held the lease ended, because of the network, the broker or the client.

@@ -100,7 +100,7 @@ class SlotSemaphoreAdminTest {
                     .isEqualTo(LossReason.Cause.SLOT_REMOVED));
   }
 
-  /** Seed 002: "a new client can falsely hold it" must not come about. */
+  /** The guidelines' overview: "a new client can falsely hold it" must not come about. */
   @Test
   void aSlotRemovedAndAddedAgainStillHasItsOldHolder() throws Exception {
     AmqpLocks slow = fixture.open(fixture.seldomVerifying());

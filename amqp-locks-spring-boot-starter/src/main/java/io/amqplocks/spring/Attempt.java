@@ -40,12 +40,12 @@ public final class Attempt<T extends @Nullable Object> {
     return executed ? value() : whenBusy.get();
   }
 
-  /** The result of the work, or that value if the lock was busy. */
+  /** The result of the work, or the given value if the lock was busy. */
   public T orElse(T whenBusy) {
     return executed ? value() : whenBusy;
   }
 
-  /** The result of the work. Throws that exception if the lock was busy. */
+  /** The result of the work. Throws the supplied exception if the lock was busy. */
   public <X extends Throwable> T orElseThrow(Supplier<X> whenBusy) throws X {
     if (!executed) {
       throw whenBusy.get();

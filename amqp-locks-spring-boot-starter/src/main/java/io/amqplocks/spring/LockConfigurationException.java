@@ -15,10 +15,10 @@ public final class LockConfigurationException extends IllegalStateException {
   private final String action;
 
   /**
-   * An exception with these whole sentences.
+   * Creates an exception whose message is the description and the action.
    *
-   * @param description what is wrong
-   * @param action what to do about it
+   * @param description what is wrong, in whole sentences
+   * @param action what to do about it, in whole sentences
    */
   public LockConfigurationException(String description, String action, @Nullable Throwable cause) {
     super(description + " " + action, cause);
@@ -26,7 +26,7 @@ public final class LockConfigurationException extends IllegalStateException {
     this.action = action;
   }
 
-  /** An exception with these whole sentences, and without a cause. */
+  /** Creates an exception without a cause. Both texts are whole sentences. */
   public LockConfigurationException(String description, String action) {
     this(description, action, null);
   }

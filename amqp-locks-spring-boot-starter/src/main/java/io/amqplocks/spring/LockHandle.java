@@ -7,11 +7,11 @@ import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.internal.async.AsyncExecution;
 import io.amqplocks.spring.internal.async.CallerContext;
 import io.amqplocks.spring.internal.async.MinimumHold;
+import io.amqplocks.spring.internal.nesting.LeaseRequest;
 import io.amqplocks.spring.internal.nesting.LeaseScope;
 import io.amqplocks.spring.internal.nesting.LockOwner;
 import io.amqplocks.spring.internal.nesting.NestedWork;
 import io.amqplocks.spring.internal.nesting.OuterLease;
-import io.amqplocks.spring.internal.nesting.Wanted;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -49,7 +49,7 @@ public final class LockHandle {
   private final Nesting nesting;
 
   /**
-   * What decides whether nested calls can share a lease.
+   * The properties that decide whether nested calls can share a lease.
    *
    * @param owner where the lock comes from
    * @param permits how many slots a lease has
@@ -101,9 +101,9 @@ public final class LockHandle {
   }
 
   /**
-   * What tells this lock from others in this process: equal for two handles of one lock of one
-   * {@code AmqpLocks}, however long they wait, and different otherwise. For code that, as the
-   * annotations do, has to know whether it holds a lock already.
+   * The identity of this lock within this process. It is equal for two handles of the same lock of the
+   * same {@code AmqpLocks}, even if the handles wait for different times. It is for code that must know
+   * whether it already holds a lock.
    */
   public Object identity() {
     return new Identity(nesting.owner(), lock.id());
@@ -267,27 +267,27 @@ public final class LockHandle {
   }
 
   private OuterLease joinOrAcquire() {
-    Wanted wanted = wanted();
-    Lease joined = LeaseScope.join(wanted, wait);
-    return OuterLease.ofThread(wanted, joined == null ? acquire() : joined);
+    LeaseRequest request = request();
+    Lease joined = LeaseScope.join(request, wait);
+    return OuterLease.ofThread(request, joined == null ? acquire() : joined);
   }
 
   private @Nullable OuterLease joinOrTry() {
-    Wanted wanted = wanted();
+    LeaseRequest request = request();
     Lease lease;
     try {
-      lease = LeaseScope.join(wanted, Duration.ZERO);
+      lease = LeaseScope.join(request, Duration.ZERO);
     } catch (LockException.AcquireTimeout busy) {
       return null;
     }
     if (lease == null) {
       lease = tryAcquire().orElse(null);
     }
-    return lease == null ? null : OuterLease.ofThread(wanted, lease);
+    return lease == null ? null : OuterLease.ofThread(request, lease);
   }
 
-  private Wanted wanted() {
-    return new Wanted(identity(), nesting.permits(), nesting.isFenced(), atLeast, atMost);
+  private LeaseRequest request() {
+    return new LeaseRequest(identity(), nesting.permits(), nesting.isFenced(), atLeast, atMost);
   }
 
   /**

@@ -15,13 +15,13 @@ import java.time.Duration;
 public interface LockResolver {
 
   /**
-   * The lock that the semaphore or the mutex of that name is.
+   * The id of the semaphore or mutex of that name, which includes the kind of lock.
    *
-   * @throws IllegalStateException if the application's settings of it contradict each other
+   * @throws IllegalStateException if the application's settings for it contradict each other
    */
   LockId resolve(Family family, LockName name);
 
-  /** That lock, ready to be acquired. */
+  /** The lock with that id, ready to be acquired. */
   AmqpLock lock(LockId id);
 
   /** How long a call waits for the semaphore or the mutex of that name by default. */

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  */
 public enum MutexAlgorithm {
   /**
-   * What the property {@code amqp-locks.mutexes.<name>.algorithm} says, or another annotation for
-   * the same mutex; or else {@link #SINGLE_ACTIVE_CONSUMER}.
+   * The algorithm that the property {@code amqp-locks.mutexes.<name>.algorithm} or another annotation
+   * gives for the same mutex, or else {@link #SINGLE_ACTIVE_CONSUMER}.
    */
   DEFAULT(null),
   /**

@@ -86,8 +86,8 @@ public @interface MutexGuarded {
   /**
    * How long the mutex is held at most, for example {@code 10m}, counted from when it was acquired.
    * When the time is over, this process revokes the lease by its own clock, even if the broker is
-   * away. That is told like any loss: by a WARN, a {@link LeaseLostEvent} and what {@link #onLost}
-   * says. Then others may acquire the lock. Placeholders are resolved. The default, an empty text,
+   * away. It is a loss like any other, with a WARN, a {@link LeaseLostEvent} and the reaction that
+   * {@link #onLost} selects. Then others may acquire the lock. Placeholders are resolved. The default, an empty text,
    * sets no limit.
    *
    * <p>It is for methods that may hang. <strong>It does not stop the method</strong>: others may

@@ -6,9 +6,9 @@ package io.amqplocks.spring;
  *
  * <p>The broker is unavailable if there is no connection and none can be opened, if the connection
  * breaks, and if the broker does not do its part within {@code amqp-locks.call-timeout}: {@link
- * io.amqplocks.lock.LockException#isOutage()}. A busy lock never counts, see {@link OnBusy}. Nor do
- * refused credentials and permissions, or a lock that does not exist. The call throws these in each
- * case.
+ * io.amqplocks.lock.LockException#isOutage()}. A busy lock is never an outage, see {@link OnBusy}. Nor are
+ * refused credentials and permissions, or a lock that does not exist. With each value, the call throws
+ * these.
  *
  * <p>With all values but {@link #WAIT}, the call does not wait for the broker. It notices an outage
  * within the call timeout, or twice that time if it has to open a connection. Calls that come while
@@ -17,7 +17,7 @@ package io.amqplocks.spring;
  * when the connection breaks.
  */
 public enum OnUnavailable {
-  /** As the property {@code amqp-locks.annotations.on-unavailable} says, by default {@link #WAIT}. */
+  /** The value of the property {@code amqp-locks.annotations.on-unavailable}, by default {@link #WAIT}. */
   DEFAULT,
   /**
    * Asks the broker again until {@code maxWait} is over, as for a busy lock. Then throws {@link
@@ -26,7 +26,7 @@ public enum OnUnavailable {
    * call throws at once.
    */
   WAIT,
-  /** Throws the same exceptions at once. */
+  /** Throws the same exceptions as {@link #WAIT}, but at once. */
   FAIL,
   /**
    * Skips the method at once, and returns an empty result as {@link OnBusy#SKIP} does. It is an

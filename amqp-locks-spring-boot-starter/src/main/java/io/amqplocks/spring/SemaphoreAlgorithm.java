@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  */
 public enum SemaphoreAlgorithm {
   /**
-   * As another place says for the same semaphore, or else {@code amqp-locks.semaphore-algorithm}.
+   * The algorithm that the property {@code amqp-locks.semaphores.<name>.algorithm} or another
+   * annotation gives for the same semaphore, or else {@code amqp-locks.semaphore-algorithm}.
    */
   DEFAULT(null),
   /**

@@ -203,7 +203,7 @@ public @interface SemaphoreGuarded {
   /**
    * The number of slots that the semaphore is created with, if it does not exist yet. If it exists,
    * its own number counts. The property {@code amqp-locks.semaphores.<name>.slots} overrides this
-   * number. The default, 0, leaves it to that property or to whoever creates the semaphore. It is
+   * number. The default, 0, leaves it to that property or to the creator of the semaphore. It is
    * an error at startup if annotations give one semaphore different numbers. It is one too if
    * nothing gives a number to a semaphore without a key, and the broker does not know the
    * semaphore.

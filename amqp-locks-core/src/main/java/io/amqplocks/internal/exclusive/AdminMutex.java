@@ -16,16 +16,16 @@ import java.util.function.Function;
 public record AdminMutex(LockId lock, AmqpLock mutex) {
 
   /** How long one administrator waits for another. */
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration ACQUIRE_TIMEOUT = Duration.ofSeconds(30);
 
   /** Runs the change as the only administrator. */
   public <T> T during(Function<Lease, T> change) {
-    try (Lease held = mutex.acquire(PATIENCE)) {
+    try (Lease held = mutex.acquire(ACQUIRE_TIMEOUT)) {
       return change.apply(held);
     } catch (LockException.AcquireTimeout e) {
       throw new LockException.AcquireTimeout(
           "Another administrator of %s is at work for more than %d s; try again later"
-              .formatted(lock, PATIENCE.toSeconds()));
+              .formatted(lock, ACQUIRE_TIMEOUT.toSeconds()));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new LockException.Interrupted("Interrupted while waiting to administer " + lock);

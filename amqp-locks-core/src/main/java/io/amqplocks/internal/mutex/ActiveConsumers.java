@@ -24,8 +24,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The consumers of mutexes' queues, of one session. A queue has at least one message. Whoever is
- * sent one holds the mutex, and all other consumers stand by, in the order of their arrival.
+ * The consumers of mutexes' queues, of one session. A queue has at least one message. The
+ * consumer that is sent one holds the mutex. All others stand by, in the order of their arrival.
  *
  * <p>Concurrency: a consumer has a channel to itself, from the consume to the cancel. A consumer
  * that comes about too late is cancelled by the thread that learns of it.

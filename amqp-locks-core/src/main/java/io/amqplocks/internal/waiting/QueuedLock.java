@@ -111,7 +111,7 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
 
   @Override
   public AmqpLock failFast() {
-    return with(variant.withoutPatience());
+    return with(variant.failingFast());
   }
 
   @Override

@@ -45,7 +45,7 @@ public record Variant(
     return new Variant(fenced, priority, fair, wanted, failFast, holdAtMost);
   }
 
-  Variant withoutPatience() {
+  Variant failingFast() {
     return new Variant(fenced, priority, fair, permits, true, holdAtMost);
   }
 

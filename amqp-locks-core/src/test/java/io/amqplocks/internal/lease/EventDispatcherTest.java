@@ -11,7 +11,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-class NoticesTest {
+class EventDispatcherTest {
 
   @Test
   void areDeliveredInOrderWhateverAListenerDoes() {

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class HoldRiskTest {
+class ConsumerTimeoutWarningTest {
 
   /** Which queues have the broker's own timeout of half an hour. */
   @Tag("trap-9")

@@ -51,7 +51,7 @@ public final class KeySweeping {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
   /** How long to wait for another administrator of a key, which then counts as in use. */
-  private static final Duration PATIENCE = Duration.ofMillis(200);
+  private static final Duration TURN_TIMEOUT = Duration.ofMillis(200);
 
   /** How a key is looked at. */
   @FunctionalInterface
@@ -225,7 +225,7 @@ public final class KeySweeping {
    * so it counts as in use.
    */
   private Outcome look(Worker worker, LockName key, @Nullable Look before, Duration unused) {
-    AdminTurn at = turn.of(new LockId(turn.lock().kind(), key), PATIENCE);
+    AdminTurn at = turn.of(new LockId(turn.lock().kind(), key), TURN_TIMEOUT);
     long now = turn.clock().instant().getEpochSecond();
     try {
       return looking.look(

@@ -20,7 +20,7 @@ record CallerThreadLocals(ContextSnapshot snapshot) {
   private static final ContextSnapshotFactory FACTORY =
       ContextSnapshotFactory.builder().clearMissing(true).build();
 
-  /** Those of this thread. */
+  /** The thread-locals of this thread. */
   static CallerThreadLocals here() {
     return new CallerThreadLocals(FACTORY.captureAll());
   }

@@ -8,10 +8,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lease that is kept for a minimum time. To close it earlier has it released when that time is
- * over, and does not wait for that. Until then it is held and verified as any lease is.
+ * A lease that is kept for a minimum time. If it is closed earlier, it is released when that time is
+ * over; the close does not wait. Until then it is held and verified like any lease.
  *
- * <p>Concurrency: whoever closes it first decides when it is released.
+ * <p>Concurrency: the first close decides when it is released.
  */
 public final class MinimumHold extends ForwardingLease {
 
@@ -23,12 +23,12 @@ public final class MinimumHold extends ForwardingLease {
     this.atLeast = atLeast;
   }
 
-  /** That lease, kept for that time. */
+  /** The lease, kept for a minimum time. */
   public static Lease of(Lease lease, Duration atLeast) {
     return atLeast.isZero() ? lease : new MinimumHold(lease, atLeast);
   }
 
-  /** What that future brings, kept for that time. To cancel the result cancels the future. */
+  /** The future's lease, kept for a minimum time. Cancelling the result cancels the future. */
   public static CompletableFuture<Lease> of(CompletableFuture<Lease> acquired, Duration atLeast) {
     if (atLeast.isZero()) {
       return acquired;

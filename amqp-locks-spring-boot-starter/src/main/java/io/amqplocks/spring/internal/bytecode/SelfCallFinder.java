@@ -137,7 +137,7 @@ final class SelfCallFinder extends MethodVisitor {
     }
   }
 
-  /** Those whose number says what they take. */
+  /** Instructions whose effect on the stack follows from the range of their opcode. */
   private void visitRegular(int opcode) {
     if (opcode <= Opcodes.DCONST_1) { // a constant of one slot
       stack.push(1);

@@ -44,18 +44,18 @@ public record LockSettings(
     return new LockSettings(lock, method, false, 0, null, null, null, 0, null);
   }
 
-  /** Also so many slots, or 0 for nothing said. */
+  /** These settings with that number of slots; 0 leaves it open. */
   public LockSettings slots(int number) {
     return new LockSettings(
         lock, source, configured, number, algorithm, queueType, maxWait, priority, onMismatch);
   }
 
-  /** Also of that algorithm. */
+  /** These settings with that algorithm. */
   public LockSettings algorithm(SemaphoreAlgorithm wanted) {
     return algorithm(wanted.kind());
   }
 
-  /** Also of that algorithm. */
+  /** These settings with that algorithm. */
   public LockSettings algorithm(MutexAlgorithm wanted) {
     return algorithm(wanted.kind());
   }
@@ -65,25 +65,25 @@ public record LockSettings(
         lock, source, configured, slots, wanted, queueType, maxWait, priority, onMismatch);
   }
 
-  /** Also on queues of that type, or null for nothing said. */
+  /** These settings with that type of queue; null leaves it open. */
   public LockSettings queueType(@Nullable TokenQueueType type) {
     return new LockSettings(
         lock, source, configured, slots, algorithm, type, maxWait, priority, onMismatch);
   }
 
-  /** Also waiting for so long, or null for nothing said. */
+  /** These settings with that wait; null leaves it open. */
   public LockSettings maxWait(@Nullable Duration atMost) {
     return new LockSettings(
         lock, source, configured, slots, algorithm, queueType, atMost, priority, onMismatch);
   }
 
-  /** Also with that priority, or 0 for none. */
+  /** These settings with that priority; 0 is none. */
   public LockSettings priority(int number) {
     return new LockSettings(
         lock, source, configured, slots, algorithm, queueType, maxWait, number, onMismatch);
   }
 
-  /** Also doing that if the broker has another number of slots, or null for nothing said. */
+  /** These settings with that reaction to another number of slots at the broker; null leaves it open. */
   public LockSettings onMismatch(@Nullable OnMismatch reaction) {
     return new LockSettings(
         lock, source, configured, slots, algorithm, queueType, maxWait, priority, reaction);

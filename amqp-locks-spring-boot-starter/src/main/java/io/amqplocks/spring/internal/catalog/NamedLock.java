@@ -47,7 +47,7 @@ record NamedLock(
   }
 
   /**
-   * What was said before and these terms.
+   * These settings together with further ones.
    *
    * @throws IllegalStateException if they contradict each other
    */

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What the broker says of one lock: of all processes together. What it does not tell is null.
  *
- * @param exists whether it can be had at all; null for mutexes that need no creating
+ * @param exists whether it can be acquired at all; null for mutexes that do not have to be created
  * @param slots how many may hold it at once
  * @param inUse how many hold it
  * @param free how many more could at once

@@ -7,8 +7,8 @@ import java.time.Duration;
 import java.util.Set;
 
 /**
- * A mutex that needs no creating. It has one holder: if that was a lease of this process, nothing is
- * left to do, and whoever holds the mutex now got it rightly.
+ * A mutex that does not have to be created. It has one holder: if that was a lease of this process,
+ * nothing is left to do, and the present holder of the mutex is a new one.
  */
 final class OperatedMutex extends OperatedLock {
 

@@ -12,9 +12,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A token semaphore. How many tokens are in use is asked before those of this process go back. Only
- * if there are more than are held here, the others' are replaced. Then one who waited can be hit
- * too: its token cannot be told from theirs.
+ * A token semaphore. It asks how many tokens are in use before those of this process go back. If there
+ * are more than are held here, it replaces those of the others. Then a waiter that has just
+ * acquired a token can lose it too, because it cannot be distinguished from theirs.
  */
 final class OperatedTokens extends OperatedLock {
 

@@ -49,9 +49,9 @@ final class AsyncLeases {
   }
 
   /**
-   * Acquires them. The future is empty when all are held, or tells which could not be had where the
-   * call is not to hear of that; else it fails with what acquiring threw. What is held then is to
-   * be closed in each case.
+   * Acquires all locks. The future is empty when all are held. It has the lock that was not acquired if
+   * the call does something else instead; otherwise it fails with the exception. In each case the leases
+   * that are held must be closed.
    */
   CompletableFuture<Optional<MissedLock>> acquire() {
     next(0);
@@ -168,7 +168,7 @@ final class AsyncLeases {
     worked = true;
   }
 
-  /** Those that are held, within those of the calls that this one is part of. */
+  /** The leases that are held, within those of the calls that this one is part of. */
   @Nullable LeaseScope scope() {
     LeaseScope scope = around;
     for (HeldLock held : held()) {
@@ -177,7 +177,7 @@ final class AsyncLeases {
     return scope;
   }
 
-  /** Those that are held. */
+  /** The leases that are held. */
   List<HeldLock> held() {
     lock.lock();
     try {

@@ -29,7 +29,7 @@ import org.springframework.boot.convert.DurationStyle;
  * @param onLost what to do when it is lost
  * @param releaseAfter when it is released
  * @param fenced whether its leases have tokens
- * @param fair whether those who wait in this process are served in the order of arrival
+ * @param fair whether waiters of this process are served in the order of arrival
  */
 record DeclaredLock(
     LockSettings settings,

@@ -23,11 +23,11 @@ import org.springframework.util.ReflectionUtils;
  */
 record Fallback(Method method, boolean takesFailure) {
 
-  /** What a busy lock is told by. */
+  /** The exceptions for a busy lock. */
   static final Set<Class<? extends LockException>> BUSY =
       Set.of(LockException.AcquireTimeout.class);
 
-  /** What an outage is told by. */
+  /** The exceptions for an outage. */
   static final Set<Class<? extends LockException>> OUTAGE =
       Set.of(LockException.Unreachable.class, LockException.Unanswered.class);
 

@@ -22,15 +22,15 @@ import org.jspecify.annotations.Nullable;
  * @param maxWait how long it waits for it; zero does not wait
  * @param holdAtLeast how long it is held at least
  * @param holdAtMost how long it is held at most; null without a limit
- * @param priority of all who wait those with the highest are served first
+ * @param priority waiters with the highest priority are served first
  * @param fenced whether its lease has a token
- * @param fair whether those who wait in this process are served in the order of arrival
+ * @param fair whether waiters of this process are served in the order of arrival
  * @param onBusy what to do when it is busy
  * @param onUnavailable what to do when the broker is unavailable, not the default
  * @param fallback what to call instead; null unless one of the two says so
  * @param onLost what to do when its lease is lost
  * @param releaseAfter when its lease is released
- * @param unguarded is told of calls that run without it; null unless {@code onUnavailable} says so
+ * @param unguarded is notified of calls that run without it; null unless {@code onUnavailable} says so
  */
 record Guard(
     FamilyId lock,
@@ -49,17 +49,17 @@ record Guard(
     ReleaseAfter releaseAfter,
     @Nullable UnguardedRuns unguarded) {
 
-  /** What that call wants. */
+  /** The lock request of one call. */
   LockRequest by(MethodInvocation call, LockOperations locks) {
     return in(locks, key == null ? null : key.of(call), permits.of(call));
   }
 
-  /** What all calls want, where nothing depends on the call. */
+  /** The lock request of all calls, if it does not depend on the call. */
   LockRequest by(LockOperations locks) {
     return in(locks, null, permits.fixed());
   }
 
-  /** Whether calls may want different things. */
+  /** Whether the lock request depends on the call. */
   boolean dependsOnCall() {
     return key != null || permits.expression() != null;
   }
@@ -82,17 +82,17 @@ record Guard(
         this, keyed == null ? "" : keyed, fenced ? handle.fenced() : handle, wanted);
   }
 
-  /** Whether the method is skipped when the lock could not be had for that reason. */
+  /** Whether the method is skipped if acquiring fails in this way. */
   boolean skipsOn(LockException failure) {
     return failure.isOutage() ? onUnavailable == OnUnavailable.SKIP : onBusy == OnBusy.SKIP;
   }
 
-  /** Whether the method runs all the same. */
+  /** Whether the method runs without the lock if acquiring fails in this way. */
   boolean runsOn(LockException failure) {
     return failure.isOutage() && onUnavailable == OnUnavailable.RUN;
   }
 
-  /** Whether that failure is for the caller to hear of. */
+  /** Whether the caller gets the exception if acquiring fails in this way. */
   boolean throwsOn(LockException failure) {
     if (failure.isOutage()) {
       return onUnavailable == OnUnavailable.WAIT || onUnavailable == OnUnavailable.FAIL;
@@ -102,7 +102,7 @@ record Guard(
         || onBusy == OnBusy.THROW;
   }
 
-  /** As it stands in messages. */
+  /** The lock's name for messages. */
   String described() {
     return key == null ? lock.toString() : lock + " with the key " + key;
   }

@@ -47,7 +47,7 @@ final class GuardHints implements BeanRegistrationAotProcessor {
         };
   }
 
-  /** Of what a factory makes, as a repository, its interface. */
+  /** The class of the bean. If a factory makes the bean, such as a repository, its interface. */
   private static @Nullable Class<?> typeOf(RegisteredBean bean) {
     Class<?> type = ClassUtils.getUserClass(bean.getBeanClass());
     return FactoryBean.class.isAssignableFrom(type)

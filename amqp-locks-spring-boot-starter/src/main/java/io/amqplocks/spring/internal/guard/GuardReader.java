@@ -43,7 +43,7 @@ final class GuardReader {
    * A reader of annotations.
    *
    * @param onUnavailable what counts where an annotation does not say
-   * @param unguarded is told of each call that runs without a lock
+   * @param unguarded is notified of each call that runs without a lock
    * @param losses logs leases that are lost while a method works
    * @param mode what guards the methods
    */

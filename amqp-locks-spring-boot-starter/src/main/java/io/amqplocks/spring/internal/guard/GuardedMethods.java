@@ -19,8 +19,8 @@ import org.springframework.expression.BeanResolver;
 import org.springframework.util.StringValueResolver;
 
 /**
- * What is known of guarded methods, each read once: at startup for the beans whose class is known
- * then, else at the first call.
+ * The guarded methods. Each is read once: at startup for beans whose class is known by then, and
+ * otherwise at the first call.
  */
 public final class GuardedMethods {
 
@@ -47,7 +47,7 @@ public final class GuardedMethods {
    * Resolves placeholders by that resolver, and beans in keys by the other one.
    *
    * @param onUnavailable what counts where an annotation does not say
-   * @param unguarded is told of each call that runs without a lock
+   * @param unguarded is notified of each call that runs without a lock
    * @param losses logs leases that are lost while a method works
    * @param mode what guards the methods
    */
@@ -64,7 +64,7 @@ public final class GuardedMethods {
   }
 
   /**
-   * What is known of the method.
+   * Reads the method, or finds it among those that were read.
    *
    * @throws GuardedMethodException if an annotation is wrong or the method cannot be guarded
    */

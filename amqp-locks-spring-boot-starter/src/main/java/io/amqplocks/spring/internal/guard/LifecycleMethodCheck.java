@@ -100,7 +100,7 @@ public final class LifecycleMethodCheck
     }
   }
 
-  /** Those of private methods are entered with their class. */
+  /** The names of the methods. Private methods are listed with their class. */
   private static Set<String> names(String @Nullable [] declared, Set<String> found) {
     Set<String> names = new HashSet<>();
     found.forEach(name -> names.add(name.substring(name.lastIndexOf('.') + 1)));

@@ -6,9 +6,9 @@ import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockKind.Family;
 import io.amqplocks.spring.LockHandle;
+import io.amqplocks.spring.internal.nesting.LeaseRequest;
 import io.amqplocks.spring.internal.nesting.LeaseScope;
 import io.amqplocks.spring.internal.nesting.OuterLease;
-import io.amqplocks.spring.internal.nesting.Wanted;
 import java.util.Comparator;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -25,14 +25,14 @@ import org.jspecify.annotations.Nullable;
  * @param handle the lock
  * @param wanted what an outer call's lease of it must have, if there is one
  */
-record LockRequest(Guard guard, String key, LockHandle handle, Wanted wanted) {
+record LockRequest(Guard guard, String key, LockHandle handle, LeaseRequest wanted) {
 
   LockRequest(Guard guard, String key, LockHandle handle, int permits) {
     this(
         guard,
         key,
         handle,
-        new Wanted(
+        new LeaseRequest(
             handle.identity(), permits, guard.fenced(), guard.holdAtLeast(), guard.holdAtMost()));
   }
 
@@ -72,7 +72,7 @@ record LockRequest(Guard guard, String key, LockHandle handle, Wanted wanted) {
     return heldForStage(joined == null ? acquire() : joined);
   }
 
-  /** That lease of it, for work that goes on after the method has returned. */
+  /** The lock held by that lease, for work that goes on after the method has returned. */
   HeldLock heldForStage(Lease lease) {
     return new HeldLock(this, lease, OuterLease.ofStage(wanted, lease));
   }
@@ -90,10 +90,10 @@ record LockRequest(Guard guard, String key, LockHandle handle, Wanted wanted) {
   }
 
   /**
-   * What follows from not having it for that reason: what the call does instead, or empty if it goes
-   * on without it.
+   * The consequence of a failed acquire: the missed lock if the call does something else instead, or
+   * empty if it goes on without the lock.
    *
-   * @throws LockException that failure, if it is for the caller to hear of
+   * @throws LockException the failure, if the caller gets it
    */
   Optional<MissedLock> without(LockException failure) {
     if (guard.throwsOn(failure)) {
@@ -116,7 +116,7 @@ record LockRequest(Guard guard, String key, LockHandle handle, Wanted wanted) {
     return handle.acquireAsync();
   }
 
-  /** As it stands in messages. */
+  /** The lock's name for messages. */
   String name() {
     return key.isEmpty() ? guard.lock().toString() : guard.lock() + " of the key '" + key + "'";
   }

@@ -10,9 +10,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells of names in properties that no annotation has. One that is almost an annotation's, such as
- * {@code imagess}, is a WARN: such a property has no effect. Any other may be one of a {@code
- * LockTemplate}, whose names are not known before they are used, and is told at INFO.
+ * Reports names in properties that no annotation has. One that is almost an annotation's, such as
+ * {@code imagess}, is a WARN: such a property has no effect. Any other may be a name of a {@code
+ * LockTemplate}, whose names are not known before they are used, and is reported at INFO.
  */
 public final class MisspelledNames extends StartupCheck {
 

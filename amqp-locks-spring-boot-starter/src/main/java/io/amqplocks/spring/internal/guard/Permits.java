@@ -14,11 +14,11 @@ import org.jspecify.annotations.Nullable;
  */
 record Permits(int fixed, @Nullable CallExpression expression) {
 
-  /** One slot, as most calls want it. */
+  /** One slot, the default. */
   static final Permits ONE = of(1);
 
   /**
-   * That many.
+   * A fixed number.
    *
    * @throws IllegalArgumentException if no lease can have so many
    */
@@ -30,7 +30,7 @@ record Permits(int fixed, @Nullable CallExpression expression) {
     return new Permits(number, null);
   }
 
-  /** As many as the expression says. */
+  /** A number that the expression computes. */
   static Permits of(CallExpression expression) {
     return new Permits(1, expression);
   }

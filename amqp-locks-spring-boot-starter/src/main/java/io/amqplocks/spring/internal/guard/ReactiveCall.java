@@ -47,7 +47,7 @@ final class ReactiveCall {
                             watched(leases, Mono.from(work(leases)))
                                 .contextWrite(context -> known(leases, context))),
             this::end)
-        .onErrorResume(Missed.class, it -> Mono.from(instead(it)));
+        .onErrorResume(MissedLockException.class, e -> Mono.from(instead(e)));
   }
 
   Flux<Object> flux() {
@@ -60,7 +60,7 @@ final class ReactiveCall {
                             watched(leases, Flux.from(work(leases)))
                                 .contextWrite(context -> known(leases, context))),
             this::end)
-        .onErrorResume(Missed.class, this::instead);
+        .onErrorResume(MissedLockException.class, this::instead);
   }
 
   private Mono<AsyncLeases> leases() {
@@ -90,7 +90,7 @@ final class ReactiveCall {
         .flatMap(
             missed ->
                 missed.isPresent()
-                    ? Mono.error(new Missed(missed.get()))
+                    ? Mono.error(new MissedLockException(missed.get()))
                     : Mono.just(Boolean.TRUE));
   }
 
@@ -103,8 +103,8 @@ final class ReactiveCall {
         });
   }
 
-  private Publisher<Object> instead(Missed it) {
-    return proceeding(() -> method.instead(it.missed, call));
+  private Publisher<Object> instead(MissedLockException e) {
+    return proceeding(() -> method.instead(e.missed, call));
   }
 
   @SuppressWarnings("unchecked") // what the method says that it returns
@@ -159,12 +159,12 @@ final class ReactiveCall {
         .then();
   }
 
-  /** Leaves the scope of the locks, so that what is done instead is done without them. */
-  private static final class Missed extends RuntimeException {
+  /** Carries the missed lock out of {@code usingWhen}, which gives back the other locks first. */
+  private static final class MissedLockException extends RuntimeException {
     private static final long serialVersionUID = 1L;
     private final transient MissedLock missed;
 
-    Missed(MissedLock missed) {
+    MissedLockException(MissedLock missed) {
       super(missed.failure().getMessage(), missed.failure(), false, false);
       this.missed = missed;
     }

@@ -8,7 +8,7 @@ import org.springframework.util.ClassUtils;
 
 /**
  * A fallback that this thread runs. Its own annotations have no effect then, also where its code is
- * woven: it may be annotated by its class, with the very lock that could not be had.
+ * woven: it may be annotated by its class, with the very lock that was not acquired.
  *
  * <p>Concurrency: confined to the thread that calls the fallback. What that one starts on other
  * threads is guarded.

@@ -66,7 +66,7 @@ final class SelfInvocations {
     return methods.of(method, type).guards().stream().anyMatch(guard -> guard.key() != null);
   }
 
-  /** Those without keys. */
+  /** The locks of the method that have no key. */
   private Set<FamilyId> locks(Method method, Class<?> type) {
     return methods.of(method, type).guards().stream()
         .filter(guard -> guard.key() == null)

@@ -52,8 +52,8 @@ final class SynchronousCall {
   }
 
   /**
-   * All of them but those that the call goes on without, or else the one that could not be had where
-   * the call is not to hear of that.
+   * Acquires all locks, except those without which the call goes on. Returns the lock that was not
+   * acquired if the call does something else instead; null if all are held.
    *
    * @throws LockException.Lost if one was lost while another was waited for
    */

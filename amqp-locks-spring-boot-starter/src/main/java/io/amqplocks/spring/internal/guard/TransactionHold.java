@@ -60,13 +60,13 @@ final class TransactionHold implements TransactionSynchronization, Ordered {
     hold.verified |= lock.request().guard().onLost() != OnLost.NOTIFY;
   }
 
-  /** Unless its lease was closed meanwhile, by who was given it; then it holds nothing any more. */
+  /** Whether this holds the same lock. It does not if its lease was closed meanwhile. */
   private boolean isOf(HeldLock other) {
     return !held.outer().isClosed()
         && held.request().wanted().lock().equals(other.request().wanted().lock());
   }
 
-  /** After all others, which may still write. */
+  /** Runs after all other synchronizations, which may still write. */
   @Override
   public int getOrder() {
     return Ordered.LOWEST_PRECEDENCE;

@@ -2,7 +2,7 @@ package io.amqplocks.spring.internal.guard;
 
 import io.amqplocks.lock.LockId;
 
-/** Is told of calls of guarded methods that run without a lock. */
+/** Is notified of calls of guarded methods that run without a lock. */
 @FunctionalInterface
 public interface UnguardedRunListener {
 

@@ -32,7 +32,7 @@ public final class WovenBeans implements GuardedBeanCheck {
     }
   }
 
-  /** With its parameters: an overload may be woven. */
+  /** The method with its parameters, because an overload may be woven. */
   private static String described(DeclaredMethod declared) {
     Method method = declared.method();
     return declared.type().getName()

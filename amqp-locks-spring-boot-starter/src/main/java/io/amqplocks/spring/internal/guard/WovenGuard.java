@@ -60,14 +60,14 @@ public final class WovenGuard
     WovenGuards.closed(this);
   }
 
-  /** Before any method of the bean is called. */
+  /** Notes the bean before any of its methods is called. */
   @Override
   public boolean postProcessAfterInstantiation(Object bean, String name) {
     note(bean);
     return true;
   }
 
-  /** Also for what factories make. */
+  /** Notes the bean also if a factory made it. */
   @Override
   public Object postProcessAfterInitialization(Object bean, String name) {
     note(bean);

@@ -67,7 +67,7 @@ public final class WovenGuards {
     OPEN.remove(guard);
   }
 
-  /** That application has made that object. */
+  /** Notes which application created the object. */
   static void made(Object bean, WovenGuard by) {
     for (Object gone = GONE.poll(); gone != null; gone = GONE.poll()) {
       MAKERS.remove(gone);

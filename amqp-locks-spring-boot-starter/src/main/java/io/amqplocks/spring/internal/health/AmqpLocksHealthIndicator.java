@@ -12,7 +12,7 @@ import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
 /**
- * Whether locks can be had: UP with a session, DOWN if none can be opened, never DOWN because a
+ * Whether locks can be acquired: UP with a session, DOWN if none can be opened, never DOWN because a
  * lock is contended.
  *
  * <p>If there is no session, this check opens one rather than report what was: an instance that is

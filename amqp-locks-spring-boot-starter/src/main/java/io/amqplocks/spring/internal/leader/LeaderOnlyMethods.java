@@ -25,7 +25,7 @@ import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
  */
 public final class LeaderOnlyMethods implements BeanPostProcessor {
 
-  /** Who calls a method so annotated takes its return for success, or calls it past the proxy. */
+  /** Callers of such methods take a return for success, or call them past the proxy. */
   private static final List<String> NOT_WITH =
       List.of(
           "Listener",

@@ -34,21 +34,21 @@ public final class LocksLifecycle
   private final AmqpLocks locks;
   private final SemaphoreSetup setup;
   private final ApplicationContext context;
-  private final Duration patience;
+  private final Duration timeout;
   private volatile boolean running;
   private volatile boolean closing;
 
   /**
    * Starts and closes those locks with that context.
    *
-   * @param patience how long to wait at the end for leases to be given back
+   * @param timeout how long to wait at the end for leases to be given back
    */
   public LocksLifecycle(
-      AmqpLocks locks, SemaphoreSetup setup, ApplicationContext context, Duration patience) {
+      AmqpLocks locks, SemaphoreSetup setup, ApplicationContext context, Duration timeout) {
     this.locks = locks;
     this.setup = setup;
     this.context = context;
-    this.patience = patience;
+    this.timeout = timeout;
   }
 
   @Override
@@ -67,13 +67,13 @@ public final class LocksLifecycle
     running = false;
     if (closing) {
       int held = locks.status().held();
-      if (held > 0 && patience.compareTo(Duration.ZERO) > 0) {
+      if (held > 0 && timeout.compareTo(Duration.ZERO) > 0) {
         log.info(
             "Waiting up to {} (amqp-locks.shutdown-timeout) for {} leases to be given back",
-            patience,
+            timeout,
             held);
       }
-      locks.close(patience);
+      locks.close(timeout);
     }
   }
 

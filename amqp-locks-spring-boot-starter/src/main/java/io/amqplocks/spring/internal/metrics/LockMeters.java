@@ -73,7 +73,7 @@ public final class LockMeters implements LockListener {
     of(lock).ranWithout();
   }
 
-  /** Those that were told of its acquire: the lock may have got meters of its own since. */
+  /** The meters that were notified of the acquire: the lock may have got its own meters since. */
   private SingleLockMeters holding(Lease lease) {
     SingleLockMeters others = requireNonNull(this.others.get(lease.lock().kind()));
     return others.holds(lease) ? others : of(lease.lock());

@@ -21,7 +21,7 @@ public final class ObservedMeters implements MeterBinder {
   private final LockObservations observations;
   private final List<ObservationFilter> filters;
 
-  /** Those of that catalog's locks; the filters are those of the observations' registry. */
+  /** Creates the meters of the catalog's locks, with the filters of the observations' registry. */
   public ObservedMeters(
       LockCatalog catalog, LockObservations observations, List<ObservationFilter> filters) {
     this.catalog = catalog;

@@ -33,7 +33,7 @@ final class SingleLockMeters {
 
   private static final Set<LeaseState> ENDED = EnumSet.of(LeaseState.RELEASED, LeaseState.LOST);
 
-  /** Where nobody reads the gauge, leases whose end was not told must not pile up. */
+  /** Without readers of the gauge, leases whose end was not reported must not pile up. */
   private static final int SWEEP_EVERY = 1000;
 
   private final @Nullable LockTimers timers;

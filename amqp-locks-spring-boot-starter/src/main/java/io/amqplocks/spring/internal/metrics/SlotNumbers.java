@@ -15,10 +15,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How many slots the semaphores of this application have, for those who must not wait for the
- * broker. Whoever asks gets the last number, and has the broker asked in the background if that
- * number is old. So a resize by any process shows, and nobody's broker is asked for a number that
- * nobody reads.
+ * How many slots the semaphores of this application have, for readers that must not wait for the
+ * broker. A reader gets the last number. If it is old, the broker is asked in the background. So a
+ * resize by any process shows, and the broker is not asked for a number that nobody reads.
  *
  * <p>Concurrency: one thread at a time asks, by compare-and-set of {@code asking}.
  */

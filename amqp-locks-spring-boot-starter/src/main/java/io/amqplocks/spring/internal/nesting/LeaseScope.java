@@ -10,14 +10,14 @@ import org.jspecify.annotations.Nullable;
  * The leases of the calls that the present one is part of, the innermost first.
  *
  * <p>Concurrency: immutable. Each thread knows its own, from the beginning of a call's work to its
- * end, and then has again what it had before. What goes on on other threads is handed {@link
- * #ofStages} only, so nobody joins a lease that is confined to another thread.
+ * end, and then has again what it had before. Work on other threads only gets {@link
+ * #ofStages}, so nobody joins a lease that is confined to another thread.
  */
 public final class LeaseScope {
 
   private static final ThreadLocal<@Nullable LeaseScope> CURRENT = new ThreadLocal<>();
 
-  /** Of this thread's transactions, which last longer than the calls that acquired the leases. */
+  /** The leases of this thread's transactions, which outlast the calls that acquired the leases. */
   private static final ThreadLocal<@Nullable LeaseScope> TRANSACTIONS = new ThreadLocal<>();
 
   private final OuterLease lease;
@@ -28,7 +28,7 @@ public final class LeaseScope {
     this.around = around;
   }
 
-  /** That of this thread; null if it is part of no call that holds a lock. */
+  /** The scope of this thread; null if it is part of no call that holds a lock. */
   public static @Nullable LeaseScope current() {
     return CURRENT.get();
   }
@@ -61,12 +61,12 @@ public final class LeaseScope {
     }
   }
 
-  /** That lease within those. */
+  /** A scope with the lease as the innermost. */
   public static LeaseScope with(OuterLease lease, @Nullable LeaseScope around) {
     return new LeaseScope(lease, around);
   }
 
-  /** Without the leases that are confined to a thread. */
+  /** The scope without the leases that are confined to a thread. */
   public static @Nullable LeaseScope ofStages(@Nullable LeaseScope scope) {
     if (scope == null) {
       return null;
@@ -84,9 +84,9 @@ public final class LeaseScope {
    * @return null if none has the lock
    * @throws io.amqplocks.lock.LockException as {@link OuterLease#join} does
    */
-  public static @Nullable JoinedLease join(Wanted wanted, Duration wait) {
-    JoinedLease joined = join(current(), wanted, wait);
-    return joined == null ? join(TRANSACTIONS.get(), wanted, wait) : joined;
+  public static @Nullable JoinedLease join(LeaseRequest request, Duration wait) {
+    JoinedLease joined = join(current(), request, wait);
+    return joined == null ? join(TRANSACTIONS.get(), request, wait) : joined;
   }
 
   /**
@@ -96,10 +96,10 @@ public final class LeaseScope {
    * @throws io.amqplocks.lock.LockException as {@link OuterLease#join} does
    */
   public static @Nullable JoinedLease join(
-      @Nullable LeaseScope scope, Wanted wanted, Duration wait) {
+      @Nullable LeaseScope scope, LeaseRequest request, Duration wait) {
     for (LeaseScope each = scope; each != null; each = each.around) {
-      if (each.lease.isOf(wanted.lock())) {
-        return each.lease.isReleased() ? null : each.lease.join(wanted, wait);
+      if (each.lease.isOf(request.lock())) {
+        return each.lease.isReleased() ? null : each.lease.join(request, wait);
       }
     }
     return null;
@@ -123,7 +123,7 @@ public final class LeaseScope {
     lease.close(true);
   }
 
-  /** Also without those that were given back, because a transaction completed elsewhere. */
+  /** The scope without the lease, and without leases that were given back since. */
   private static @Nullable LeaseScope without(OuterLease lease, @Nullable LeaseScope scope) {
     if (scope == null) {
       return null;
@@ -140,23 +140,23 @@ public final class LeaseScope {
    * @return null if none has the lock
    */
   public static @Nullable CompletableFuture<Lease> joinAsync(
-      @Nullable LeaseScope scope, Wanted wanted, Duration wait) {
+      @Nullable LeaseScope scope, LeaseRequest request, Duration wait) {
     for (LeaseScope each = scope; each != null; each = each.around) {
-      if (each.lease.isOf(wanted.lock()) && !each.lease.isConfinedToThread()) {
-        return each.lease.isReleased() ? null : each.lease.joinAsync(wanted, wait);
+      if (each.lease.isOf(request.lock()) && !each.lease.isConfinedToThread()) {
+        return each.lease.isReleased() ? null : each.lease.joinAsync(request, wait);
       }
     }
     return null;
   }
 
   /** Whether this thread is part of a call that holds the lock and that others cannot join. */
-  public static boolean isHeldByThread(Wanted wanted) {
-    return isHeldByThread(current(), wanted) || isHeldByThread(TRANSACTIONS.get(), wanted);
+  public static boolean isHeldByThread(LeaseRequest request) {
+    return isHeldByThread(current(), request) || isHeldByThread(TRANSACTIONS.get(), request);
   }
 
-  private static boolean isHeldByThread(@Nullable LeaseScope scope, Wanted wanted) {
+  private static boolean isHeldByThread(@Nullable LeaseScope scope, LeaseRequest request) {
     for (LeaseScope each = scope; each != null; each = each.around) {
-      if (each.lease.isOf(wanted.lock())) {
+      if (each.lease.isOf(request.lock())) {
         return each.lease.isConfinedToThread() && !each.lease.isReleased();
       }
     }

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Concurrency: all state is under the lock. Futures are completed, and the end is run, without
  * it. A loan counts from the moment at which it leaves the queue. If its future was completed by
- * others in between, because the caller gave up, the loan goes back. One who gives up earlier takes
- * itself out of the queue. The end runs once: when it was asked for, nothing is lent, and nobody
+ * others in between, because the caller gave up, the loan goes back. A caller that gives up earlier
+ * takes itself out of the queue. The end runs once: when it was asked for, nothing is lent, and nobody
  * waits. After that nothing is lent any more.
  */
 final class Loans {
@@ -36,9 +36,10 @@ final class Loans {
   }
 
   /**
-   * Asks for that many, which must not be more than there are. To cancel the future gives up.
+   * Borrows permits. Cancelling the future gives up.
    *
-   * @return what completes when they are lent; null if all is over
+   * @param permits at most as many as the lease has
+   * @return completes when they are lent; null if the lease has ended
    */
   @Nullable CompletableFuture<Boolean> borrow(int permits) {
     CompletableFuture<Boolean> granted = new CompletableFuture<>();
@@ -66,12 +67,12 @@ final class Loans {
     return granted;
   }
 
-  /** That many are back. */
+  /** Returns borrowed permits. */
   void giveBack(int permits) {
     change(() -> free += permits);
   }
 
-  /** Runs the action when all are back and nobody waits for one. */
+  /** Runs the action when all permits are back and nobody waits for one. */
   void end(Runnable action) {
     change(() -> end = action);
   }

@@ -24,22 +24,22 @@ final class LossWatch {
     this.lease = lease;
   }
 
-  /** One who wants to be told. */
+  /** One subscription to the loss of the lease. */
   final class Watcher {
     private final CompletableFuture<LossReason> told = new CompletableFuture<>();
 
-    /** Completes when the lease is lost; if nobody wants to know any more, perhaps not. */
+    /** Completes when the lease is lost. After {@link #leave} it may stay incomplete. */
     CompletableFuture<LossReason> told() {
       return told.copy();
     }
 
-    /** Nobody wants to know any more. */
+    /** Ends the subscription. */
     void leave() {
       watching.remove(this);
     }
   }
 
-  /** One who is told from now on. */
+  /** Subscribes to the loss of the lease. */
   Watcher watch() {
     Watcher watcher = new Watcher();
     watching.add(watcher);

@@ -44,7 +44,7 @@ public final class OuterLease {
   private volatile @Nullable LossWatch losses;
   private volatile boolean worked;
 
-  private OuterLease(Wanted acquired, Lease lease, @Nullable Loans loans) {
+  private OuterLease(LeaseRequest acquired, Lease lease, @Nullable Loans loans) {
     lock = acquired.lock();
     this.lease = lease;
     permits = acquired.permits();
@@ -54,17 +54,17 @@ public final class OuterLease {
   }
 
   /** The lease of work that is done when a method returns. */
-  public static OuterLease ofThread(Wanted acquired, Lease lease) {
+  public static OuterLease ofThread(LeaseRequest acquired, Lease lease) {
     return new OuterLease(acquired, lease, null);
   }
 
   /** The lease of work that goes on after a method has returned. */
-  public static OuterLease ofStage(Wanted acquired, Lease lease) {
+  public static OuterLease ofStage(LeaseRequest acquired, Lease lease) {
     return new OuterLease(acquired, lease, new Loans(acquired.permits()));
   }
 
-  boolean isOf(Object wanted) {
-    return lock.equals(wanted);
+  boolean isOf(Object other) {
+    return lock.equals(other);
   }
 
   boolean isConfinedToThread() {
@@ -78,12 +78,12 @@ public final class OuterLease {
         && joined.outer().isConfinedToThread();
   }
 
-  /** Whether it was given back by whoever had it, so that it cannot be joined. */
+  /** Whether the lease was given back, so that it cannot be joined. */
   boolean isReleased() {
     return uses.get() == 0 || isClosed();
   }
 
-  /** Whether who was given the lease has closed it, be it released yet or kept for a minimum time. */
+  /** Whether the call closed its lease, even if the lease is still kept for a minimum time. */
   public boolean isClosed() {
     return lease instanceof JoinedLease joined
         ? joined.outer().isClosed()
@@ -105,19 +105,19 @@ public final class OuterLease {
    * @return null if it was given back meanwhile
    * @throws LockException.AcquireTimeout if others are under it for too long
    * @throws LockException.Lost if it was lost
-   * @throws LockException.Invalid if it is not enough for what is wanted
+   * @throws LockException.Invalid if it is not enough for the request
    */
-  @Nullable JoinedLease join(Wanted wanted, Duration wait) {
-    requireEnough(wanted);
+  @Nullable JoinedLease join(LeaseRequest request, Duration wait) {
+    requireEnough(request);
     if (loans == null) {
-      return retain() ? joined(wanted, 0) : null;
+      return retain() ? joined(request, 0) : null;
     }
-    CompletableFuture<Boolean> loan = loans.borrow(wanted.permits());
+    CompletableFuture<Boolean> loan = loans.borrow(request.permits());
     if (loan == null) {
       return null;
     }
     await(loan, wait);
-    return joined(wanted, wanted.permits());
+    return joined(request, request.permits());
   }
 
   private void await(CompletableFuture<Boolean> loan, Duration wait) {
@@ -138,11 +138,11 @@ public final class OuterLease {
     }
   }
 
-  private JoinedLease joined(Wanted wanted, int lent) {
-    JoinedLease joined = new JoinedLease(this, lease, lent, wanted.holdAtLeast());
+  private JoinedLease joined(LeaseRequest request, int lent) {
+    JoinedLease joined = new JoinedLease(this, lease, lent, request.holdAtLeast());
     try {
       requireNotLost();
-      requireWithinLimit(wanted.holdAtLeast(), joined.keptUntil());
+      requireWithinLimit(request.holdAtLeast(), joined.keptUntil());
     } catch (LockException e) {
       joined.leave(false);
       throw e;
@@ -155,16 +155,16 @@ public final class OuterLease {
    *
    * @return null if it was given back meanwhile
    */
-  @Nullable CompletableFuture<Lease> joinAsync(Wanted wanted, Duration wait) {
+  @Nullable CompletableFuture<Lease> joinAsync(LeaseRequest request, Duration wait) {
     if (loans == null) {
       throw new IllegalStateException("It is confined to a thread: " + lease);
     }
     try {
-      requireEnough(wanted);
+      requireEnough(request);
     } catch (LockException e) {
       return CompletableFuture.failedFuture(e);
     }
-    CompletableFuture<Boolean> loan = loans.borrow(wanted.permits());
+    CompletableFuture<Boolean> loan = loans.borrow(request.permits());
     if (loan == null) {
       return null;
     }
@@ -173,7 +173,7 @@ public final class OuterLease {
         loan.whenComplete(
             (done, failure) -> {
               if (failure == null) {
-                arrived(wanted, result);
+                arrived(request, result);
               } else {
                 result.completeExceptionally(failure);
               }
@@ -193,9 +193,9 @@ public final class OuterLease {
     return result;
   }
 
-  private void arrived(Wanted wanted, CompletableFuture<Lease> result) {
+  private void arrived(LeaseRequest request, CompletableFuture<Lease> result) {
     try {
-      JoinedLease joined = joined(wanted, wanted.permits());
+      JoinedLease joined = joined(request, request.permits());
       if (!result.complete(joined)) {
         joined.leave(false);
       }
@@ -208,23 +208,23 @@ public final class OuterLease {
     return wait.compareTo(LONGEST_WAIT) > 0 ? LONGEST_WAIT : wait;
   }
 
-  private void requireEnough(Wanted wanted) {
+  private void requireEnough(LeaseRequest request) {
     requireNotLost();
-    if (wanted.permits() > permits) {
+    if (request.permits() > permits) {
       throw of(
           new LockException.Invalid(
               ("A call wants %d permits of the %s, and is part of one that holds %d of it. To wait for more could"
                       + " deadlock: let the outer call acquire %d")
-                  .formatted(wanted.permits(), lease.lock(), permits, wanted.permits())));
+                  .formatted(request.permits(), lease.lock(), permits, request.permits())));
     }
-    if (wanted.fenced() && !fenced) {
+    if (request.fenced() && !fenced) {
       throw of(
           new LockException.Invalid(
               ("A call wants a fencing token of the %s, and is part of one that holds it without: say fenced ="
                       + " true at the outer call too, or fenced() if it is by LockTemplate")
                   .formatted(lease.lock())));
     }
-    requireWithinLimit(wanted.holdAtLeast(), lease.age().plus(wanted.holdAtLeast()));
+    requireWithinLimit(request.holdAtLeast(), lease.age().plus(request.holdAtLeast()));
   }
 
   /** A lease that is kept on purpose must not be revoked meanwhile, and be told as lost. */
@@ -264,7 +264,7 @@ public final class OuterLease {
     return failure;
   }
 
-  /** Tells those who joined it of its loss. Two that come first may each make one. */
+  /** Notifies calls that joined the lease of its loss. Two threads that come first may each make one. */
   LossWatch losses() {
     LossWatch known = losses;
     if (known == null) {
@@ -274,7 +274,7 @@ public final class OuterLease {
     return known;
   }
 
-  /** One who joined it has left. */
+  /** A call that joined the lease has ended. */
   void left(int lent, Duration keep) {
     keptFor.accumulateAndGet(keep, (one, other) -> one.compareTo(other) >= 0 ? one : other);
     if (loans == null) {

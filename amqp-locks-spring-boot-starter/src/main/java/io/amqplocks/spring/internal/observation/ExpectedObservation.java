@@ -16,7 +16,7 @@ import java.util.List;
 
 /**
  * An observation as it will be at its end, so that its meters can be there from the start. A meter
- * that appears only with its first event hides that event from whoever watches its rate.
+ * that appears only with its first event hides that event from those who watch its rate.
  *
  * @param name what it is called
  * @param description what its timer measures, in words for the registry

@@ -15,16 +15,16 @@ final class KeyCountWarning {
 
   private static final Logger log = LoggerFactory.getLogger(KeyCountWarning.class);
 
-  /** From when on they are warned of, and then at each doubling. */
+  /** The number of keys at which the first warning comes; the next ones come at each doubling. */
   private static final int MANY = 1000;
 
-  /** Up to which they are counted. Counting takes memory for each. */
+  /** The number of keys at which counting stops, because it takes memory for each key. */
   private static final int MOST = 32 * MANY;
 
   private final Set<LockId> counted = ConcurrentHashMap.newKeySet();
   private final Map<LockId, Integer> keysOf = new ConcurrentHashMap<>();
 
-  /** That one was created, of a key of the known one. */
+  /** Counts a semaphore that was created for a key of the known one. */
   void created(LockId id, LockId known) {
     if (counted.size() >= MOST || !counted.add(id)) {
       return;

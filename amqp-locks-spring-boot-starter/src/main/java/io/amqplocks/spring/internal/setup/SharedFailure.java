@@ -9,12 +9,12 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What threads are told that wanted the same semaphore created, and one of them tried and failed:
- * each other one an exception of its own, of the same type, which leads to the first.
+ * The exceptions of threads that needed the same semaphore, after one of them failed to create it. Each
+ * of the others gets an exception of its own, of the same type, whose cause is the first one.
  */
 final class SharedFailure {
 
-  /** Those that take no cause; the others are told apart below. */
+  /** Copies exceptions whose constructors take no cause; the others are copied below. */
   private static final Map<Class<? extends LockException>, Function<String, LockException>> COPIES =
       Map.of(
           LockException.AcquireTimeout.class, LockException.AcquireTimeout::new,
@@ -28,7 +28,7 @@ final class SharedFailure {
 
   private SharedFailure() {}
 
-  /** For the thread that tried. */
+  /** The exception of the thread that tried. */
   static RuntimeException asItIs(LockId id, @Nullable Throwable failure) {
     if (failure instanceof RuntimeException exception) {
       return exception;
@@ -39,7 +39,7 @@ final class SharedFailure {
     return new IllegalStateException("Creating " + id + " failed", failure);
   }
 
-  /** For one that waited for it. */
+  /** The exception of a thread that waited. */
   static RuntimeException inAnotherThread(LockId id, @Nullable Throwable failure) {
     if (failure instanceof LockException broken) {
       return copy(broken);
