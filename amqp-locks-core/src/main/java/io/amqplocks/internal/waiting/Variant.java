@@ -1,6 +1,7 @@
 package io.amqplocks.internal.waiting;
 
 import java.time.Duration;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,26 +31,55 @@ public record Variant(
   }
 
   Variant withToken() {
-    return new Variant(true, priority, fair, permits, failFast, holdAtMost);
+    return but(copy -> copy.fenced = true);
   }
 
   Variant withPriority(int wanted) {
-    return new Variant(fenced, wanted, fair, permits, failFast, holdAtMost);
+    return but(copy -> copy.priority = wanted);
   }
 
   Variant withoutOrder() {
-    return new Variant(fenced, priority, false, permits, failFast, holdAtMost);
+    return but(copy -> copy.fair = false);
   }
 
   Variant withPermits(int wanted) {
-    return new Variant(fenced, priority, fair, wanted, failFast, holdAtMost);
+    return but(copy -> copy.permits = wanted);
   }
 
   Variant withoutPatience() {
-    return new Variant(fenced, priority, fair, permits, true, holdAtMost);
+    return but(copy -> copy.failFast = true);
   }
 
   Variant withLimit(Duration longest) {
-    return new Variant(fenced, priority, fair, permits, failFast, longest);
+    return but(copy -> copy.holdAtMost = longest);
+  }
+
+  private Variant but(Consumer<Copy> change) {
+    Copy copy = new Copy(this);
+    change.accept(copy);
+    return copy.variant();
+  }
+
+  /** A copy that can be changed. */
+  private static final class Copy {
+    boolean fenced;
+    int priority;
+    boolean fair;
+    int permits;
+    boolean failFast;
+    @Nullable Duration holdAtMost;
+
+    Copy(Variant of) {
+      fenced = of.fenced;
+      priority = of.priority;
+      fair = of.fair;
+      permits = of.permits;
+      failFast = of.failFast;
+      holdAtMost = of.holdAtMost;
+    }
+
+    Variant variant() {
+      return new Variant(fenced, priority, fair, permits, failFast, holdAtMost);
+    }
   }
 }
