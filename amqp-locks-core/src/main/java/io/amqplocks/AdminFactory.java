@@ -23,6 +23,7 @@ import io.amqplocks.internal.tokens.admin.KeySweeping;
 import io.amqplocks.internal.tokens.admin.TokenAdministration;
 import io.amqplocks.internal.waiting.Claim;
 import io.amqplocks.internal.waiting.QueuedLock;
+import io.amqplocks.internal.waiting.TurnWait;
 import io.amqplocks.internal.waiting.Variant;
 import io.amqplocks.internal.wakeup.WakeQueues;
 import io.amqplocks.lock.LockException;
@@ -113,12 +114,12 @@ record AdminFactory(Components components) implements LockAdmin {
 
   @Override
   public TokenSemaphoreAdmin tokenSemaphore(String name) {
-    return tokens(LockId.tokenSemaphore(name), AdminTurn.TIMEOUT);
+    return tokens(LockId.tokenSemaphore(name), TurnWait.TIMEOUT);
   }
 
   @Override
   public TokenSemaphoreAdmin fencedMutex(String name) {
-    return tokens(LockId.fencedMutex(name), AdminTurn.TIMEOUT);
+    return tokens(LockId.fencedMutex(name), TurnWait.TIMEOUT);
   }
 
   /**
@@ -148,7 +149,7 @@ record AdminFactory(Components components) implements LockAdmin {
 
   @Override
   public KeySweep sweepKeys(LockId name, Duration unused) {
-    return new KeySweeping(turn(name, AdminTurn.TIMEOUT)).sweep(unused);
+    return new KeySweeping(turn(name, TurnWait.TIMEOUT)).sweep(unused);
   }
 
   @Override

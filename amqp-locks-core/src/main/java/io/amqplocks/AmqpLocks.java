@@ -15,6 +15,7 @@ import io.amqplocks.internal.slots.Slots;
 import io.amqplocks.internal.tokens.TokenClaim;
 import io.amqplocks.internal.tokens.TokenClaim.Missing;
 import io.amqplocks.internal.waiting.Claim;
+import io.amqplocks.internal.waiting.FenceableKind;
 import io.amqplocks.internal.waiting.NotifiedClaim;
 import io.amqplocks.internal.waiting.QueuedLock;
 import io.amqplocks.internal.waiting.QueuedLock.Kind;
@@ -31,7 +32,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
-import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
@@ -100,11 +101,12 @@ public final class AmqpLocks implements AutoCloseable {
    */
   public AmqpLock mutex(String name) {
     LockId id = LockId.mutex(name);
-    Function<LeaseFactory, Claim> claim =
-        via -> new MutexClaim(components.names.mutex(id.name()), via);
-    Claim unfenced = claim.apply(components.leases);
-    Claim fenced = claim.apply(components.fencedLeaseFactory);
-    return lock(id, wanted -> wanted.fenced() ? fenced : unfenced);
+    return lock(
+        id,
+        new FenceableKind(
+            via -> new MutexClaim(components.names.mutex(id.name()), via),
+            components.leases,
+            components.fencedLeaseFactory));
   }
 
   /**
@@ -195,11 +197,14 @@ public final class AmqpLocks implements AutoCloseable {
       Function<LeaseFactory, Claim> claim,
       LeaseFactory unfencedLeases,
       LeaseFactory fencedLeases) {
-    String wakeQueue = components.names.wake(id);
-    Predicate<String> holders = queue -> components.names.isHolder(id, queue);
-    Claim unfenced = new NotifiedClaim(claim.apply(unfencedLeases), wakeQueue, holders);
-    Claim fenced = new NotifiedClaim(claim.apply(fencedLeases), wakeQueue, holders);
-    return wanted -> wanted.fenced() ? fenced : unfenced;
+    return new FenceableKind(
+        via ->
+            new NotifiedClaim(
+                claim.apply(via),
+                components.names.wake(id),
+                queue -> components.names.isHolder(id, queue)),
+        unfencedLeases,
+        fencedLeases);
   }
 
   private Kind tokens(LeaseFactory leases, Missing missing, boolean alwaysFenced) {
@@ -209,7 +214,7 @@ public final class AmqpLocks implements AutoCloseable {
 
   /** A semaphore whose leases may have several slots. */
   private AmqpLock severalPermits(LockId id, Kind one, Kind part, SlotCount count) {
-    Claim turns = new MutexClaim(components.names.permits(id), components.turns);
+    Supplier<Claim> turns = () -> new MutexClaim(components.names.permits(id), components.turns);
     return lock(id, new PermitsKind(one, part, turns, count, components.leases));
   }
 

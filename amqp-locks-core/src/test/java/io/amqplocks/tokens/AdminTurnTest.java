@@ -8,7 +8,7 @@ import io.amqplocks.AmqpLocks;
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.admin.TokenSemaphoreAdmin;
 import io.amqplocks.admin.TokenStatus;
-import io.amqplocks.internal.tokens.admin.AdminTurn;
+import io.amqplocks.internal.waiting.TurnWait;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.support.Tokens;
@@ -82,8 +82,8 @@ class AdminTurnTest extends TokenAdministered {
     return Arrays.stream(thread.getStackTrace())
         .anyMatch(
             frame ->
-                frame.getClassName().equals(AdminTurn.class.getName())
-                    && frame.getMethodName().equals("await"));
+                frame.getClassName().equals(TurnWait.class.getName())
+                    && frame.getMethodName().equals("pause"));
   }
 
   @Test

@@ -92,32 +92,13 @@ public final class AdminConnection implements AutoCloseable {
             MessageProperties.MINIMAL_PERSISTENT_BASIC,
             text.getBytes(StandardCharsets.UTF_8));
       }
-      boolean taken = awaitConfirms(call, channel);
+      boolean taken =
+          Futures.uninterruptibly(
+              () -> channel.waitForConfirms(Math.max(1, call.remainingNanos() / 1_000_000)));
       channel.close();
       return taken;
     } catch (IOException | TimeoutException | ShutdownSignalException e) {
       throw BrokerErrors.calling(call, step, e);
-    }
-  }
-
-  /**
-   * Waits for the confirms. An interrupt does not end the wait, because the state at the broker
-   * would then be unknown; see {@link Futures}.
-   */
-  private static boolean awaitConfirms(Call call, Channel channel) throws TimeoutException {
-    boolean interrupted = false;
-    try {
-      while (true) {
-        try {
-          return channel.waitForConfirms(Math.max(1, call.remainingNanos() / 1_000_000));
-        } catch (InterruptedException e) {
-          interrupted = true;
-        }
-      }
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
     }
   }
 

@@ -24,14 +24,33 @@ public final class Futures {
 
   /**
    * Waits for a permit, at most until the call ends. An interrupt does not end the wait, as with
-   * all steps of a call. The interrupt flag is set again at the end.
+   * all steps of a call.
    */
   public static boolean acquire(Semaphore permits, Call call) {
+    return uninterruptibly(() -> permits.tryAcquire(call.remainingNanos(), TimeUnit.NANOSECONDS));
+  }
+
+  /** Waits for the result, at most for the given time. An interrupt does not end the wait. */
+  public static <T> T await(Future<T> future, long nanos)
+      throws ExecutionException, TimeoutException {
+    long end = System.nanoTime() + nanos;
+    return Futures.<T, ExecutionException, TimeoutException>uninterruptibly(
+        () -> future.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS));
+  }
+
+  /**
+   * Waits to the end, even if the thread is interrupted, because the state at the broker would then
+   * be unknown. The interrupt flag is set again at the end.
+   *
+   * @param wait is begun again after an interrupt, and then waits for what is left of its time
+   */
+  static <T, E extends Exception, F extends Exception> T uninterruptibly(Wait<T, E, F> wait)
+      throws E, F {
     boolean interrupted = false;
     try {
       while (true) {
         try {
-          return permits.tryAcquire(call.remainingNanos(), TimeUnit.NANOSECONDS);
+          return wait.get();
         } catch (InterruptedException e) {
           interrupted = true;
         }
@@ -43,26 +62,9 @@ public final class Futures {
     }
   }
 
-  /**
-   * Waits for the result, at most for the given time. An interrupt does not end the wait, because
-   * the state at the broker would then be unknown. The interrupt flag is set again at the end.
-   */
-  public static <T> T await(Future<T> future, long nanos)
-      throws ExecutionException, TimeoutException {
-    long end = System.nanoTime() + nanos;
-    boolean interrupted = false;
-    try {
-      while (true) {
-        try {
-          return future.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
-        } catch (InterruptedException e) {
-          interrupted = true;
-        }
-      }
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
-    }
+  /** A wait that an interrupt ends. */
+  @FunctionalInterface
+  interface Wait<T, E extends Exception, F extends Exception> {
+    T get() throws InterruptedException, E, F;
   }
 }

@@ -1,27 +1,19 @@
 package io.amqplocks.internal.broker;
 
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-
 /**
- * A cache of queues that are known to have a property. Finding that out again takes a round trip,
- * so all entries may be dropped when there are too many.
+ * The queues that are known to have a property. Finding that out again takes a round trip. So all
+ * of them may be forgotten, as {@link BoundedMap} does.
  */
 public final class QueueCache {
 
-  private static final int MOST = 10_000;
-
-  private final Set<String> queues = ConcurrentHashMap.newKeySet();
+  private final BoundedMap<String, Boolean> queues = new BoundedMap<>();
 
   public boolean contains(String queue) {
-    return queues.contains(queue);
+    return queues.get(queue) != null;
   }
 
   public void add(String queue) {
-    if (queues.size() >= MOST) {
-      queues.clear();
-    }
-    queues.add(queue);
+    queues.put(queue, true);
   }
 
   public void remove(String queue) {

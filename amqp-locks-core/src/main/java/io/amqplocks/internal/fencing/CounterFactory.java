@@ -8,6 +8,7 @@ import io.amqplocks.internal.broker.MessageReading;
 import io.amqplocks.internal.broker.MessageReading.Outcome;
 import io.amqplocks.internal.broker.QueueNames;
 import io.amqplocks.internal.session.Session;
+import io.amqplocks.internal.waiting.TurnWait;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockException;
 import java.time.Clock;
@@ -78,6 +79,7 @@ public final class CounterFactory {
    */
   int begin(Call call, Session session, FenceCounter counter) {
     try (CounterAdminConnection connection = CounterAdminConnection.open(call, session)) {
+      TurnWait wait = waitForTurn(call, counter);
       while (true) {
         boolean taken = connection.take(call, names.counterAdmin(counter));
         int newest = newest(call, connection, counter);
@@ -87,7 +89,7 @@ public final class CounterFactory {
         if (taken) {
           return begin(call, connection, counter);
         }
-        awaitTurn(call, counter);
+        wait.pause();
       }
     }
   }
@@ -107,9 +109,7 @@ public final class CounterFactory {
    */
   long renew(Call call, Session session, FenceCounter counter, long aboveEpoch) {
     try (CounterAdminConnection connection = CounterAdminConnection.open(call, session)) {
-      while (!connection.take(call, names.counterAdmin(counter))) {
-        awaitTurn(call, counter);
-      }
+      waitForTurn(call, counter).until(() -> connection.take(call, names.counterAdmin(counter)));
       long epoch =
           renew(call, connection, counter, aboveEpoch, queue -> epoch(call, session, queue));
       log.info("Renewed with epoch {}: {}", epoch, counter);
@@ -264,12 +264,14 @@ public final class CounterFactory {
     return newest;
   }
 
-  private static void awaitTurn(Call call, FenceCounter counter) {
-    if (call.remainingNanos() <= PAUSE_NANOS) {
-      throw new LockException.FenceUnavailable(
-          "Another process has been making %s, which %s needs, for more than %d ms; try again later"
-              .formatted(counter, call.lock(), call.bound().toMillis()));
-    }
-    Futures.pause(PAUSE_NANOS);
+  /** An interrupt does not end the wait, as with all steps of a call. */
+  private static TurnWait waitForTurn(Call call, FenceCounter counter) {
+    return new TurnWait(
+        call,
+        Futures::pause,
+        () ->
+            new LockException.FenceUnavailable(
+                "Another process has been making %s, which %s needs, for more than %d ms; try again later"
+                    .formatted(counter, call.lock(), call.bound().toMillis())));
   }
 }

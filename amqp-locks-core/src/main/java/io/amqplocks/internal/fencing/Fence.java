@@ -1,5 +1,6 @@
 package io.amqplocks.internal.fencing;
 
+import io.amqplocks.internal.broker.BoundedMap;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.FenceCounter;
 import io.amqplocks.internal.broker.Futures;
@@ -10,7 +11,6 @@ import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockName;
-import java.util.OptionalInt;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
@@ -31,7 +31,7 @@ public final class Fence implements FencingTokenSource {
 
   private final QueueNames names;
   private final CounterFactory making;
-  private final GenerationCache generations = new GenerationCache();
+  private final BoundedMap<FenceCounter, Integer> generations = new BoundedMap<>();
   private final DrawTurns turns = new DrawTurns();
   private final RecentReads reads = new RecentReads();
 
@@ -48,8 +48,8 @@ public final class Fence implements FencingTokenSource {
   }
 
   private FencingToken draw(Call call, Session session, FenceCounter counter, int slot) {
-    OptionalInt remembered = generations.of(counter);
-    int generation = remembered.isPresent() ? remembered.getAsInt() : first(call, session, counter);
+    Integer remembered = generations.get(counter);
+    int generation = remembered == null ? first(call, session, counter) : remembered;
     while (true) {
       String queue = names.counter(counter, generation);
       MessageReading reading = session.reader().read(call, queue);

@@ -7,11 +7,11 @@ import io.amqplocks.internal.broker.FenceCounter;
 import io.amqplocks.internal.broker.Ticker;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.session.Sessions;
+import io.amqplocks.internal.waiting.TurnWait;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockKind;
-import java.time.Duration;
 
 /**
  * Renews the counters of one lock, or those that the locks with keys of one name share.
@@ -40,9 +40,6 @@ public record FenceAdministration(
                   .formatted(admin, lock.name()));
     }
   }
-
-  /** How long one administrator waits for another, including its own steps. */
-  private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
   @Override
   public long renew(int slot) {
@@ -102,7 +99,8 @@ public record FenceAdministration(
     return making.renew(call, session, counter, FencingToken.epochOf(number));
   }
 
+  /** Its bound includes the administrator's own steps. */
   private Call call() {
-    return Call.on(lock, TIMEOUT, ticker);
+    return Call.on(lock, TurnWait.TIMEOUT, ticker);
   }
 }

@@ -1,9 +1,8 @@
 package io.amqplocks.internal.fencing;
 
+import io.amqplocks.internal.broker.BoundedMap;
 import io.amqplocks.internal.broker.FenceCounter;
 import java.time.Duration;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Which shared counters this process has read lately. Such a counter had its message a moment ago.
@@ -11,26 +10,20 @@ import java.util.concurrent.ConcurrentHashMap;
  * lost is not read again, so that is known after a minute.
  *
  * <p>Concurrency: one map, whose entries are independent of each other. It is harmless to forget
- * all of them when there are too many.
+ * all of them.
  */
 final class RecentReads {
 
   /** Longer than the broker keeps the message of a client that died in the middle of a draw. */
   static final Duration LATELY = Duration.ofMinutes(1);
 
-  private static final int MOST = 10_000;
-
-  private final Map<FenceCounter, Long> last = new ConcurrentHashMap<>();
+  private final BoundedMap<FenceCounter, Long> last = new BoundedMap<>();
 
   /** The counter was read. */
   void add(FenceCounter counter, long now) {
-    if (!counter.shared()) {
-      return;
+    if (counter.shared()) {
+      last.put(counter, now);
     }
-    if (last.size() >= MOST && !last.containsKey(counter)) {
-      last.clear();
-    }
-    last.put(counter, now);
   }
 
   /** Whether it is shared, and was read lately. */

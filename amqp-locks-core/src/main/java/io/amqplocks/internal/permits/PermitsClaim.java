@@ -11,6 +11,7 @@ import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockKind;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,12 +31,17 @@ import org.slf4j.LoggerFactory;
  * @param permits how many slots a lease has
  * @param fenced whether the lease has fencing tokens
  * @param slots acquires one slot
- * @param turns acquires the mutex of the call that collects
+ * @param turns makes the claim on the mutex of the call that collects
  * @param count how many slots there are
  * @param leases creates the lease of several slots
  */
 record PermitsClaim(
-    int permits, boolean fenced, Claim slots, Claim turns, SlotCount count, LeaseFactory leases)
+    int permits,
+    boolean fenced,
+    Claim slots,
+    Supplier<Claim> turns,
+    SlotCount count,
+    LeaseFactory leases)
     implements Claim {
 
   private static final Logger log = LoggerFactory.getLogger(PermitsClaim.class);
@@ -78,7 +84,7 @@ record PermitsClaim(
   @Override
   public Subscription subscribe(Call call, Session session, Runnable wake) {
     return new PermitsSubscription(
-        call.lock(), this, session, turns.subscribe(call, session, wake), wake);
+        call.lock(), this, session, turns.get().subscribe(call, session, wake), wake);
   }
 
   @Override

@@ -1,14 +1,13 @@
 package io.amqplocks.internal.slots;
 
+import io.amqplocks.internal.broker.BoundedMap;
 import io.amqplocks.lock.LockName;
 import io.amqplocks.lock.SlotOrder;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import java.util.OptionalInt;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.random.RandomGenerator;
 
@@ -18,15 +17,12 @@ import java.util.random.RandomGenerator;
  */
 public final class SlotChoice {
 
-  /** If there are more semaphores than this, the application makes up their names as it runs. */
-  private static final int MOST_REMEMBERED = 10_000;
-
   private final SlotOrder order;
 
   /** For how long after a scan a slot may be acquired without another scan. */
   static final long GOOD_FOR = Duration.ofSeconds(1).toNanos();
 
-  private final Map<LockName, Memory> last = new ConcurrentHashMap<>();
+  private final BoundedMap<LockName, Memory> last = new BoundedMap<>();
 
   /**
    * What is known of a semaphore.
@@ -69,9 +65,6 @@ public final class SlotChoice {
    * counts.
    */
   void took(LockName semaphore, int slot, long lookedAt) {
-    if (last.size() >= MOST_REMEMBERED) {
-      last.clear();
-    }
     last.put(semaphore, new Memory(slot, lookedAt, false));
   }
 

@@ -1,8 +1,7 @@
 package io.amqplocks.internal.slots;
 
+import io.amqplocks.internal.broker.BoundedMap;
 import io.amqplocks.lock.LockName;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The numbers of slots that the semaphores of this process had when last seen. They determine how
@@ -13,11 +12,12 @@ public final class SlotCounts {
 
   private static final int USUAL = 7;
 
-  private final Map<LockName, Integer> larger = new ConcurrentHashMap<>();
+  private final BoundedMap<LockName, Integer> larger = new BoundedMap<>();
 
   /** The number of slots to expect. */
   int guess(LockName semaphore) {
-    return larger.getOrDefault(semaphore, USUAL);
+    Integer seen = larger.get(semaphore);
+    return seen == null ? USUAL : seen;
   }
 
   /** Records the number of slots that was seen. */

@@ -1,10 +1,9 @@
 package io.amqplocks.internal.tokens;
 
+import io.amqplocks.internal.broker.BoundedMap;
 import java.time.Duration;
-import java.util.LinkedHashMap;
-import java.util.Map;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -12,26 +11,39 @@ import org.slf4j.LoggerFactory;
  * Warns of messages that somebody else published to a token queue, and which were removed. A
  * publisher that goes on must not fill the log: there is one line a minute for each queue, with the
  * number of messages since the line before.
+ *
+ * <p>Concurrency: each entry is one immutable record, replaced atomically. One that is forgotten
+ * costs a line too many.
  */
 final class StrayMessageLog {
 
   /** Of this process. */
   static final StrayMessageLog SHARED = new StrayMessageLog(System::nanoTime);
 
-  /** Keys make queues, and only some of them have strays. */
-  private static final int MOST_QUEUES = 256;
-
   private static final long QUIET_NANOS = Duration.ofMinutes(1).toNanos();
 
   private static final Logger log = LoggerFactory.getLogger(StrayMessageLog.class);
 
   private final LongSupplier nanos;
-  private final ReentrantLock lock = new ReentrantLock();
-  private final Map<String, Removed> queues = new LinkedHashMap<>();
+  private final BoundedMap<String, Removed> queues = new BoundedMap<>();
 
-  private static final class Removed {
-    long loggedNanos;
-    long since;
+  /**
+   * What was removed from a queue.
+   *
+   * @param loggedNanos when the last line was written
+   * @param since how many messages have been removed since then
+   * @param toLog how many messages a line about the last one stands for; 0 if there is none
+   */
+  private record Removed(long loggedNanos, long since, long toLog) {
+
+    static Removed oneMore(@Nullable Removed before, long now) {
+      if (before == null) {
+        return new Removed(now, 0, 1);
+      }
+      return now - before.loggedNanos < QUIET_NANOS
+          ? new Removed(before.loggedNanos, before.since + 1, 0)
+          : new Removed(now, 0, before.since + 1);
+    }
   }
 
   StrayMessageLog(LongSupplier nanos) {
@@ -52,31 +64,7 @@ final class StrayMessageLog {
 
   /** How many messages a line about this one stands for; 0 if there is to be none yet. */
   long toLog(String queue) {
-    lock.lock();
-    try {
-      return toLog(queue, nanos.getAsLong());
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private long toLog(String queue, long now) {
-    Removed removed = queues.get(queue);
-    if (removed == null) {
-      removed = new Removed();
-      removed.loggedNanos = now - QUIET_NANOS;
-      if (queues.size() == MOST_QUEUES) {
-        queues.remove(queues.keySet().iterator().next());
-      }
-      queues.put(queue, removed);
-    }
-    removed.since++;
-    if (now - removed.loggedNanos < QUIET_NANOS) {
-      return 0;
-    }
-    long result = removed.since;
-    removed.since = 0;
-    removed.loggedNanos = now;
-    return result;
+    long now = nanos.getAsLong();
+    return queues.compute(queue, (same, before) -> Removed.oneMore(before, now)).toLog;
   }
 }

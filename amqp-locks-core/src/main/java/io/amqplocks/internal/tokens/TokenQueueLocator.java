@@ -1,16 +1,15 @@
 package io.amqplocks.internal.tokens;
 
 import io.amqplocks.admin.TokenQueueType;
+import io.amqplocks.internal.broker.BoundedMap;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.QueueNames;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockKind;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Locates the token queue of each lock. The queue is read from the record at the broker once, and
@@ -22,13 +21,10 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 public final class TokenQueueLocator {
 
-  /** A process with more locks than that makes their names up at run time. */
-  private static final int MOST_REMEMBERED = 10_000;
-
   private final QueueNames names;
   private final TokenRecords records;
   private final Upgrade upgrade;
-  private final Map<LockId, Found> places = new ConcurrentHashMap<>();
+  private final BoundedMap<LockId, Found> places = new BoundedMap<>();
 
   private record Found(TokenQueueRef tokenQueue, RecordedTokens tokens) {}
 
@@ -87,9 +83,6 @@ public final class TokenQueueLocator {
             .read(call, session, lock)
             .filter(TokenRecord::exists)
             .map(record -> found(lock, record, session));
-    if (places.size() >= MOST_REMEMBERED) {
-      places.clear();
-    }
     if (found.isEmpty()) {
       return Optional.empty();
     }

@@ -74,10 +74,7 @@ final class AsyncAcquire {
     // No worker may start before the place is there.
     signals.incrementAndGet();
     if (!deadline.isImmediate()) {
-      ticket =
-          context
-              .waitQueues()
-              .join(lock.line(), lock.variant(), () -> new FrontWaiter(lock), this::signal);
+      ticket = context.waitQueues().join(lock.line(), lock.variant(), lock::front, this::signal);
     }
     runLater();
     return result;

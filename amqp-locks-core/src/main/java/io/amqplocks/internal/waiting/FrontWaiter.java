@@ -4,31 +4,46 @@ import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.Futures;
 import io.amqplocks.internal.lease.HeldLease;
 import io.amqplocks.internal.session.Session;
+import io.amqplocks.internal.session.Sessions;
+import io.amqplocks.internal.waiting.QueuedLock.Kind;
 import io.amqplocks.lock.LockException;
 import java.util.Optional;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks the broker on behalf of the first waiter of a wait queue. It makes an attempt, unless
- * a subscription serves as one. If that fails, it subscribes and makes another attempt. That order misses no slot. The second attempt
- * finds a slot that became free before the subscription. The subscription is notified of a slot
- * that becomes free later. The subscription is kept when another waiter becomes the first, unless
- * that one wants another variant.
+ * Asks the broker on behalf of the first waiter of a wait queue. It makes an attempt, unless a
+ * subscription serves as one. If that fails, it subscribes and makes another attempt. That order
+ * misses no slot. The second attempt finds a slot that became free before the subscription. The
+ * subscription is notified of a slot that becomes free later. The subscription is kept when another
+ * waiter becomes the first, unless that one wants another variant.
  *
  * <p>Concurrency: used by one thread at a time, which the wait queue ensures, and by the last
  * thread that leaves the queue.
  */
 final class FrontWaiter {
 
-  private final QueuedLock lock;
+  private final Kind kind;
+  private final Sessions sessions;
+  private final Function<Variant, Call> calls;
   private final Backoff backoff = new Backoff();
   private @Nullable Subscription subscription;
   private Variant variant;
   private @Nullable LockException outage;
 
-  FrontWaiter(QueuedLock lock) {
-    this.lock = lock;
-    variant = lock.variant();
+  /**
+   * Creates the front of a wait queue.
+   *
+   * @param kind how a slot of the lock is acquired
+   * @param sessions the connections to the broker
+   * @param calls begins a call for a slot of that variant
+   * @param variant what the first waiter wants
+   */
+  FrontWaiter(Kind kind, Sessions sessions, Function<Variant, Call> calls, Variant variant) {
+    this.kind = kind;
+    this.sessions = sessions;
+    this.calls = calls;
+    this.variant = variant;
   }
 
   /** Attempts to acquire a slot. Any exception from the attempt ends the subscription. */
@@ -51,7 +66,7 @@ final class FrontWaiter {
       close();
       usable = true;
       outage = e.isOutage() ? e : null;
-      deadline.broken(e, lock.context().sessions().everOpened());
+      deadline.broken(e, sessions.everOpened());
       return Optional.empty();
     } finally {
       if (!usable) {
@@ -68,9 +83,9 @@ final class FrontWaiter {
   }
 
   private Optional<HeldLease> first(AcquireDeadline deadline, Runnable wake) {
-    Call call = lock.call(variant);
-    Session session = lock.context().sessions().current(call);
-    Claim claim = lock.kind().claim(variant);
+    Call call = calls.apply(variant);
+    Session session = sessions.current(call);
+    Claim claim = kind.claim(variant);
     long courtesy = claim.courtesyNanos(session);
     if (courtesy > 0 && courtesy < deadline.remaining()) {
       Futures.pause(courtesy);
@@ -90,8 +105,8 @@ final class FrontWaiter {
   }
 
   private Optional<HeldLease> again(Subscription kept) {
-    Call call = lock.call(variant);
-    lock.context().sessions().requireNotClosed(call);
+    Call call = calls.apply(variant);
+    sessions.requireNotClosed(call);
     Optional<HeldLease> lease = kept.attempt(call);
     if (kept.isOver()) {
       close();
@@ -108,9 +123,7 @@ final class FrontWaiter {
   long pauseNanos() {
     Subscription kept = subscription;
     // While the broker is unreachable, there is no attempt before the next one to connect.
-    return kept == null
-        ? Math.max(backoff.next(), lock.context().sessions().pauseNanos())
-        : kept.pauseNanos();
+    return kept == null ? Math.max(backoff.next(), sessions.pauseNanos()) : kept.pauseNanos();
   }
 
   /** Ends the subscription, because nobody waits any more or it is of no use. */

@@ -186,8 +186,7 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
 
   private HeldLease standInLine(AcquireDeadline deadline) throws InterruptedException {
     requireNoOutage();
-    WaitQueues.Ticket ticket =
-        context.waitQueues.join(line(), variant, () -> new FrontWaiter(this), null);
+    WaitQueues.Ticket ticket = context.waitQueues.join(line(), variant, this::front, null);
     try {
       return acquire(ticket, deadline);
     } finally {
@@ -210,6 +209,11 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
         return last(ticket, deadline).orElseThrow(() -> deadline.end(ticket.place().outage()));
       }
     }
+  }
+
+  /** The front of the lock's wait queue, if this call is the first one to wait there. */
+  FrontWaiter front() {
+    return new FrontWaiter(kind, context.sessions, this::call, variant);
   }
 
   /**
@@ -279,7 +283,7 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
   }
 
   /** A call for that variant, which is another one's if the front asks for the waiters. */
-  Call call(Variant wanted) {
+  private Call call(Variant wanted) {
     Call call = Call.on(id, context.callTimeout, context.ticker);
     return wanted.failFast() ? call.failingFast() : call;
   }

@@ -1,10 +1,9 @@
 package io.amqplocks.internal.waiting;
 
+import io.amqplocks.internal.broker.BoundedMap;
 import io.amqplocks.internal.session.PerSession;
 import io.amqplocks.internal.session.Session;
 import java.time.Duration;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentMap;
 
 /**
  * Which locks became free lately though no notification said so, as far as this session has seen.
@@ -25,9 +24,7 @@ final class UnannouncedReleases {
   /** So many in a row show that holders do not notify. */
   private static final int ENOUGH = 2;
 
-  private static final int MOST = 10_000;
-
-  private final ConcurrentMap<String, Seen> locks = new ConcurrentHashMap<>();
+  private final BoundedMap<String, Seen> locks = new BoundedMap<>();
 
   /**
    * What was seen of a lock.
@@ -53,10 +50,8 @@ final class UnannouncedReleases {
 
   /** The lock with that wake queue was acquired, and no notification had come. */
   void unannounced(String wakeQueue, long now) {
-    if (locks.size() >= MOST) {
-      locks.clear();
-    }
-    locks.merge(wakeQueue, new Seen(1, now), (last, one) -> new Seen(last.andOneMore(now), now));
+    locks.compute(
+        wakeQueue, (same, last) -> new Seen(last == null ? 1 : last.andOneMore(now), now));
   }
 
   /** The lock with that wake queue was acquired after a notification of another process. */

@@ -1,7 +1,6 @@
 package io.amqplocks.internal.wakeup;
 
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
+import io.amqplocks.internal.broker.BoundedMap;
 
 /**
  * Whether anybody receives the notifications of a wake queue. A queue with waiters, now or a moment
@@ -13,9 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class WaiterPresence {
 
-  private static final int MOST = 10_000;
-
-  private final Map<String, Notification> latest = new ConcurrentHashMap<>();
+  private final BoundedMap<String, Notification> latest = new BoundedMap<>();
 
   /**
    * The last two notifications of a queue.
@@ -26,9 +23,6 @@ final class WaiterPresence {
   private record Notification(boolean heardBefore, boolean cameBack) {}
 
   void notified(String queue) {
-    if (latest.size() >= MOST) {
-      latest.clear();
-    }
     latest.compute(queue, (same, last) -> new Notification(last != null && !last.cameBack, false));
   }
 

@@ -57,7 +57,7 @@ class PermitsClaimTest {
             3,
             false,
             this::nextSlot,
-            turns,
+            () -> turns,
             (call, session) -> OptionalInt.empty(),
             client.registry());
   }

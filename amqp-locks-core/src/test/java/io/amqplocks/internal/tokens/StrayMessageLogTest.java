@@ -2,6 +2,7 @@ package io.amqplocks.internal.tokens;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.amqplocks.internal.broker.BoundedMap;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -30,12 +31,12 @@ class StrayMessageLogTest {
   }
 
   @Test
-  void queuesThatWereSeenLongAgoAreForgotten() {
+  void queuesAreForgottenWhenThereAreTooMany() {
     assertThat(log.toLog("first")).isEqualTo(1);
-    for (int i = 0; i < 256; i++) {
+    for (int i = 0; i < BoundedMap.MOST; i++) {
       assertThat(log.toLog("queue-" + i)).isEqualTo(1);
     }
-    assertThat(log.toLog("queue-255")).isZero();
+    assertThat(log.toLog("queue-" + (BoundedMap.MOST - 1))).isZero();
     assertThat(log.toLog("first")).isEqualTo(1);
   }
 }

@@ -11,7 +11,6 @@ import io.amqplocks.internal.exclusive.ExclusiveQueueMutexClaim;
 import io.amqplocks.internal.lease.HeldLease;
 import io.amqplocks.internal.mutex.MutexClaim;
 import io.amqplocks.internal.session.Session;
-import io.amqplocks.internal.waiting.QueuedLock.Context;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
@@ -23,8 +22,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -38,7 +35,6 @@ class FrontWaiterTest {
 
   private static final LockId LOCK = LockId.mutex("l");
 
-  private final ScheduledExecutorService threads = Executors.newSingleThreadScheduledExecutor();
   @RegisterExtension private final Fixture fixture = new Fixture();
   private ClockedClient mine;
   private ClockedClient theirs;
@@ -58,7 +54,6 @@ class FrontWaiterTest {
 
   @AfterEach
   void close() throws Exception {
-    threads.shutdownNow();
     mine.close();
     theirs.close();
   }
@@ -70,18 +65,11 @@ class FrontWaiterTest {
   }
 
   private FrontWaiter front(Claim used) {
-    WaitQueues waitQueues = new WaitQueues(Ticker.SYSTEM::nanos, threads);
-    Context context =
-        new Context(
-            mine.sessions(),
-            waitQueues,
-            mine.notices(),
-            Duration.ofSeconds(5),
-            Ticker.SYSTEM,
-            threads,
-            Runnable::run,
-            threads);
-    return new FrontWaiter(new QueuedLock(LOCK, wanted -> used, Variant.PLAIN, LOCK, context));
+    return new FrontWaiter(
+        wanted -> used,
+        mine.sessions(),
+        wanted -> Call.on(LOCK, Duration.ofSeconds(5), Ticker.SYSTEM),
+        Variant.PLAIN);
   }
 
   private static Optional<HeldLease> attempt(FrontWaiter front) {

@@ -8,7 +8,7 @@ import io.amqplocks.internal.session.Sessions;
 import io.amqplocks.internal.tokens.TokenRecord;
 import io.amqplocks.internal.tokens.TokenRecords;
 import io.amqplocks.internal.tokens.admin.UnackedMessages.Message;
-import io.amqplocks.internal.waiting.Backoff;
+import io.amqplocks.internal.waiting.TurnWait;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import java.time.Clock;
@@ -40,9 +40,6 @@ public record AdminTurn(
     Clock clock,
     Duration timeout) {
 
-  /** How long one administrator waits for another unless its caller has less time. */
-  public static final Duration TIMEOUT = Duration.ofSeconds(30);
-
   /** The turn at another lock, with less time to wait for it. */
   AdminTurn of(LockId other, Duration atMost) {
     return new AdminTurn(other, names, sessions, callTimeout, ticker, clock, atMost);
@@ -66,7 +63,7 @@ public record AdminTurn(
 
   /** Runs the change as the only administrator, on a connection of its own. */
   <T> T during(Function<TokenSteps, T> change) {
-    Call wait = Call.on(lock, timeout, ticker);
+    TurnWait wait = waitForTurn();
     while (true) {
       try (TokenAdminConnection connection = connect()) {
         if (take(connection, wait, this::requireOpen)) {
@@ -87,7 +84,7 @@ public record AdminTurn(
    * @param goOn throws if the change has to stop
    */
   <T> T during(TokenAdminConnection connection, Function<TokenSteps, T> change, Runnable goOn) {
-    if (!take(connection, Call.on(lock, timeout, ticker), goOn)) {
+    if (!take(connection, waitForTurn(), goOn)) {
       throw new LockException.Unreachable(
           "The connection to administer %s broke".formatted(lock), null);
     }
@@ -102,18 +99,18 @@ public record AdminTurn(
    * @return false if the connection broke; RabbitMQ 4.3 may close it when a declaration coincides
    *     with the deletion of the same queue
    */
-  private boolean take(TokenAdminConnection connection, Call wait, Runnable goOn) {
-    Backoff backoff = new Backoff();
+  private boolean take(TokenAdminConnection connection, TurnWait wait, Runnable goOn) {
     try {
-      while (!connection.take(call(), names.tokenAdmin(lock))) {
-        goOn.run();
-        await(wait, backoff);
-      }
-      goOn.run();
+      wait.until(
+          () -> {
+            boolean taken = connection.take(call(), names.tokenAdmin(lock));
+            goOn.run();
+            return taken;
+          });
       return true;
     } catch (LockException.Unreachable e) {
       goOn.run();
-      await(wait, backoff);
+      wait.pause();
       return false;
     }
   }
@@ -122,14 +119,19 @@ public record AdminTurn(
     sessions.requireNotClosed(call());
   }
 
-  private void await(Call wait, Backoff backoff) {
-    if (wait.remainingNanos() == 0) {
-      throw new LockException.AcquireTimeout(
-          "Another administrator of %s is at work for more than %d ms; try again later"
-              .formatted(lock, timeout.toMillis()));
-    }
+  private TurnWait waitForTurn() {
+    return new TurnWait(Call.on(lock, timeout, ticker), this::sleep, this::tooLong);
+  }
+
+  private LockException tooLong() {
+    return new LockException.AcquireTimeout(
+        "Another administrator of %s is at work for more than %d ms; try again later"
+            .formatted(lock, timeout.toMillis()));
+  }
+
+  private void sleep(long nanos) {
     try {
-      TimeUnit.NANOSECONDS.sleep(Math.min(wait.remainingNanos(), backoff.next()));
+      TimeUnit.NANOSECONDS.sleep(nanos);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new LockException.Interrupted("Interrupted while waiting to administer " + lock);
