@@ -20,6 +20,7 @@ import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
@@ -135,6 +136,24 @@ class ArchitectureTest {
         .should()
         .beFreeOfCycles()
         .check(starter);
+  }
+
+  /** From what a method declares, over a call of it, to what guards it and what checks that. */
+  @Test
+  void eachPackageOfGuardsUsesOnlyThoseBelowIt() {
+    List<String> upwards =
+        Stream.of(".declared", ".method", ".call", "", ".woven", ".check")
+            .map(each -> INTERNAL + "guard" + each)
+            .toList();
+    for (int i = 0; i < upwards.size() - 1; i++) {
+      noClasses()
+          .that()
+          .resideInAPackage(upwards.get(i))
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(upwards.subList(i + 1, upwards.size()).toArray(new String[0]))
+          .check(starter);
+    }
   }
 
   @Test
