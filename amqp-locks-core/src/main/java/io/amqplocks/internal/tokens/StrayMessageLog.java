@@ -1,10 +1,10 @@
 package io.amqplocks.internal.tokens;
 
+import io.amqplocks.internal.broker.Ticker;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
 final class StrayMessageLog {
 
   /** Of this process. */
-  static final StrayMessageLog SHARED = new StrayMessageLog(System::nanoTime);
+  static final StrayMessageLog SHARED = new StrayMessageLog(Ticker.SYSTEM);
 
   /** Keys make queues, and only some of them have strays. */
   private static final int MOST_QUEUES = 256;
@@ -25,7 +25,7 @@ final class StrayMessageLog {
 
   private static final Logger log = LoggerFactory.getLogger(StrayMessageLog.class);
 
-  private final LongSupplier nanos;
+  private final Ticker ticker;
   private final ReentrantLock lock = new ReentrantLock();
   private final Map<String, Removed> queues = new LinkedHashMap<>();
 
@@ -34,8 +34,8 @@ final class StrayMessageLog {
     long since;
   }
 
-  StrayMessageLog(LongSupplier nanos) {
-    this.nanos = nanos;
+  StrayMessageLog(Ticker ticker) {
+    this.ticker = ticker;
   }
 
   /** Any thread: a message was removed from that queue. */
@@ -54,7 +54,7 @@ final class StrayMessageLog {
   long toLog(String queue) {
     lock.lock();
     try {
-      return toLog(queue, nanos.getAsLong());
+      return toLog(queue, ticker.nanos());
     } finally {
       lock.unlock();
     }

@@ -20,6 +20,7 @@ import io.amqplocks.spring.internal.guard.declared.Permits;
 import io.amqplocks.spring.internal.guard.declared.UnguardableMethod;
 import io.amqplocks.spring.internal.lifecycle.LossLog;
 import io.amqplocks.spring.internal.naming.FamilyId;
+import io.amqplocks.spring.internal.time.Ticker;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -229,7 +230,9 @@ final class GuardReader {
         fallback,
         declared.onLost(),
         declared.releaseAfter(),
-        outage.what == OnUnavailable.RUN ? new UnguardedRuns(place.where, unguarded) : null);
+        outage.what == OnUnavailable.RUN
+            ? new UnguardedRuns(place.where, unguarded, Ticker.SYSTEM)
+            : null);
   }
 
   /** What to do when the broker is unavailable, and for messages where that is said. */

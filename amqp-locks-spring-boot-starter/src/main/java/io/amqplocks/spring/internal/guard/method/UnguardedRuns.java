@@ -2,6 +2,8 @@ package io.amqplocks.spring.internal.guard.method;
 
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.spring.internal.time.LogThrottle;
+import io.amqplocks.spring.internal.time.Ticker;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -16,12 +18,12 @@ import org.slf4j.LoggerFactory;
 final class UnguardedRuns {
 
   private static final Logger log = LoggerFactory.getLogger(UnguardedRuns.class);
-  private static final long LOG_EVERY = Duration.ofSeconds(10).toNanos();
+  private static final Duration LOG_EVERY = Duration.ofSeconds(10);
 
   private final String where;
   private final Consumer<LockId> listener;
   private final AtomicLong notLogged = new AtomicLong();
-  private final AtomicLong logAt = new AtomicLong(System.nanoTime());
+  private final LogThrottle throttle;
 
   /**
    * Tells of calls of a method.
@@ -29,16 +31,15 @@ final class UnguardedRuns {
    * @param where the method, as messages name it
    * @param listener is called for each of them, with the lock
    */
-  UnguardedRuns(String where, Consumer<LockId> listener) {
+  UnguardedRuns(String where, Consumer<LockId> listener, Ticker ticker) {
     this.where = where;
     this.listener = listener;
+    throttle = new LogThrottle(LOG_EVERY, ticker);
   }
 
   void ran(LockRequest request, LockException outage) {
     listener.accept(request.handle().id());
-    long now = System.nanoTime();
-    long due = logAt.get();
-    if (now - due >= 0 && logAt.compareAndSet(due, now + LOG_EVERY)) {
+    if (throttle.isDue()) {
       log.warn(
           "{} runs without the {}, as onUnavailable = RUN says; so did {} calls since the last such message: {}",
           where,
