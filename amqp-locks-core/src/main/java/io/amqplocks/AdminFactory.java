@@ -28,7 +28,6 @@ import io.amqplocks.internal.waiting.Variant;
 import io.amqplocks.internal.wakeup.WakeQueues;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -137,7 +136,7 @@ record AdminFactory(Components components) implements LockAdmin {
         components.sessions,
         components.callTimeout,
         Ticker.SYSTEM,
-        Clock.systemUTC(),
+        components.clock,
         timeout);
   }
 

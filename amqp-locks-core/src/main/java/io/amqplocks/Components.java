@@ -39,7 +39,6 @@ import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -61,7 +60,8 @@ final class Components {
   final QueueNames names;
   final Duration callTimeout;
   final WaitQueues waitQueues;
-  final StatusRecorder recorder = new StatusRecorder();
+  final Clock clock = Clock.systemUTC();
+  final StatusRecorder recorder = new StatusRecorder(clock);
   final LeaseRegistry leases;
   final LeaseRegistry administration;
   final LeaseFactory fencedLeaseFactory;
@@ -113,7 +113,7 @@ final class Components {
             verifying,
             new ReleaseNotifier(waitQueues, names));
     administration = silent((lock, session) -> waitQueues.released(names.admin(lock)));
-    counterFactory = new CounterFactory(names, Clock.systemUTC());
+    counterFactory = new CounterFactory(names, clock);
     Fence fence = new Fence(names, counterFactory);
     fencedLeaseFactory = fenced(leases, fence);
     parts = silent(new ReleaseNotifier(waitQueues, names));
@@ -141,9 +141,7 @@ final class Components {
             both(pulse, new SessionSetup(notices, verification, selfCheck)));
     quorumSessions =
         sessions(connector, "quorum holder", threads, both(pulse, verification::begin));
-    tokens =
-        new TokenQueueLocator(
-            names, new TokenRecords(names, Clock.systemUTC()), this::upgradeTokens);
+    tokens = new TokenQueueLocator(names, new TokenRecords(names, clock), this::upgradeTokens);
     withdrawals = new TokenWithdrawals(threads);
     Executor results = threads.results();
     users =
@@ -247,9 +245,9 @@ final class Components {
 
   /** Waits until the leases are released. A lease that is lost meanwhile is not waited for. */
   private void awaitReleases(Duration timeout) {
-    long begin = System.nanoTime();
+    Call bound = Call.onAll(timeout, Ticker.SYSTEM);
     while (leases.holdsAny()
-        && System.nanoTime() - begin < TimeUnit.NANOSECONDS.convert(timeout)
+        && bound.remainingNanos() > 0
         && !Thread.currentThread().isInterrupted()) {
       LockSupport.parkNanos(LOOK_AGAIN.toNanos());
     }

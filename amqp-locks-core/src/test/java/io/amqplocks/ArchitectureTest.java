@@ -5,6 +5,7 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
+import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaModifier;
@@ -13,6 +14,9 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
+import io.amqplocks.internal.broker.Futures;
+import io.amqplocks.internal.broker.Ticker;
+import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
@@ -25,6 +29,20 @@ class ArchitectureTest {
           // The test module shares our base package and no more.
           .withImportOption(location -> !location.contains("/io/amqplocks/test/"))
           .importPackages("io.amqplocks");
+
+  private static final Set<String> CLOCKS =
+      Set.of(
+          "System.nanoTime",
+          "System.currentTimeMillis",
+          "Instant.now",
+          "LocalDateTime.now",
+          "OffsetDateTime.now",
+          "ZonedDateTime.now",
+          "InstantSource.system",
+          "Clock.system",
+          "Clock.systemUTC",
+          "Clock.systemDefaultZone",
+          "Clock.tickMillis");
 
   @Test
   void packagesUseOnlyWhatIsBelowThem() {
@@ -162,6 +180,28 @@ class ArchitectureTest {
         .check(OURS);
   }
 
+  /** So that tests can set it. What waits for a thread until a deadline waits in real time anyway. */
+  @Test
+  void timeIsReadInFewPlaces() {
+    noClasses()
+        .that()
+        .doNotBelongToAnyOf(
+            Ticker.class,
+            Components.class, // which hands the clock to all others
+            Futures.class)
+        .and()
+        .haveNameNotMatching(
+            "io\\.amqplocks\\.(leader\\.TermCallbacks|consumer\\.(SoleConsumer|Worker))")
+        .should()
+        .accessTargetWhere(
+            DescribedPredicate.describe(
+                "it reads the time of this machine",
+                access ->
+                    CLOCKS.contains(
+                        access.getTargetOwner().getSimpleName() + "." + access.getName())))
+        .check(OURS);
+  }
+
   @Test
   void nothingIsSynchronizedOrPrinted() {
     noClasses()
@@ -171,8 +211,6 @@ class ArchitectureTest {
         .accessField(System.class, "err")
         .orShould()
         .callMethod(Thread.class, "sleep", long.class)
-        .orShould()
-        .callMethod(System.class, "currentTimeMillis")
         .check(OURS);
     noClasses()
         .should(

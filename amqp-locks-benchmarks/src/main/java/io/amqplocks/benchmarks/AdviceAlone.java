@@ -5,7 +5,7 @@ import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.internal.catalog.LockCatalog;
 import io.amqplocks.spring.internal.guard.GuardAdvisor;
-import io.amqplocks.spring.internal.guard.GuardedMethods;
+import io.amqplocks.spring.internal.guard.method.GuardedMethods;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.aopalliance.intercept.MethodInterceptor;

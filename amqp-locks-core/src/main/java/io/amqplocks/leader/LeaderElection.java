@@ -440,7 +440,7 @@ public final class LeaderElection implements AutoCloseable {
     try {
       Optional<Revocation> why = reason(term);
       while (why.isEmpty()) {
-        awaitSignal(LOOK_NANOS);
+        long unused = awaitSignal(LOOK_NANOS);
         why = reason(term);
       }
       return why.get();
@@ -459,11 +459,11 @@ public final class LeaderElection implements AutoCloseable {
 
   /** Unless it is closed meanwhile. */
   private void pause(long nanos) {
-    long end = System.nanoTime() + nanos;
     guard.lock();
     try {
-      for (long left = nanos; left > 0 && !closing; left = end - System.nanoTime()) {
-        awaitSignal(left);
+      long left = nanos;
+      while (left > 0 && !closing) {
+        left = awaitSignal(left);
       }
     } finally {
       guard.unlock();
@@ -475,11 +475,11 @@ public final class LeaderElection implements AutoCloseable {
    * the flags in a loop.
    */
   @SuppressWarnings("WaitNotInLoop")
-  private void awaitSignal(long nanos) {
+  private long awaitSignal(long nanos) {
     try {
-      long unused = changed.awaitNanos(nanos);
+      return changed.awaitNanos(nanos);
     } catch (InterruptedException e) {
-      // The caller looks at the flags.
+      return nanos; // the caller looks at the flags
     }
   }
 }

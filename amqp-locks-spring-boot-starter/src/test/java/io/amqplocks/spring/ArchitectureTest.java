@@ -7,6 +7,7 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
+import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaCodeUnit;
@@ -20,6 +21,10 @@ import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import io.amqplocks.spring.autoconfigure.AmqpLocksEndpointAutoConfiguration;
+import io.amqplocks.spring.internal.time.Ticker;
+import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
@@ -29,6 +34,20 @@ class ArchitectureTest {
 
   private static final String BASE = "io.amqplocks.spring";
   private static final String INTERNAL = BASE + ".internal.";
+
+  private static final Set<String> CLOCKS =
+      Set.of(
+          "System.nanoTime",
+          "System.currentTimeMillis",
+          "Instant.now",
+          "LocalDateTime.now",
+          "OffsetDateTime.now",
+          "ZonedDateTime.now",
+          "InstantSource.system",
+          "Clock.system",
+          "Clock.systemUTC",
+          "Clock.systemDefaultZone",
+          "Clock.tickMillis");
 
   private final JavaClasses starter =
       new ClassFileImporter()
@@ -134,6 +153,40 @@ class ArchitectureTest {
             })
         .should()
         .beFreeOfCycles()
+        .check(starter);
+  }
+
+  /** From what a method declares, over a call of it, to what guards it and what checks that. */
+  @Test
+  void eachPackageOfGuardsUsesOnlyThoseBelowIt() {
+    List<String> upwards =
+        Stream.of(".declared", ".method", ".call", "", ".woven", ".check")
+            .map(each -> INTERNAL + "guard" + each)
+            .toList();
+    for (int i = 0; i < upwards.size() - 1; i++) {
+      noClasses()
+          .that()
+          .resideInAPackage(upwards.get(i))
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(upwards.subList(i + 1, upwards.size()).toArray(new String[0]))
+          .check(starter);
+    }
+  }
+
+  /** So that a test can set it. */
+  @Test
+  void timeIsReadInFewPlaces() {
+    noClasses()
+        .that()
+        .doNotBelongToAnyOf(Ticker.class, AmqpLocksEndpointAutoConfiguration.class)
+        .should()
+        .accessTargetWhere(
+            DescribedPredicate.describe(
+                "it reads the time of this machine",
+                access ->
+                    CLOCKS.contains(
+                        access.getTargetOwner().getSimpleName() + "." + access.getName())))
         .check(starter);
   }
 

@@ -1,8 +1,8 @@
 package io.amqplocks.internal.tokens;
 
 import io.amqplocks.internal.broker.BoundedMap;
+import io.amqplocks.internal.broker.Ticker;
 import java.time.Duration;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,13 +18,13 @@ import org.slf4j.LoggerFactory;
 final class StrayMessageLog {
 
   /** Of this process. */
-  static final StrayMessageLog SHARED = new StrayMessageLog(System::nanoTime);
+  static final StrayMessageLog SHARED = new StrayMessageLog(Ticker.SYSTEM);
 
   private static final long QUIET_NANOS = Duration.ofMinutes(1).toNanos();
 
   private static final Logger log = LoggerFactory.getLogger(StrayMessageLog.class);
 
-  private final LongSupplier nanos;
+  private final Ticker ticker;
   private final BoundedMap<String, Removed> queues = new BoundedMap<>();
 
   /**
@@ -46,8 +46,8 @@ final class StrayMessageLog {
     }
   }
 
-  StrayMessageLog(LongSupplier nanos) {
-    this.nanos = nanos;
+  StrayMessageLog(Ticker ticker) {
+    this.ticker = ticker;
   }
 
   /** Any thread: a message was removed from that queue. */
@@ -64,7 +64,7 @@ final class StrayMessageLog {
 
   /** How many messages a line about this one stands for; 0 if there is to be none yet. */
   long toLog(String queue) {
-    long now = nanos.getAsLong();
+    long now = ticker.nanos();
     return queues.compute(queue, (same, before) -> Removed.oneMore(before, now)).toLog;
   }
 }

@@ -2,7 +2,7 @@ package io.amqplocks.spring.aspectj;
 
 import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.SemaphoreGuarded;
-import io.amqplocks.spring.internal.guard.WovenGuards;
+import io.amqplocks.spring.internal.guard.woven.WovenGuards;
 import java.lang.reflect.Proxy;
 import org.aspectj.lang.ProceedingJoinPoint;
 import org.aspectj.lang.annotation.Around;

@@ -4,6 +4,7 @@ import io.amqplocks.AmqpLocks;
 import io.amqplocks.spring.internal.catalog.LockCatalog;
 import io.amqplocks.spring.internal.endpoint.AmqpLocksEndpoint;
 import io.amqplocks.spring.internal.endpoint.BrokerQueries;
+import java.time.InstantSource;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -38,6 +39,7 @@ public final class AmqpLocksEndpointAutoConfiguration {
         locks,
         catalog,
         queries,
-        new AmqpLocksEndpoint.Shown(properties.showValues(), properties.roles()));
+        new AmqpLocksEndpoint.Shown(properties.showValues(), properties.roles()),
+        InstantSource.system());
   }
 }

@@ -2,7 +2,7 @@ package io.amqplocks.spring.autoconfigure;
 
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.spring.internal.catalog.LockCatalog;
-import io.amqplocks.spring.internal.guard.UnguardedRunListener;
+import io.amqplocks.spring.internal.guard.method.UnguardedRunListener;
 import io.amqplocks.spring.internal.leader.LeaderElections;
 import io.amqplocks.spring.internal.metrics.LeaderGauges;
 import io.amqplocks.spring.internal.metrics.LockGauges;

@@ -2,10 +2,10 @@ package io.amqplocks.spring.autoconfigure;
 
 import io.amqplocks.spring.LockOperations;
 import io.amqplocks.spring.internal.guard.GuardedBeanCheck;
-import io.amqplocks.spring.internal.guard.GuardedMethods;
-import io.amqplocks.spring.internal.guard.LifecycleMethodCheck;
-import io.amqplocks.spring.internal.guard.WovenBeans;
-import io.amqplocks.spring.internal.guard.WovenGuard;
+import io.amqplocks.spring.internal.guard.check.LifecycleMethodCheck;
+import io.amqplocks.spring.internal.guard.method.GuardedMethods;
+import io.amqplocks.spring.internal.guard.woven.WovenBeans;
+import io.amqplocks.spring.internal.guard.woven.WovenGuard;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;

@@ -3,7 +3,7 @@ package io.amqplocks.spring.autoconfigure;
 import io.amqplocks.spring.LeaderOnly;
 import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.SemaphoreGuarded;
-import io.amqplocks.spring.internal.guard.KeyRoot;
+import io.amqplocks.spring.internal.guard.declared.KeyRoot;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.ExecutableMode;

@@ -1,6 +1,6 @@
 package io.amqplocks.spring.autoconfigure;
 
-import io.amqplocks.spring.internal.guard.WovenGuard;
+import io.amqplocks.spring.internal.guard.woven.WovenGuard;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;

@@ -16,7 +16,7 @@ import io.amqplocks.spring.internal.endpoint.ChangeDescriptor;
 import io.amqplocks.spring.internal.endpoint.LockDescriptor;
 import io.amqplocks.spring.internal.endpoint.LocksDescriptor;
 import io.amqplocks.spring.internal.endpoint.ProblemDescriptor;
-import io.amqplocks.spring.internal.guard.KeyRoot;
+import io.amqplocks.spring.internal.guard.declared.KeyRoot;
 import io.amqplocks.spring.internal.health.AmqpLocksHealthIndicator;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;

@@ -6,6 +6,7 @@ import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LossReason;
+import io.amqplocks.spring.internal.time.Ticker;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -20,12 +21,15 @@ final class DisabledLease implements Lease {
 
   private final LockId lock;
   private final int permits;
-  private final long begin = System.nanoTime();
+  private final Ticker ticker;
+  private final long begin;
   private volatile Optional<Duration> held = Optional.empty();
 
-  DisabledLease(LockId lock, int permits) {
+  DisabledLease(LockId lock, int permits, Ticker ticker) {
     this.lock = lock;
     this.permits = permits;
+    this.ticker = ticker;
+    begin = ticker.nanos();
   }
 
   @Override
@@ -90,6 +94,6 @@ final class DisabledLease implements Lease {
   }
 
   private Duration sinceTheBeginning() {
-    return Duration.ofNanos(System.nanoTime() - begin);
+    return Duration.ofNanos(ticker.nanos() - begin);
   }
 }

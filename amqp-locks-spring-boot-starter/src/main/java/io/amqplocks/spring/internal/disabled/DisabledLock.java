@@ -5,6 +5,7 @@ import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.internal.async.BackgroundExecutor;
+import io.amqplocks.spring.internal.time.Ticker;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -64,12 +65,12 @@ public record DisabledLock(LockId id, int permits) implements AmqpLock {
 
   @Override
   public Optional<Lease> tryAcquire() {
-    return Optional.of(new DisabledLease(id, permits));
+    return Optional.of(new DisabledLease(id, permits, Ticker.SYSTEM));
   }
 
   @Override
   public Lease acquire(Duration wait) {
-    return new DisabledLease(id, permits);
+    return new DisabledLease(id, permits, Ticker.SYSTEM);
   }
 
   @Override
@@ -77,6 +78,6 @@ public record DisabledLock(LockId id, int permits) implements AmqpLock {
     // Completed on the kind of thread on which a real lock would be acquired, for what is chained
     // to it.
     return CompletableFuture.supplyAsync(
-        () -> new DisabledLease(id, permits), BackgroundExecutor::deliver);
+        () -> new DisabledLease(id, permits, Ticker.SYSTEM), BackgroundExecutor::deliver);
   }
 }

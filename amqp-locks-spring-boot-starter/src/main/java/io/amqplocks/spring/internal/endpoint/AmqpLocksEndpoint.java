@@ -11,6 +11,7 @@ import io.amqplocks.spring.internal.endpoint.LocksDescriptor.Session;
 import io.amqplocks.spring.internal.endpoint.OperatedLock.Done;
 import java.security.Principal;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -78,11 +79,15 @@ public final class AmqpLocksEndpoint {
 
   /** An endpoint of those locks. */
   public AmqpLocksEndpoint(
-      AmqpLocks locks, LockCatalog catalog, BrokerQueries queries, Shown shown) {
+      AmqpLocks locks,
+      LockCatalog catalog,
+      BrokerQueries queries,
+      Shown shown,
+      InstantSource clock) {
     this.locks = locks;
     this.catalog = catalog;
     this.shown = shown;
-    views = new LockViews(locks, catalog, queries);
+    views = new LockViews(locks, catalog, queries, clock);
     changes = new LockChanges(locks, catalog);
   }
 

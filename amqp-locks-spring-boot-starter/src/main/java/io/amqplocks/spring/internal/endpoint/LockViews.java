@@ -9,6 +9,7 @@ import io.amqplocks.spring.internal.endpoint.LockDescriptor.HeldHere;
 import io.amqplocks.spring.internal.endpoint.LockDescriptor.Here;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.Collection;
 import java.util.Comparator;
@@ -24,8 +25,9 @@ import org.jspecify.annotations.Nullable;
  * @param locks the locks of this process
  * @param catalog what the application declares of them
  * @param queries asks the broker
+ * @param clock for what people read
  */
-record LockViews(AmqpLocks locks, LockCatalog catalog, BrokerQueries queries) {
+record LockViews(AmqpLocks locks, LockCatalog catalog, BrokerQueries queries, InstantSource clock) {
 
   private static final String HIDDEN = "******";
 
@@ -68,8 +70,8 @@ record LockViews(AmqpLocks locks, LockCatalog catalog, BrokerQueries queries) {
         .toList();
   }
 
-  private static List<HeldHere> held(LockId id, List<LeaseSnapshot> leases, boolean shown) {
-    Instant now = Instant.now();
+  private List<HeldHere> held(LockId id, List<LeaseSnapshot> leases, boolean shown) {
+    Instant now = clock.instant();
     return leases.stream()
         .filter(lease -> lease.lock().equals(id))
         .sorted(Comparator.comparing(LeaseSnapshot::age).reversed())

@@ -2,6 +2,8 @@ package io.amqplocks.spring.internal.guard;
 
 import io.amqplocks.spring.GuardedMethodException;
 import io.amqplocks.spring.LockOperations;
+import io.amqplocks.spring.internal.guard.declared.DeclaredMethod;
+import io.amqplocks.spring.internal.guard.method.GuardedMethods;
 import java.io.Serial;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;

@@ -2,6 +2,7 @@ package io.amqplocks.spring.internal.guard;
 
 import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.SemaphoreGuarded;
+import io.amqplocks.spring.internal.guard.declared.GuardAnnotations;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Set;

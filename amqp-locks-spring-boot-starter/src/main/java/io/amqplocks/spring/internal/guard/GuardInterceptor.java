@@ -1,6 +1,13 @@
 package io.amqplocks.spring.internal.guard;
 
 import io.amqplocks.spring.LockOperations;
+import io.amqplocks.spring.internal.guard.call.CompletionStageCall;
+import io.amqplocks.spring.internal.guard.call.ReactiveCall;
+import io.amqplocks.spring.internal.guard.call.SynchronousCall;
+import io.amqplocks.spring.internal.guard.declared.DeclaredMethod;
+import io.amqplocks.spring.internal.guard.method.GuardedMethod;
+import io.amqplocks.spring.internal.guard.method.GuardedMethods;
+import io.amqplocks.spring.internal.guard.method.RunningFallback;
 import java.lang.reflect.Method;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInterceptor;
@@ -8,12 +15,12 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 /** Runs the calls of guarded methods under their locks. */
-final class GuardInterceptor implements MethodInterceptor {
+public final class GuardInterceptor implements MethodInterceptor {
 
   private final Supplier<GuardedMethods> methods;
   private final Supplier<LockOperations> locks;
 
-  GuardInterceptor(Supplier<GuardedMethods> methods, Supplier<LockOperations> locks) {
+  public GuardInterceptor(Supplier<GuardedMethods> methods, Supplier<LockOperations> locks) {
     this.methods = methods;
     this.locks = locks;
   }
@@ -31,7 +38,7 @@ final class GuardInterceptor implements MethodInterceptor {
    * Runs a call of a woven method. If the object's class overrides it, then by what the method says
    * itself: the other one does not run it, or is not guarded. A fallback runs without its own locks.
    */
-  @Nullable Object guard(MethodInvocation call) throws Throwable {
+  public @Nullable Object guard(MethodInvocation call) throws Throwable {
     Object target = call.getThis();
     Method method = call.getMethod();
     if (RunningFallback.is(method, target)) {

@@ -1,5 +1,7 @@
 package io.amqplocks.spring.internal.guard;
 
+import io.amqplocks.spring.internal.guard.declared.DeclaredMethod;
+import io.amqplocks.spring.internal.guard.method.GuardedMethods;
 import java.lang.reflect.Method;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -116,7 +118,7 @@ public final class GuardScanner implements SmartInitializingSingleton {
   }
 
   /** Spring's own beans are not; they are many, and looking takes time. */
-  static boolean mayBeGuarded(Class<?> type) {
+  public static boolean mayBeGuarded(Class<?> type) {
     return !type.getName().startsWith("org.springframework.")
         || AnnotatedElementUtils.isAnnotated(type, Component.class);
   }

@@ -8,11 +8,11 @@ import org.springframework.util.ReflectionUtils;
  * Tells the mocks and spies of Mockito, which a test has put in a bean's place: they have no proxy
  * and need no lock. Mockito is asked, since its mocks may be of the mocked class itself.
  */
-final class MockedBean {
+public final class MockedBean {
 
   private MockedBean() {}
 
-  static boolean is(Object bean) {
+  public static boolean is(Object bean) {
     ClassLoader loader = bean.getClass().getClassLoader();
     if (!ClassUtils.isPresent("org.mockito.Mockito", loader)) {
       return false;

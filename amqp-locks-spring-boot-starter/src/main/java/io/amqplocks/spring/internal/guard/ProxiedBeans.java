@@ -1,6 +1,7 @@
 package io.amqplocks.spring.internal.guard;
 
 import io.amqplocks.spring.GuardedMethodException;
+import io.amqplocks.spring.internal.guard.method.GuardedMethods;
 import java.lang.reflect.Method;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;

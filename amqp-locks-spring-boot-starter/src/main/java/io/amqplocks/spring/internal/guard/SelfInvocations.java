@@ -1,6 +1,10 @@
 package io.amqplocks.spring.internal.guard;
 
 import io.amqplocks.spring.internal.bytecode.SelfCall;
+import io.amqplocks.spring.internal.guard.declared.DeclaredMethod;
+import io.amqplocks.spring.internal.guard.method.Guard;
+import io.amqplocks.spring.internal.guard.method.GuardedMethod;
+import io.amqplocks.spring.internal.guard.method.GuardedMethods;
 import io.amqplocks.spring.internal.naming.FamilyId;
 import java.lang.reflect.Method;
 import java.util.Arrays;

@@ -1,4 +1,4 @@
-/** How annotated methods are guarded. */
+/** Finds the annotated methods of beans, and guards their calls by Spring's proxies. */
 @NullMarked
 package io.amqplocks.spring.internal.guard;
 

@@ -5,6 +5,7 @@ import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LocksStatus.Session;
 import io.amqplocks.spring.internal.setup.SemaphoreSetup;
+import io.amqplocks.spring.internal.time.Ticker;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -28,20 +29,22 @@ final class SlotNumbers {
   private final AmqpLocks locks;
   private final SemaphoreSetup setup;
   private final long longestNanos;
+  private final Ticker ticker;
   private final Map<LockId, Integer> numbers = new ConcurrentHashMap<>();
   private final AtomicBoolean asking = new AtomicBoolean();
   private volatile long askedAt;
 
   /** Numbers that are half a minute old at most, if they are read more often than that. */
   SlotNumbers(AmqpLocks locks, SemaphoreSetup setup) {
-    this(locks, setup, Duration.ofSeconds(30));
+    this(locks, setup, Duration.ofSeconds(30), Ticker.SYSTEM);
   }
 
-  SlotNumbers(AmqpLocks locks, SemaphoreSetup setup, Duration longest) {
+  SlotNumbers(AmqpLocks locks, SemaphoreSetup setup, Duration longest, Ticker ticker) {
     this.locks = locks;
     this.setup = setup;
     longestNanos = longest.toNanos();
-    askedAt = System.nanoTime() - longestNanos;
+    this.ticker = ticker;
+    askedAt = ticker.nanos() - longestNanos;
   }
 
   /** The number as last heard; empty if this application has not created or adopted it. */
@@ -51,7 +54,7 @@ final class SlotNumbers {
       return atSetup;
     }
     Integer known = numbers.putIfAbsent(id, atSetup.getAsInt());
-    boolean old = System.nanoTime() - askedAt >= longestNanos;
+    boolean old = ticker.nanos() - askedAt >= longestNanos;
     // Without a session a question would only open one, or wait.
     if (old && locks.status().session() == Session.OPEN && asking.compareAndSet(false, true)) {
       Thread thread = new Thread(this::ask, "amqp-locks slot numbers");
@@ -78,7 +81,7 @@ final class SlotNumbers {
     try {
       List.copyOf(numbers.keySet()).forEach(this::ask);
     } finally {
-      askedAt = System.nanoTime();
+      askedAt = ticker.nanos();
       asking.set(false);
     }
   }

@@ -4,6 +4,7 @@ import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.spring.internal.time.Ticker;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -17,13 +18,23 @@ import java.util.concurrent.atomic.AtomicReference;
  * @param lock the semaphore
  * @param setup creates it
  * @param failsFast whether a known outage is thrown at once, also where it would be created
+ * @param ticker the time
  */
-public record AutoCreatedLock(AmqpLock lock, SemaphoreSetup setup, boolean failsFast)
+public record AutoCreatedLock(AmqpLock lock, SemaphoreSetup setup, boolean failsFast, Ticker ticker)
     implements AmqpLock {
 
   /** A semaphore that waits for the broker. */
   public AutoCreatedLock(AmqpLock lock, SemaphoreSetup setup) {
     this(lock, setup, false);
+  }
+
+  /** A semaphore that waits for the broker, or not. */
+  public AutoCreatedLock(AmqpLock lock, SemaphoreSetup setup, boolean failsFast) {
+    this(lock, setup, failsFast, Ticker.SYSTEM);
+  }
+
+  private AutoCreatedLock with(AmqpLock lock) {
+    return new AutoCreatedLock(lock, setup, failsFast, ticker);
   }
 
   @Override
@@ -33,32 +44,32 @@ public record AutoCreatedLock(AmqpLock lock, SemaphoreSetup setup, boolean fails
 
   @Override
   public AmqpLock fenced() {
-    return new AutoCreatedLock(lock.fenced(), setup, failsFast);
+    return with(lock.fenced());
   }
 
   @Override
   public AmqpLock withPriority(int priority) {
-    return new AutoCreatedLock(lock.withPriority(priority), setup, failsFast);
+    return with(lock.withPriority(priority));
   }
 
   @Override
   public AmqpLock unfair() {
-    return new AutoCreatedLock(lock.unfair(), setup, failsFast);
+    return with(lock.unfair());
   }
 
   @Override
   public AmqpLock failFast() {
-    return new AutoCreatedLock(lock.failFast(), setup, true);
+    return new AutoCreatedLock(lock.failFast(), setup, true, ticker);
   }
 
   @Override
   public AmqpLock holdAtMost(Duration time) {
-    return new AutoCreatedLock(lock.holdAtMost(time), setup, failsFast);
+    return with(lock.holdAtMost(time));
   }
 
   @Override
   public AmqpLock withPermits(int permits) {
-    return new AutoCreatedLock(lock.withPermits(permits), setup, failsFast);
+    return with(lock.withPermits(permits));
   }
 
   @Override
@@ -75,7 +86,7 @@ public record AutoCreatedLock(AmqpLock lock, SemaphoreSetup setup, boolean fails
   @Override
   public Lease acquire(Duration wait) throws InterruptedException {
     setup.ensure(id(), failsFast);
-    long begin = System.nanoTime();
+    long begin = ticker.nanos();
     try {
       return lock.acquire(wait);
     } catch (LockException.NotFound e) {
@@ -98,7 +109,7 @@ public record AutoCreatedLock(AmqpLock lock, SemaphoreSetup setup, boolean fails
       return CreateThenAcquire.acquire(
           () -> setup.ensure(id(), failsFast), () -> lock.acquireAsync(wait));
     }
-    long begin = System.nanoTime();
+    long begin = ticker.nanos();
     AtomicReference<Duration> left = new AtomicReference<>(Duration.ZERO);
     return CreateThenAcquire.again(
         lock.acquireAsync(wait),
@@ -112,8 +123,8 @@ public record AutoCreatedLock(AmqpLock lock, SemaphoreSetup setup, boolean fails
         () -> lock.acquireAsync(left.get()));
   }
 
-  private static Duration left(Duration wait, long begin) {
-    Duration left = wait.minusNanos(System.nanoTime() - begin);
+  private Duration left(Duration wait, long begin) {
+    Duration left = wait.minusNanos(ticker.nanos() - begin);
     return left.isNegative() ? Duration.ZERO : left;
   }
 }

@@ -1,8 +1,9 @@
 package io.amqplocks.spring.internal.web;
 
 import io.amqplocks.lock.LockException;
+import io.amqplocks.spring.internal.time.LogThrottle;
+import io.amqplocks.spring.internal.time.Ticker;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
@@ -31,14 +32,19 @@ public final class LockExceptionAdvice {
   private static final Logger log = LoggerFactory.getLogger(LockExceptionAdvice.class);
 
   /** An outage meets each request; one warning in a while says it. */
-  private static final long WARN_EVERY = Duration.ofSeconds(10).toNanos();
+  private static final Duration WARN_EVERY = Duration.ofSeconds(10);
 
-  private final AtomicLong warnAt = new AtomicLong(System.nanoTime());
   private final Duration retryAfter;
+  private final LogThrottle throttle;
 
   /** Answers that ask the client to wait so long, in full seconds. */
   public LockExceptionAdvice(Duration retryAfter) {
+    this(retryAfter, Ticker.SYSTEM);
+  }
+
+  LockExceptionAdvice(Duration retryAfter, Ticker ticker) {
     this.retryAfter = retryAfter;
+    throttle = new LogThrottle(WARN_EVERY, ticker);
   }
 
   /** The lock was busy for as long as the call was willing to wait. */
@@ -54,9 +60,7 @@ public final class LockExceptionAdvice {
   @ExceptionHandler({LockException.Unreachable.class, LockException.Unanswered.class})
   ResponseEntity<ProblemDetail> unavailable(Exception raised) throws Exception {
     requireUntranslated(raised);
-    long now = System.nanoTime();
-    long due = warnAt.get();
-    boolean warns = now - due >= 0 && warnAt.compareAndSet(due, now + WARN_EVERY);
+    boolean warns = throttle.isDue();
     log.atLevel(warns ? Level.WARN : Level.DEBUG)
         .log(
             "Answered by 503: {}{}",

@@ -10,6 +10,7 @@ import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.spring.SemaphoreGuarded;
 import io.amqplocks.spring.internal.setup.SemaphoreSetup;
+import io.amqplocks.spring.internal.time.Ticker;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import io.micrometer.core.instrument.Meter;
@@ -19,6 +20,7 @@ import io.micrometer.core.instrument.search.RequiredSearch;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -70,7 +72,7 @@ class LockMetersTest {
           SemaphoreSetup setup = context.getBean(SemaphoreSetup.class);
           AmqpLocks locks = context.getBean(AmqpLocks.class);
           LockId images = LockId.tokenSemaphore(name);
-          SlotNumbers numbers = new SlotNumbers(locks, setup, Duration.ZERO);
+          SlotNumbers numbers = new SlotNumbers(locks, setup, Duration.ZERO, Ticker.SYSTEM);
           for (int slots : List.of(5, 1)) {
             onBroker.administer(admin -> admin.tokenSemaphore(name).resize(slots));
             await().until(() -> numbers.of(images).equals(OptionalInt.of(slots)));
@@ -97,11 +99,13 @@ class LockMetersTest {
   void whoReadsTheNumberOfSlotsOftenHasTheBrokerAskedSeldom() {
     application.run(
         context -> {
+          AtomicLong time = new AtomicLong();
           SlotNumbers numbers =
               new SlotNumbers(
                   context.getBean(AmqpLocks.class),
                   context.getBean(SemaphoreSetup.class),
-                  Duration.ofHours(1));
+                  Duration.ofSeconds(30),
+                  time::get);
           LockId images = LockId.tokenSemaphore(name);
           onBroker.administer(admin -> admin.tokenSemaphore(name).resize(5));
           await().until(() -> numbers.of(images).equals(OptionalInt.of(5)));
@@ -109,6 +113,8 @@ class LockMetersTest {
           await()
               .during(Duration.ofMillis(500))
               .until(() -> numbers.of(images).equals(OptionalInt.of(5)));
+          time.addAndGet(Duration.ofSeconds(30).toNanos());
+          await().until(() -> numbers.of(images).equals(OptionalInt.of(3)));
         });
   }
 

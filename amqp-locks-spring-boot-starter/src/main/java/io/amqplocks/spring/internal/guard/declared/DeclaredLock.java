@@ -1,0 +1,179 @@
+package io.amqplocks.spring.internal.guard.declared;
+
+import io.amqplocks.spring.MutexGuarded;
+import io.amqplocks.spring.OnBusy;
+import io.amqplocks.spring.OnLost;
+import io.amqplocks.spring.OnUnavailable;
+import io.amqplocks.spring.ReleaseAfter;
+import io.amqplocks.spring.SemaphoreGuarded;
+import io.amqplocks.spring.internal.catalog.LockSettings;
+import io.amqplocks.spring.internal.naming.FamilyId;
+import java.time.Duration;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.convert.DurationStyle;
+
+/**
+ * One annotation, of either type, with its placeholders resolved.
+ *
+ * @param settings what it says of the lock
+ * @param key the expression of the key, or blank
+ * @param permits how many slots it holds at once, if there is no expression
+ * @param permitsExpression the expression of that number, or blank
+ * @param maxWait how long to wait, or blank
+ * @param holdAtLeast how long it is held at least, or blank
+ * @param holdAtMost how long it is held at most, or blank
+ * @param onBusy what to do when it is busy
+ * @param onUnavailable what to do when the broker is unavailable
+ * @param fallbackMethod what to call instead, or blank
+ * @param onLost what to do when it is lost
+ * @param releaseAfter when it is released
+ * @param fenced whether its leases have tokens
+ * @param fair whether waiters of this process are served in the order of arrival
+ */
+public record DeclaredLock(
+    LockSettings settings,
+    String key,
+    int permits,
+    String permitsExpression,
+    String maxWait,
+    String holdAtLeast,
+    String holdAtMost,
+    OnBusy onBusy,
+    OnUnavailable onUnavailable,
+    String fallbackMethod,
+    OnLost onLost,
+    ReleaseAfter releaseAfter,
+    boolean fenced,
+    boolean fair) {
+
+  public static DeclaredLock of(MutexGuarded mutex, String where, UnaryOperator<String> resolve) {
+    return new DeclaredLock(
+        LockSettings.annotated(FamilyId.mutex(resolve.apply(mutex.name())), where)
+            .algorithm(mutex.algorithm())
+            .priority(mutex.priority()),
+        resolve.apply(mutex.key()),
+        1,
+        "",
+        resolve.apply(mutex.maxWait()),
+        resolve.apply(mutex.holdAtLeast()),
+        resolve.apply(mutex.holdAtMost()),
+        mutex.onBusy(),
+        mutex.onUnavailable(),
+        mutex.fallbackMethod(),
+        mutex.onLost(),
+        mutex.releaseAfter(),
+        mutex.fenced(),
+        mutex.fair());
+  }
+
+  public static DeclaredLock of(
+      SemaphoreGuarded semaphore, String where, UnaryOperator<String> resolve) {
+    return new DeclaredLock(
+        LockSettings.annotated(FamilyId.semaphore(resolve.apply(semaphore.name())), where)
+            .slots(semaphore.slots())
+            .algorithm(semaphore.algorithm())
+            .priority(semaphore.priority()),
+        resolve.apply(semaphore.key()),
+        semaphore.permits(),
+        resolve.apply(semaphore.permitsExpression()),
+        resolve.apply(semaphore.maxWait()),
+        resolve.apply(semaphore.holdAtLeast()),
+        resolve.apply(semaphore.holdAtMost()),
+        semaphore.onBusy(),
+        semaphore.onUnavailable(),
+        semaphore.fallbackMethod(),
+        semaphore.onLost(),
+        semaphore.releaseAfter(),
+        semaphore.fenced(),
+        semaphore.fair());
+  }
+
+  /** How long it waits; null if it does not say. */
+  public @Nullable Duration longestWait() {
+    if (maxWait.isBlank()) {
+      return null;
+    }
+    Duration time = duration("maxWait", maxWait);
+    if (time.isNegative()) {
+      throw new IllegalArgumentException("maxWait must not be negative: " + maxWait);
+    }
+    return time;
+  }
+
+  /** Spring would take a number without a unit for milliseconds, and its reader for seconds. */
+  private static Duration duration(String attribute, String text) {
+    Duration time;
+    try {
+      time = DurationStyle.detectAndParse(text);
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(
+          "%s = '%s' is no duration: write for instance 500ms, 30s or 5m"
+              .formatted(attribute, text),
+          e);
+    }
+    if (!time.isZero() && text.strip().matches("[+-]?[0-9]+")) {
+      throw new IllegalArgumentException(
+          "%s = '%s' has no unit: write %ss or %sms"
+              .formatted(attribute, text, text.strip(), text.strip()));
+    }
+    return time;
+  }
+
+  /** How long it is held at least; zero if it does not say. */
+  public Duration shortestHold() {
+    if (holdAtLeast.isBlank()) {
+      return Duration.ZERO;
+    }
+    Duration time = duration("holdAtLeast", holdAtLeast);
+    if (time.isNegative()) {
+      throw new IllegalArgumentException("holdAtLeast must not be negative: " + holdAtLeast);
+    }
+    return time;
+  }
+
+  /** How long it is held at most; null if it does not say. */
+  public @Nullable Duration longestHold() {
+    if (holdAtMost.isBlank()) {
+      return null;
+    }
+    Duration time = duration("holdAtMost", holdAtMost);
+    if (time.isNegative() || time.isZero()) {
+      throw new IllegalArgumentException(
+          "holdAtMost of %s must be above zero, and not %s: leave it out for no limit"
+              .formatted(lock(), holdAtMost));
+    }
+    if (time.compareTo(shortestHold()) <= 0) {
+      throw new IllegalArgumentException(
+          "holdAtMost = %s of %s must be above holdAtLeast = %s: make it longer, or leave one out"
+              .formatted(holdAtMost, lock(), holdAtLeast));
+    }
+    return time;
+  }
+
+  /** The semaphore or the mutex of that name, whatever its algorithm. */
+  public FamilyId lock() {
+    return settings.lock();
+  }
+
+  /** Whether the same lock is meant, as far as can be seen without a call. */
+  public boolean isSameLock(DeclaredLock other) {
+    return lock().equals(other.lock()) && key.equals(other.key);
+  }
+
+  /** Whether both may turn out to be one lock by their keys, and want different things of it. */
+  public boolean contradicts(DeclaredLock other) {
+    return lock().equals(other.lock())
+        && !(key.isBlank() ^ other.key.isBlank())
+        && (onBusy != other.onBusy
+            || onUnavailable != other.onUnavailable
+            || onLost != other.onLost
+            || releaseAfter != other.releaseAfter
+            || permits != other.permits
+            || !permitsExpression.equals(other.permitsExpression)
+            || !fallbackMethod.equals(other.fallbackMethod)
+            || !holdAtLeast.equals(other.holdAtLeast)
+            || !holdAtMost.equals(other.holdAtMost)
+            || !maxWait.equals(other.maxWait));
+  }
+}

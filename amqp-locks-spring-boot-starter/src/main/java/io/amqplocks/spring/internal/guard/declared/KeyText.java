@@ -1,0 +1,80 @@
+package io.amqplocks.spring.internal.guard.declared;
+
+import java.lang.reflect.Array;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedSet;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The text of a key's value: the same for equal values, in all processes, or else none. Lists,
+ * arrays and sorted sets have the text of their elements in order. Other sets and all maps have no
+ * order that equal ones share: two calls for the same things would have two locks.
+ */
+final class KeyText {
+
+  /** Asked for each key, since most are of few classes; forgotten with the class. */
+  private static final ClassValue<Boolean> HAS_TEXT =
+      new ClassValue<>() {
+        @Override
+        protected Boolean computeValue(Class<?> type) {
+          try {
+            return type.getMethod("toString").getDeclaringClass() != Object.class;
+          } catch (NoSuchMethodException e) {
+            return false;
+          }
+        }
+      };
+
+  private KeyText() {}
+
+  /**
+   * The text of the value.
+   *
+   * @throws IllegalArgumentException if it has none; says how that is
+   */
+  static String of(@Nullable Object value) {
+    if (value == null) {
+      throw new IllegalArgumentException(
+          "is null: take a lock only where there is a key, or choose another one");
+    }
+    if (value instanceof Optional<?> optional) {
+      return of(optional.orElse(null));
+    }
+    if (value instanceof List<?> || value instanceof SortedSet<?>) {
+      return elements((Collection<?>) value);
+    }
+    if (value.getClass().isArray()) {
+      return elements(
+          IntStream.range(0, Array.getLength(value)).mapToObj(i -> Array.get(value, i)).toList());
+    }
+    if (value instanceof Collection<?> || value instanceof Map<?, ?>) {
+      throw new IllegalArgumentException(
+          "is a %s, which equal ones need not iterate over in the same order: use a List or a SortedSet, as by 'new java.util.TreeSet(#ids)'"
+              .formatted(value.getClass().getName()));
+    }
+    if (!HAS_TEXT.get(value.getClass())) {
+      throw new IllegalArgumentException(
+          "is a %s, whose text differs from object to object: use a property of it that stays the same"
+              .formatted(value.getClass().getName()));
+    }
+    return value.toString();
+  }
+
+  private static String elements(Collection<?> all) {
+    return all.stream()
+        .map(
+            element -> {
+              try {
+                return of(element);
+              } catch (IllegalArgumentException e) {
+                throw new IllegalArgumentException("has an element that " + e.getMessage(), e);
+              }
+            })
+        .collect(Collectors.joining(", ", "[", "]"));
+  }
+}

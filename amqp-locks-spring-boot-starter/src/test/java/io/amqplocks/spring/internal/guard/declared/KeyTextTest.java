@@ -1,0 +1,69 @@
+package io.amqplocks.spring.internal.guard.declared;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Which values may be keys: those that have the same text wherever they are equal. */
+class KeyTextTest {
+
+  static Stream<Arguments> keys() {
+    return Stream.of(
+        Arguments.of("a", "a"),
+        Arguments.of(42L, "42"),
+        Arguments.of(Optional.of(List.of(1)), "[1]"),
+        Arguments.of(Path.of("a", "b"), Path.of("a", "b").toString()),
+        Arguments.of(List.of("b", "a"), "[b, a]"),
+        Arguments.of(List.of(List.of(1, 2), new int[] {3}), "[[1, 2], [3]]"),
+        Arguments.of(new String[] {"b", "a"}, "[b, a]"),
+        Arguments.of(new TreeSet<>(List.of("b", "a")), "[a, b]"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("keys")
+  void haveOneText(Object key, String text) {
+    assertThat(KeyText.of(key)).isEqualTo(text);
+  }
+
+  static Stream<Arguments> others() {
+    return Stream.of(
+        Arguments.of(
+            new HashSet<>(Set.of("a")), "is a java.util.HashSet, which equal ones need not"),
+        Arguments.of(Set.of("a"), "iterate over in the same order: use a List or a SortedSet"),
+        // In the order of insertion, which is not part of what makes two equal.
+        Arguments.of(new LinkedHashSet<>(List.of("a")), "is a java.util.LinkedHashSet, which"),
+        Arguments.of(new ArrayDeque<>(List.of("a")), "is a java.util.ArrayDeque, which"),
+        Arguments.of(new HashMap<>(Map.of("a", 1)), "is a java.util.HashMap, which"),
+        Arguments.of(new TreeMap<>(Map.of("a", 1)), "is a java.util.TreeMap, which"),
+        Arguments.of(new HashMap<>(Map.of("a", 1)).values(), "which equal ones need not"),
+        Arguments.of(List.of(Set.of("a")), "has an element that is a"),
+        Arguments.of(new Object[] {List.of(new Object())}, "whose text differs from object"),
+        Arguments.of(Arrays.asList("a", null), "has an element that is null"),
+        Arguments.of(Optional.empty(), "is null"),
+        Arguments.of(new Object(), "is a java.lang.Object, whose text differs"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("others")
+  void haveNone(Object key, String why) {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> KeyText.of(key))
+        .withMessageContaining(why);
+  }
+}

@@ -1,0 +1,185 @@
+package io.amqplocks.spring.internal.guard.declared;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.spring.LocksOnBroker;
+import io.amqplocks.spring.MutexGuarded;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import io.reactivex.rxjava3.core.Completable;
+import io.reactivex.rxjava3.core.Flowable;
+import io.reactivex.rxjava3.core.Maybe;
+import io.reactivex.rxjava3.core.Single;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import kotlin.coroutines.Continuation;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+import org.springframework.context.annotation.AdviceMode;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.context.request.async.DeferredResult;
+import org.springframework.web.context.request.async.WebAsyncTask;
+import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
+import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+@BrokerTest
+class UnfinishedResultTest {
+
+  @AutoClose private final LocksOnBroker locks;
+
+  UnfinishedResultTest(Broker broker) {
+    locks = new LocksOnBroker(broker);
+  }
+
+  interface Later {
+    CompletableFuture<String> completable();
+
+    Future<String> future();
+
+    Flow.Publisher<String> flow();
+
+    Callable<String> callable();
+
+    Stream<String> stream();
+
+    IntStream numbers();
+
+    Single<String> single();
+
+    Completable completion();
+
+    Maybe<String> maybe();
+
+    Flowable<String> flowable();
+
+    DeferredResult<String> deferred();
+
+    WebAsyncTask<String> task();
+
+    SseEmitter events();
+
+    StreamingResponseBody body();
+
+    ResponseEntity<StreamingResponseBody> response();
+
+    Optional<Stream<String>> optional();
+  }
+
+  interface Brought {
+    Mono<ResponseEntity<Flux<String>>> response();
+
+    CompletableFuture<Stream<String>> stream();
+
+    CompletionStage<Optional<Callable<String>>> callable();
+
+    Flux<Mono<String>> monos();
+  }
+
+  interface Finished {
+    Mono<ResponseEntity<String>> response();
+
+    Mono<Void> nothing();
+
+    CompletableFuture<List<String>> list();
+
+    CompletableFuture<?> some();
+
+    Flux<String> texts();
+  }
+
+  interface Now {
+    void nothing();
+
+    String text();
+
+    Object object();
+
+    List<String> list();
+
+    Map<String, Object> map();
+
+    ResponseEntity<String> response();
+
+    ResponseEntity<?> someResponse();
+  }
+
+  @Test
+  void whatMethodsSayThatTheyReturn() {
+    assertThat(Later.class.getDeclaredMethods())
+        .allMatch(method -> UnfinishedResult.returnedBy(method, Later.class).isPresent());
+    assertThat(Now.class.getDeclaredMethods())
+        .noneMatch(method -> UnfinishedResult.returnedBy(method, Now.class).isPresent());
+  }
+
+  @Test
+  void whatTheyBringLaterIsNotToWorkOn() {
+    assertThat(Brought.class.getDeclaredMethods())
+        .allSatisfy(
+            method ->
+                assertThat(
+                        UnguardableMethod.reasonFor(method, Brought.class, AdviceMode.PROXY)
+                            .orElseThrow())
+                    .contains(" brings a ")
+                    .contains("whose work may go on after the lock was given back"));
+    assertThat(Finished.class.getDeclaredMethods())
+        .allSatisfy(
+            method ->
+                assertThat(UnguardableMethod.reasonFor(method, Finished.class, AdviceMode.PROXY))
+                    .isEmpty());
+  }
+
+  /** As Kotlin's compiler makes it of {@code suspend fun pay(id: Long): String}. */
+  static class Suspending {
+    @Nullable Object pay(long id, Continuation<? super String> continuation) {
+      return null;
+    }
+  }
+
+  @Test
+  void suspendingFunctionsOfKotlinAreRefused() {
+    assertThat(
+            UnguardableMethod.reasonFor(
+                Suspending.class.getDeclaredMethods()[0], Suspending.class, AdviceMode.PROXY))
+        .hasValueSatisfying(
+            reason ->
+                assertThat(reason).contains("suspending function of Kotlin").contains("Mono"));
+  }
+
+  static class Work {
+    @MutexGuarded(name = "work")
+    @Nullable Object any(@Nullable Object result) {
+      return result;
+    }
+  }
+
+  @Test
+  void aResultThatWasNotDeclaredIsRefusedWhenItComes() {
+    locks
+        .application()
+        .withBean(Work.class)
+        .run(
+            context -> {
+              Work work = context.getBean(Work.class);
+              assertThat(work.any("now")).isEqualTo("now");
+              assertThat(work.any(null)).isNull();
+              assertThatIllegalStateException()
+                  .isThrownBy(() -> work.any(Single.just("later")))
+                  .withMessageContaining("Work.any() cannot be guarded by a lock: it returns")
+                  .withMessageContaining("LockTemplate");
+              assertThat(context.getBean(AmqpLocks.class).status().held()).isZero();
+            });
+  }
+}
