@@ -33,6 +33,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -134,6 +135,7 @@ class ReadmeTest {
     Snippets spring = new Snippets(SPRING);
     assertThat(spring.names())
         .containsExactlyInAnyOrder(
+            "bom",
             "fallback",
             "lease-lost",
             "self-invocation",
@@ -216,6 +218,29 @@ class ReadmeTest {
             "amqp-locks-spring-integration",
             "amqp-locks-shedlock",
             "amqp-locks-test");
+  }
+
+  /** As all modules of the project do. */
+  @Test
+  void theBomIsImportedAsThePageSays() throws Exception {
+    Element told = xml(new Snippets(SPRING).text("bom"));
+    Map<String, String> bom = children((Element) told.getElementsByTagName("dependency").item(0));
+    Map<String, String> own =
+        children(xml(Files.readString(Snippets.file("amqp-locks-bom/pom.xml"))));
+    assertThat(bom)
+        .containsEntry("groupId", own.get("groupId"))
+        .containsEntry("artifactId", own.get("artifactId"))
+        .containsEntry("version", own.get("version"));
+    bom.put("version", "${project.version}");
+    NodeList ours =
+        xml(Files.readString(Snippets.file("pom.xml"))).getElementsByTagName("dependency");
+    List<Map<String, String>> managed = new ArrayList<>();
+    for (int i = 0; i < ours.getLength(); i++) {
+      managed.add(children((Element) ours.item(i)));
+    }
+    assertThat(managed)
+        .filteredOn(each -> Objects.equals(each.get("groupId"), bom.get("groupId")))
+        .containsExactly(bom);
   }
 
   @Test
