@@ -7,21 +7,25 @@ import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.leader.LeaderElection;
+import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.sample.readme.ImageShop.Backlog;
 import io.amqplocks.sample.readme.ImageShop.Bills;
 import io.amqplocks.sample.readme.ImageShop.Guarded;
 import io.amqplocks.sample.readme.ImageShop.Image;
 import io.amqplocks.sample.readme.ImageShop.Invoice;
+import io.amqplocks.sample.readme.ImageShop.Log;
 import io.amqplocks.sample.readme.ImageShop.Order;
 import io.amqplocks.sample.readme.ImageShop.Receipt;
 import io.amqplocks.sample.readme.ImageShop.Server;
 import io.amqplocks.sample.readme.ImageShop.Shop;
 import io.amqplocks.sample.readme.ImageShop.Statements;
 import io.amqplocks.sample.readme.ImageShop.Table;
+import io.amqplocks.spring.LockHandle;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.autoconfigure.AmqpLocksProperties;
 import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerFaults;
 import io.amqplocks.test.BrokerQueue;
 import io.amqplocks.test.BrokerTest;
 import io.micrometer.context.ContextRegistry;
@@ -50,6 +54,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.platform.testkit.engine.EngineTestKit;
+import org.slf4j.Logger;
 import org.slf4j.MDC;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.WebApplicationType;
@@ -88,6 +93,7 @@ class ReadmeTest {
 
   private final Snippets readme = new Snippets(README);
   private final ConnectionFactory broker;
+  private final BrokerFaults faults;
   private final Runnable leaveNothingBehind;
 
   /** Durable queues outlive their users, so that each test needs some of its own. */
@@ -96,11 +102,13 @@ class ReadmeTest {
   private final Server server = new Server();
   private final Bills bills = new Bills();
   private final Table table = new Table();
+  private final Log log = new Log();
 
   @TempDir private Path folder;
 
   ReadmeTest(Broker broker) throws Exception {
     this.broker = broker.connectionFactory();
+    faults = broker.faults();
     leaveNothingBehind =
         () ->
             broker.faults().queues().stream()
@@ -112,6 +120,8 @@ class ReadmeTest {
   @AfterEach
   void leaveNothingBehind() {
     leaveNothingBehind.run();
+    // The page about Spring registers it.
+    ContextRegistry.getInstance().removeThreadLocalAccessor("request");
   }
 
   @Test
@@ -566,8 +576,8 @@ class ReadmeTest {
     }
   }
 
-  @Test
-  void whatThePageAboutSpringShows() throws Exception {
+  /** A class with what the page about Spring shows. */
+  private Class<?> springPage() throws Exception {
     Snippets page = new Snippets(SPRING);
     String source =
         """
@@ -580,7 +590,6 @@ class ReadmeTest {
         import java.time.Duration;
         import java.util.List;
         import org.slf4j.Logger;
-        import org.slf4j.LoggerFactory;
         import org.slf4j.MDC;
         import org.springframework.boot.context.event.ApplicationReadyEvent;
         import org.springframework.context.event.EventListener;
@@ -588,14 +597,15 @@ class ReadmeTest {
 
         public class Snippet implements Shop {
 
-          private static final Logger log = LoggerFactory.getLogger(Snippet.class);
-
+          private final Logger log;
           private final Server server;
           private final Backlog backlog;
           private final Table table;
           private final LockTemplate locks;
 
-          public Snippet(Server server, Backlog backlog, Table table, LockTemplate locks) {
+          public Snippet(
+              Logger log, Server server, Backlog backlog, Table table, LockTemplate locks) {
+            this.log = log;
             this.server = server;
             this.backlog = backlog;
             this.table = table;
@@ -628,7 +638,40 @@ class ReadmeTest {
                 page.text("release-after"),
                 page.text("mdc"),
                 page.text("template"));
-    try (var application = application(compiled(source))) {
+    return compiled(source);
+  }
+
+  @Test
+  void theFallbackOfThePageAboutSpring() throws Exception {
+    try (var application = application(springPage())) {
+      Shop shop = application.getBean(Shop.class);
+      LockHandle images = application.getBean(LockTemplate.class).semaphore("images");
+      try (Lease all = images.withPermits(5).acquire()) {
+        assertThat(shop.process(IMAGE)).isEqualTo(new Receipt("backlog"));
+        assertThat(log.lines()).containsExactly("All slots are in use");
+        assertThat(all.permits()).isEqualTo(5);
+      }
+      assertThat(server.stored()).isEmpty();
+      await().atMost(LONG).until(() -> shop.process(IMAGE).equals(new Receipt("server")));
+    }
+  }
+
+  @Test
+  void theListenerForLossesOfThePageAboutSpring() throws Exception {
+    try (var application = application(springPage());
+        Lease lease = application.getBean(LockTemplate.class).mutex("any").acquire()) {
+      faults.deleteQueue(prefix + "mutex.any");
+      await().atMost(LONG).until(() -> !log.lines().isEmpty());
+      assertThat(log.lines())
+          .containsExactly(
+              "Work under %s may not be alone: %s"
+                  .formatted(LockId.mutex("any"), lease.lossReason().orElseThrow()));
+    }
+  }
+
+  @Test
+  void whatThePageAboutSpringShows() throws Exception {
+    try (var application = application(springPage())) {
       Shop shop = application.getBean(Shop.class);
       assertThat(table.migrations()).as("at startup").isEqualTo(1);
       assertThat(shop.process(IMAGE)).isEqualTo(new Receipt("server"));
@@ -667,7 +710,6 @@ class ReadmeTest {
           .join();
     } finally {
       MDC.remove("request");
-      ContextRegistry.getInstance().removeThreadLocalAccessor("request");
     }
   }
 
@@ -791,6 +833,7 @@ class ReadmeTest {
               beans.registerBean(Backlog.class);
               beans.registerBean(Bills.class, () -> bills);
               beans.registerBean(Table.class, () -> table);
+              beans.registerBean(Logger.class, log::logger);
               beans.registerBean(guarded);
             })
         .run(
