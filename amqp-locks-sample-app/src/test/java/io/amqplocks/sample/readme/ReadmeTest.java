@@ -23,6 +23,8 @@ import io.amqplocks.sample.readme.ImageShop.Statements;
 import io.amqplocks.sample.readme.ImageShop.Table;
 import io.amqplocks.spring.LockHandle;
 import io.amqplocks.spring.LockTemplate;
+import io.amqplocks.spring.MutexAlgorithm;
+import io.amqplocks.spring.OnUnavailable;
 import io.amqplocks.spring.autoconfigure.AmqpLocksProperties;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerFaults;
@@ -70,7 +72,7 @@ import org.springframework.boot.env.YamlPropertySourceLoader;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.AdviceMode;
 import org.springframework.context.support.GenericApplicationContext;
-import org.springframework.core.io.FileSystemResource;
+import org.springframework.core.io.ByteArrayResource;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 import org.w3c.dom.Element;
@@ -146,6 +148,7 @@ class ReadmeTest {
     assertThat(spring.names())
         .containsExactlyInAnyOrder(
             "bom",
+            "spring-application-yml",
             "fallback",
             "lease-lost",
             "self-invocation",
@@ -255,22 +258,34 @@ class ReadmeTest {
 
   @Test
   void everyPropertyIsOneOfOurs() throws Exception {
-    var yaml =
-        new YamlPropertySourceLoader().load("snippet", new FileSystemResource(applicationYml()));
-    AmqpLocksProperties bound =
-        new Binder(ConfigurationPropertySources.from(yaml))
-            .bind(
-                "amqp-locks",
-                Bindable.of(AmqpLocksProperties.class),
-                new NoUnboundElementsBindHandler(BindHandler.DEFAULT))
-            .get();
-    assertThat(bound.semaphores())
+    AmqpLocksProperties page = bound(new Snippets(SPRING).text("spring-application-yml"));
+    assertThat(page.defaultWait()).isEqualTo(Duration.ofSeconds(10));
+    assertThat(page.annotations().onUnavailable()).isEqualTo(OnUnavailable.FAIL);
+    assertThat(page.semaphores()).containsOnlyKeys("images");
+    assertThat(page.mutexes())
+        .hasEntrySatisfying(
+            "nightly-report",
+            report -> assertThat(report.algorithm()).isEqualTo(MutexAlgorithm.TOKENS));
+    assertThat(bound(readme.text("application-yml")).semaphores())
         .hasEntrySatisfying(
             "images",
             images -> {
               assertThat(images.slots()).isEqualTo(5);
               assertThat(images.maxWait()).isEqualTo(Duration.ofSeconds(30));
             });
+  }
+
+  /** The properties of that text; a failure if one is not ours. */
+  private static AmqpLocksProperties bound(String yaml) throws Exception {
+    var loaded =
+        new YamlPropertySourceLoader()
+            .load("snippet", new ByteArrayResource(yaml.getBytes(StandardCharsets.UTF_8)));
+    return new Binder(ConfigurationPropertySources.from(loaded))
+        .bind(
+            "amqp-locks",
+            Bindable.of(AmqpLocksProperties.class),
+            new NoUnboundElementsBindHandler(BindHandler.DEFAULT))
+        .get();
   }
 
   @Test
