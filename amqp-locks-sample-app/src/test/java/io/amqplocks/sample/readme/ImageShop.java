@@ -3,11 +3,17 @@ package io.amqplocks.sample.readme;
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.lock.FencingToken;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.event.SubstituteLoggingEvent;
+import org.slf4j.helpers.MessageFormatter;
+import org.slf4j.helpers.SubstituteLogger;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
@@ -130,6 +136,25 @@ public final class ImageShop {
     Mono<Invoice> invoice(Order order);
 
     void report(@Nullable FencingToken token);
+  }
+
+  /** What is logged by a snippet, for the test to read. */
+  public static final class Log {
+
+    private final Queue<SubstituteLoggingEvent> events = new LinkedBlockingQueue<>();
+
+    /** A logger that only records. */
+    Logger logger() {
+      return new SubstituteLogger("shop", events, false);
+    }
+
+    List<String> lines() {
+      return events.stream()
+          .map(
+              event ->
+                  MessageFormatter.basicArrayFormat(event.getMessage(), event.getArgumentArray()))
+          .toList();
+    }
   }
 
   /** Has the methods of the page about Spring. */

@@ -7,21 +7,27 @@ import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.leader.LeaderElection;
+import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.sample.readme.ImageShop.Backlog;
 import io.amqplocks.sample.readme.ImageShop.Bills;
 import io.amqplocks.sample.readme.ImageShop.Guarded;
 import io.amqplocks.sample.readme.ImageShop.Image;
 import io.amqplocks.sample.readme.ImageShop.Invoice;
+import io.amqplocks.sample.readme.ImageShop.Log;
 import io.amqplocks.sample.readme.ImageShop.Order;
 import io.amqplocks.sample.readme.ImageShop.Receipt;
 import io.amqplocks.sample.readme.ImageShop.Server;
 import io.amqplocks.sample.readme.ImageShop.Shop;
 import io.amqplocks.sample.readme.ImageShop.Statements;
 import io.amqplocks.sample.readme.ImageShop.Table;
+import io.amqplocks.spring.LockHandle;
 import io.amqplocks.spring.LockTemplate;
+import io.amqplocks.spring.MutexAlgorithm;
+import io.amqplocks.spring.OnUnavailable;
 import io.amqplocks.spring.autoconfigure.AmqpLocksProperties;
 import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerFaults;
 import io.amqplocks.test.BrokerQueue;
 import io.amqplocks.test.BrokerTest;
 import io.micrometer.context.ContextRegistry;
@@ -33,6 +39,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -49,6 +56,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.platform.testkit.engine.EngineTestKit;
+import org.slf4j.Logger;
 import org.slf4j.MDC;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.WebApplicationType;
@@ -64,7 +72,7 @@ import org.springframework.boot.env.YamlPropertySourceLoader;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.AdviceMode;
 import org.springframework.context.support.GenericApplicationContext;
-import org.springframework.core.io.FileSystemResource;
+import org.springframework.core.io.ByteArrayResource;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 import org.w3c.dom.Element;
@@ -87,6 +95,7 @@ class ReadmeTest {
 
   private final Snippets readme = new Snippets(README);
   private final ConnectionFactory broker;
+  private final BrokerFaults faults;
   private final Runnable leaveNothingBehind;
 
   /** Durable queues outlive their users, so that each test needs some of its own. */
@@ -95,11 +104,13 @@ class ReadmeTest {
   private final Server server = new Server();
   private final Bills bills = new Bills();
   private final Table table = new Table();
+  private final Log log = new Log();
 
   @TempDir private Path folder;
 
   ReadmeTest(Broker broker) throws Exception {
     this.broker = broker.connectionFactory();
+    faults = broker.faults();
     leaveNothingBehind =
         () ->
             broker.faults().queues().stream()
@@ -111,6 +122,8 @@ class ReadmeTest {
   @AfterEach
   void leaveNothingBehind() {
     leaveNothingBehind.run();
+    // The page about Spring registers it.
+    ContextRegistry.getInstance().removeThreadLocalAccessor("request");
   }
 
   @Test
@@ -134,6 +147,8 @@ class ReadmeTest {
     Snippets spring = new Snippets(SPRING);
     assertThat(spring.names())
         .containsExactlyInAnyOrder(
+            "bom",
+            "spring-application-yml",
             "fallback",
             "lease-lost",
             "self-invocation",
@@ -218,24 +233,59 @@ class ReadmeTest {
             "amqp-locks-test");
   }
 
+  /** As all modules of the project do. */
+  @Test
+  void theBomIsImportedAsThePageSays() throws Exception {
+    Element told = xml(new Snippets(SPRING).text("bom"));
+    Map<String, String> bom = children((Element) told.getElementsByTagName("dependency").item(0));
+    Map<String, String> own =
+        children(xml(Files.readString(Snippets.file("amqp-locks-bom/pom.xml"))));
+    assertThat(bom)
+        .containsEntry("groupId", own.get("groupId"))
+        .containsEntry("artifactId", own.get("artifactId"))
+        .containsEntry("version", own.get("version"));
+    bom.put("version", "${project.version}");
+    NodeList ours =
+        xml(Files.readString(Snippets.file("pom.xml"))).getElementsByTagName("dependency");
+    List<Map<String, String>> managed = new ArrayList<>();
+    for (int i = 0; i < ours.getLength(); i++) {
+      managed.add(children((Element) ours.item(i)));
+    }
+    assertThat(managed)
+        .filteredOn(each -> Objects.equals(each.get("groupId"), bom.get("groupId")))
+        .containsExactly(bom);
+  }
+
   @Test
   void everyPropertyIsOneOfOurs() throws Exception {
-    var yaml =
-        new YamlPropertySourceLoader().load("snippet", new FileSystemResource(applicationYml()));
-    AmqpLocksProperties bound =
-        new Binder(ConfigurationPropertySources.from(yaml))
-            .bind(
-                "amqp-locks",
-                Bindable.of(AmqpLocksProperties.class),
-                new NoUnboundElementsBindHandler(BindHandler.DEFAULT))
-            .get();
-    assertThat(bound.semaphores())
+    AmqpLocksProperties page = bound(new Snippets(SPRING).text("spring-application-yml"));
+    assertThat(page.defaultWait()).isEqualTo(Duration.ofSeconds(10));
+    assertThat(page.annotations().onUnavailable()).isEqualTo(OnUnavailable.FAIL);
+    assertThat(page.semaphores()).containsOnlyKeys("images");
+    assertThat(page.mutexes())
+        .hasEntrySatisfying(
+            "nightly-report",
+            report -> assertThat(report.algorithm()).isEqualTo(MutexAlgorithm.TOKENS));
+    assertThat(bound(readme.text("application-yml")).semaphores())
         .hasEntrySatisfying(
             "images",
             images -> {
               assertThat(images.slots()).isEqualTo(5);
               assertThat(images.maxWait()).isEqualTo(Duration.ofSeconds(30));
             });
+  }
+
+  /** The properties of that text; a failure if one is not ours. */
+  private static AmqpLocksProperties bound(String yaml) throws Exception {
+    var loaded =
+        new YamlPropertySourceLoader()
+            .load("snippet", new ByteArrayResource(yaml.getBytes(StandardCharsets.UTF_8)));
+    return new Binder(ConfigurationPropertySources.from(loaded))
+        .bind(
+            "amqp-locks",
+            Bindable.of(AmqpLocksProperties.class),
+            new NoUnboundElementsBindHandler(BindHandler.DEFAULT))
+        .get();
   }
 
   @Test
@@ -541,8 +591,8 @@ class ReadmeTest {
     }
   }
 
-  @Test
-  void whatThePageAboutSpringShows() throws Exception {
+  /** A class with what the page about Spring shows. */
+  private Class<?> springPage() throws Exception {
     Snippets page = new Snippets(SPRING);
     String source =
         """
@@ -555,7 +605,6 @@ class ReadmeTest {
         import java.time.Duration;
         import java.util.List;
         import org.slf4j.Logger;
-        import org.slf4j.LoggerFactory;
         import org.slf4j.MDC;
         import org.springframework.boot.context.event.ApplicationReadyEvent;
         import org.springframework.context.event.EventListener;
@@ -563,14 +612,15 @@ class ReadmeTest {
 
         public class Snippet implements Shop {
 
-          private static final Logger log = LoggerFactory.getLogger(Snippet.class);
-
+          private final Logger log;
           private final Server server;
           private final Backlog backlog;
           private final Table table;
           private final LockTemplate locks;
 
-          public Snippet(Server server, Backlog backlog, Table table, LockTemplate locks) {
+          public Snippet(
+              Logger log, Server server, Backlog backlog, Table table, LockTemplate locks) {
+            this.log = log;
             this.server = server;
             this.backlog = backlog;
             this.table = table;
@@ -603,7 +653,40 @@ class ReadmeTest {
                 page.text("release-after"),
                 page.text("mdc"),
                 page.text("template"));
-    try (var application = application(compiled(source))) {
+    return compiled(source);
+  }
+
+  @Test
+  void theFallbackOfThePageAboutSpring() throws Exception {
+    try (var application = application(springPage())) {
+      Shop shop = application.getBean(Shop.class);
+      LockHandle images = application.getBean(LockTemplate.class).semaphore("images");
+      try (Lease all = images.withPermits(5).acquire()) {
+        assertThat(shop.process(IMAGE)).isEqualTo(new Receipt("backlog"));
+        assertThat(log.lines()).containsExactly("All slots are in use");
+        assertThat(all.permits()).isEqualTo(5);
+      }
+      assertThat(server.stored()).isEmpty();
+      await().atMost(LONG).until(() -> shop.process(IMAGE).equals(new Receipt("server")));
+    }
+  }
+
+  @Test
+  void theListenerForLossesOfThePageAboutSpring() throws Exception {
+    try (var application = application(springPage());
+        Lease lease = application.getBean(LockTemplate.class).mutex("any").acquire()) {
+      faults.deleteQueue(prefix + "mutex.any");
+      await().atMost(LONG).until(() -> !log.lines().isEmpty());
+      assertThat(log.lines())
+          .containsExactly(
+              "Work under %s may not be alone: %s"
+                  .formatted(LockId.mutex("any"), lease.lossReason().orElseThrow()));
+    }
+  }
+
+  @Test
+  void whatThePageAboutSpringShows() throws Exception {
+    try (var application = application(springPage())) {
       Shop shop = application.getBean(Shop.class);
       assertThat(table.migrations()).as("at startup").isEqualTo(1);
       assertThat(shop.process(IMAGE)).isEqualTo(new Receipt("server"));
@@ -642,7 +725,6 @@ class ReadmeTest {
           .join();
     } finally {
       MDC.remove("request");
-      ContextRegistry.getInstance().removeThreadLocalAccessor("request");
     }
   }
 
@@ -766,6 +848,7 @@ class ReadmeTest {
               beans.registerBean(Backlog.class);
               beans.registerBean(Bills.class, () -> bills);
               beans.registerBean(Table.class, () -> table);
+              beans.registerBean(Logger.class, log::logger);
               beans.registerBean(guarded);
             })
         .run(

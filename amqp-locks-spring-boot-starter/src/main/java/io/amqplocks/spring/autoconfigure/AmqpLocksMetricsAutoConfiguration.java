@@ -7,6 +7,7 @@ import io.amqplocks.spring.internal.leader.LeaderElections;
 import io.amqplocks.spring.internal.metrics.LeaderGauges;
 import io.amqplocks.spring.internal.metrics.LockGauges;
 import io.amqplocks.spring.internal.metrics.LockMeters;
+import io.amqplocks.spring.internal.metrics.MeterDescriptions;
 import io.amqplocks.spring.internal.metrics.ObservedMeters;
 import io.amqplocks.spring.internal.observation.LockObservations;
 import io.amqplocks.spring.internal.setup.SemaphoreSetup;
@@ -21,6 +22,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
 
 /**
  * Meters of the locks. An {@link AmqpLocks} bean of the application's own has meters of held and
@@ -82,6 +85,14 @@ public final class AmqpLocksMetricsAutoConfiguration {
         LockObservations observations,
         ObjectProvider<ObservationFilter> filters) {
       return new ObservedMeters(catalog, observations, filters.orderedStream().toList());
+    }
+
+    /** First of all, before a filter of the application gives the meters other names. */
+    @Bean
+    @ConditionalOnMissingBean
+    @Order(Ordered.HIGHEST_PRECEDENCE)
+    static MeterDescriptions amqpLocksMeterDescriptions() {
+      return new MeterDescriptions();
     }
   }
 }

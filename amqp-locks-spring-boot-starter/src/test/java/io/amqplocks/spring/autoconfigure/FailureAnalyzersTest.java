@@ -115,7 +115,11 @@ class FailureAnalyzersTest {
                 "spring.rabbitmq.username=somebody"),
             "spring.rabbitmq.username=somebody",
             "amqp-locks.queue-prefix=" + prefix);
-    assertThat(analysis.getDescription()).contains("RabbitMQ refuses to").contains(name);
+    assertThat(analysis.getDescription())
+        .contains("RabbitMQ refuses to")
+        .contains(name)
+        .contains("the user needs the permissions configure and read on the locks' queues")
+        .contains("and write on 'amq.default'");
     Matcher command =
         Pattern.compile("set_permissions -p '/' 'poor' '(\\S+)' '(\\S+)' '(\\S+)'")
             .matcher(analysis.getAction());

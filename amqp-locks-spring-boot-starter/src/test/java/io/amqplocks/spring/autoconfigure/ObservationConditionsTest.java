@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.internal.metrics.LockMeters;
+import io.amqplocks.spring.internal.metrics.MeterDescriptions;
 import io.amqplocks.spring.internal.metrics.ObservedMeters;
 import io.amqplocks.spring.internal.observation.LockObservations;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -52,7 +53,13 @@ class ObservationConditionsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(classes = {LockObservations.class, ObservedMeters.class, LockMeters.class})
+  @ValueSource(
+      classes = {
+        LockObservations.class,
+        ObservedMeters.class,
+        MeterDescriptions.class,
+        LockMeters.class
+      })
   <T> void aBeanOfTheApplicationTakesThePlaceOfOurs(Class<T> type) {
     ApplicationContextRunner complete = observed();
     AtomicReference<T> ours = new AtomicReference<>();

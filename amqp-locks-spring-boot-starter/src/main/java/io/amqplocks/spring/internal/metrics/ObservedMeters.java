@@ -43,7 +43,7 @@ public final class ObservedMeters implements MeterBinder {
           .register(registry);
       if (!each.event().isEmpty()) {
         Counter.builder(each.name() + "." + each.event())
-            .description("Leases that were lost and not released")
+            .description(MeterDescriptions.LOSSES)
             .tags(tags(each.eventTags()))
             .register(registry);
       }

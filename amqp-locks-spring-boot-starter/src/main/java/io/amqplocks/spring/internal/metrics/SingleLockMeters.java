@@ -54,7 +54,7 @@ final class SingleLockMeters {
       lost.put(
           cause,
           Counter.builder("amqp.locks.lost")
-              .description("Leases that were lost and not released")
+              .description(MeterDescriptions.LOSSES)
               .tags(tags.and("amqp.locks.cause", cause.name().toLowerCase(Locale.ROOT)))
               .register(registry));
     }

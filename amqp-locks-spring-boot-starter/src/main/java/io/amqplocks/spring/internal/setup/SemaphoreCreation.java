@@ -42,6 +42,8 @@ final class SemaphoreCreation {
    */
   int create(SemaphoreSettings wanted, boolean settled) {
     SemaphoreAdmin semaphore = admin.semaphore(wanted.lock());
+    boolean told = !settled && !wanted.isOfKey();
+    boolean existed = told && exists(semaphore);
     int actual =
         unlessAdministered(
             wanted.lock(),
@@ -58,10 +60,24 @@ final class SemaphoreCreation {
     if (actual != wanted.slots()) {
       return settle(wanted, semaphore, actual);
     }
-    if (!wanted.isOfKey()) {
-      log.info("The {} has {} slots, as configured", wanted.lock(), actual);
+    if (told) {
+      log.info(
+          existed
+              ? "The {} exists with {} slots, as configured"
+              : "The {} was created with {} slots, as configured",
+          wanted.lock(),
+          actual);
     }
     return actual;
+  }
+
+  /** For the log only. A record that another client has in hand cannot be read, but is there. */
+  private static boolean exists(SemaphoreAdmin semaphore) {
+    try {
+      return semaphore.count() > 0;
+    } catch (LockException.Unexpected e) {
+      return true;
+    }
   }
 
   private static int settle(SemaphoreSettings wanted, SemaphoreAdmin semaphore, int actual) {

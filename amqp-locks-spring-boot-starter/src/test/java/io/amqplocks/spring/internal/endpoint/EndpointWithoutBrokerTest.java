@@ -14,6 +14,7 @@ import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
@@ -41,6 +42,22 @@ class EndpointWithoutBrokerTest {
         "management.endpoint.amqplocks.timeout=1s");
   }
 
+  /** An operator would look for the fault at the wrong lock. */
+  private static void assertNoErrorOfAnotherLock(Answer all) {
+    List<Map<String, Object>> locks = all.read("$.locks");
+    assertThat(locks).extracting(lock -> lock.get("name")).contains("images", "report");
+    for (Map<String, Object> lock : locks) {
+      List<Object> others = locks.stream().map(each -> each.get("name")).toList();
+      assertThat(others.stream().filter(other -> !other.equals(lock.get("name"))))
+          .allSatisfy(
+              other ->
+                  assertThat(String.valueOf(lock.get("broker")))
+                      .as("%s", lock)
+                      .contains("error")
+                      .doesNotContain("'" + other + "'"));
+    }
+  }
+
   @Test
   void aBrokerThatDoesNotAnswer() {
     try (EndpointApplication application = application(20)) {
@@ -52,6 +69,7 @@ class EndpointWithoutBrokerTest {
         assertThat(all.<List<String>>read("$.locks[*].broker.error"))
             .hasSize(2)
             .allSatisfy(error -> assertThat(error).contains("did not answer within PT1S"));
+        assertNoErrorOfAnotherLock(all);
         assertThat(all.<List<String>>read("$.locks[*].here.leases[*].state")).hasSize(1);
         // It is uncertain for more than twenty seconds, before it is lost after a minute.
         await()
@@ -122,6 +140,7 @@ class EndpointWithoutBrokerTest {
         assertThat(all.<String>read("$.session.state")).isEqualTo("ENDED");
         assertThat(all.<String>read("$.lastLoss.what")).contains("report");
         assertThat(all.<List<String>>read("$.locks[*].broker.error")).hasSize(2);
+        assertNoErrorOfAnotherLock(all);
 
         Answer one = application.get("amqplocks/mutex/nobody's");
         assertThat(one.status()).as(one.text()).isEqualTo(200);

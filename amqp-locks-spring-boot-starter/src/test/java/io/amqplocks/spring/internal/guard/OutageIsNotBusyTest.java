@@ -5,13 +5,17 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LocksStatus.Session;
 import io.amqplocks.spring.LockHandle;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.LocksOnBroker;
+import io.amqplocks.spring.MutexAlgorithm;
 import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.OnBusy;
+import io.amqplocks.spring.SemaphoreAlgorithm;
 import io.amqplocks.spring.SemaphoreGuarded;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
@@ -63,6 +67,31 @@ class OutageIsNotBusyTest {
       ran.incrementAndGet();
     }
 
+    @SemaphoreGuarded(
+        name = "${test.lock}-slots",
+        slots = 1,
+        algorithm = SemaphoreAlgorithm.SLOTS,
+        maxWait = "0s")
+    void slots() {
+      ran.incrementAndGet();
+    }
+
+    @MutexGuarded(
+        name = "${test.lock}-exclusive",
+        algorithm = MutexAlgorithm.EXCLUSIVE_QUEUE,
+        maxWait = "0s")
+    void exclusiveQueue() {
+      ran.incrementAndGet();
+    }
+
+    @MutexGuarded(
+        name = "${test.lock}-tokens",
+        algorithm = MutexAlgorithm.TOKENS,
+        onBusy = OnBusy.SKIP)
+    void tokens() {
+      ran.incrementAndGet();
+    }
+
     @MutexGuarded(name = "${test.lock}", onBusy = OnBusy.SKIP)
     void skipped() {
       ran.incrementAndGet();
@@ -100,6 +129,9 @@ class OutageIsNotBusyTest {
     return List.of(
         Named.of("mutex", Work::mutex),
         Named.of("semaphore", Work::semaphore),
+        Named.of("slots", Work::slots),
+        Named.of("exclusiveQueue", Work::exclusiveQueue),
+        Named.of("tokens", Work::tokens),
         Named.of("skipped", Work::skipped),
         Named.of("skippedMono", work -> work.skippedMono().block()),
         Named.of("fallback", Work::fallback),
@@ -136,12 +168,21 @@ class OutageIsNotBusyTest {
     whileOthersWaitInAnOutage(
         context -> {
           LockTemplate template = context.getBean(LockTemplate.class);
-          for (LockHandle lock :
-              List.of(template.mutex(onBroker.name()), template.semaphore(onBroker.name()))) {
+          for (LockHandle lock : ofEachKind(template)) {
             assertThat(cause(catchThrowable(() -> acquire.accept(lock))))
                 .isInstanceOf(LockException.Unreachable.class);
           }
         });
+  }
+
+  private List<LockHandle> ofEachKind(LockTemplate template) {
+    String name = onBroker.name();
+    return List.of(
+        template.mutex(name),
+        template.semaphore(name),
+        template.lock(LockId.slotSemaphore(name + "-slots")),
+        template.lock(LockId.exclusiveQueueMutex(name + "-exclusive")),
+        template.lock(LockId.fencedMutex(name + "-tokens")));
   }
 
   private void whileOthersWaitInAnOutage(Consumer<ApplicationContext> test) {
@@ -156,18 +197,16 @@ class OutageIsNotBusyTest {
             context -> {
               AmqpLocks locks = context.getBean(AmqpLocks.class);
               LockTemplate template = context.getBean(LockTemplate.class);
-              LockHandle mutex = template.mutex(onBroker.name());
-              LockHandle semaphore = template.semaphore(onBroker.name());
-              mutex.execute(() -> {});
-              semaphore.execute(() -> {});
+              List<LockHandle> handles = ofEachKind(template);
+              handles.forEach(lock -> lock.execute(() -> {}));
               proxy.refuse(true);
               proxy.cut();
               await().until(() -> locks.status().session() == Session.ENDED);
-              List<CompletableFuture<?>> waiters =
-                  List.of(mutex.acquireAsync(), semaphore.acquireAsync());
-              await().until(() -> locks.status().waiting() == 2);
+              List<CompletableFuture<Lease>> waiters =
+                  handles.stream().map(LockHandle::acquireAsync).toList();
+              await().until(() -> locks.status().waiting() == handles.size());
               test.accept(context);
-              assertThat(locks.status().waiting()).isEqualTo(2);
+              assertThat(locks.status().waiting()).isEqualTo(handles.size());
               waiters.forEach(waiter -> waiter.cancel(true));
             });
   }

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.test.Broker;
@@ -107,14 +108,18 @@ class OutagePolicyTest {
   void failsAtOnce(Function<OutageWork, Object> call) {
     inAnOutage(
         (work, context) -> {
-          assertThat(failure(within(SOON, () -> call.apply(work))))
-              .isInstanceOf(LockException.Unreachable.class);
+          LockException first = failure(within(SOON, () -> call.apply(work)));
+          assertThat(first).isInstanceOf(LockException.Unreachable.class);
+          assertThat(first.lock())
+              .get()
+              .isIn(LockId.mutex(onBroker.name()), LockId.tokenSemaphore(onBroker.name()));
           // The outage is known by now. Many calls together take less time than one attempt to
           // connect.
           long begin = System.nanoTime();
           for (int i = 0; i < 20; i++) {
-            assertThat(failure(within(SOON, () -> call.apply(work))))
-                .isInstanceOf(LockException.Unreachable.class);
+            LockException next = failure(within(SOON, () -> call.apply(work)));
+            assertThat(next).isInstanceOf(LockException.Unreachable.class);
+            assertThat(next.lock()).isEqualTo(first.lock());
           }
           assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(SOON.dividedBy(3));
           assertThat(work.ran()).isEqualTo(1);

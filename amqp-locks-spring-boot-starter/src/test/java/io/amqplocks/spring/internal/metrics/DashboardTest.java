@@ -23,6 +23,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AutoClose;
@@ -42,6 +43,8 @@ class DashboardTest {
       Path.of("").toAbsolutePath().resolveSibling("docs").resolve("operations");
 
   private static final Pattern SERIES = Pattern.compile("amqp_locks_[a-z_]+");
+  private static final Pattern TYPE = Pattern.compile("^# TYPE (amqp_locks_\\w+) .*$");
+  private static final Pattern HELP = Pattern.compile("^# HELP (amqp_locks_\\w+) +\\S.*$");
   private static final Pattern SAMPLE = Pattern.compile("^(\\w+)(?:\\{(.*)})? \\S+$");
   private static final Pattern LABEL = Pattern.compile("(\\w+)=\"([^\"]*)\"");
   private static final Pattern SELECTED = Pattern.compile("(amqp_locks_[a-z]+)=\"(\\w+)\"");
@@ -64,9 +67,9 @@ class DashboardTest {
     void report() {}
   }
 
-  /** The labels of each series, with their values, as scraped while a lease is held. */
-  private Map<String, Map<String, Set<String>>> scraped() {
-    Map<String, Map<String, Set<String>>> series = new HashMap<>();
+  /** What an application exposes while a lease is held. */
+  private String scrape() {
+    AtomicReference<String> text = new AtomicReference<>("");
     onBroker
         .application()
         .withConfiguration(
@@ -80,16 +83,19 @@ class DashboardTest {
             context -> {
               context.getBean(Uploads.class).upload();
               context.getBean(Uploads.class).report();
-              try (Lease lease =
-                  context.getBean(LockTemplate.class).semaphore(onBroker.name()).acquire()) {
+              LockTemplate locks = context.getBean(LockTemplate.class);
+              locks.mutex(onBroker.name() + "-other").execute(() -> {});
+              try (Lease lease = locks.semaphore(onBroker.name()).acquire()) {
                 assertThat(lease.slot()).isPositive();
-                read(context.getBean(PrometheusMeterRegistry.class).scrape(), series);
+                text.set(context.getBean(PrometheusMeterRegistry.class).scrape());
               }
             });
-    return series;
+    return text.get();
   }
 
-  private static void read(String scrape, Map<String, Map<String, Set<String>>> series) {
+  /** The labels of each series, with their values. */
+  private static Map<String, Map<String, Set<String>>> read(String scrape) {
+    Map<String, Map<String, Set<String>>> series = new HashMap<>();
     scrape
         .lines()
         .map(SAMPLE::matcher)
@@ -104,6 +110,19 @@ class DashboardTest {
                 labels.computeIfAbsent(label.group(1), name -> new HashSet<>()).add(label.group(2));
               }
             });
+    return series;
+  }
+
+  private static List<String> named(Pattern line, String scrape) {
+    return scrape.lines().map(line::matcher).filter(Matcher::matches).map(m -> m.group(1)).toList();
+  }
+
+  @Test
+  void eachSeriesIsExplained() {
+    String scrape = scrape();
+    assertThat(named(TYPE, scrape))
+        .contains("amqp_locks_acquire_active_seconds", "amqp_locks_hold_active_seconds")
+        .hasSameElementsAs(named(HELP, scrape));
   }
 
   private static List<String> expressions() throws IOException {
@@ -129,7 +148,7 @@ class DashboardTest {
 
   @Test
   void everyExpressionAsksForWhatThereIs() throws Exception {
-    Map<String, Map<String, Set<String>>> series = scraped();
+    Map<String, Map<String, Set<String>>> series = read(scrape());
     for (String expression : expressions()) {
       List<String> asked =
           SERIES

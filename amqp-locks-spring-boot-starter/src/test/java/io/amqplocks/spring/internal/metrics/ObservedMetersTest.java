@@ -137,6 +137,38 @@ class ObservedMetersTest {
         });
   }
 
+  /** Also those of what is under way, and of a lock that nothing names beforehand. */
+  @Test
+  void eachMeterHasADescription() {
+    application.run(
+        context -> {
+          MeterRegistry registry = context.getBean(MeterRegistry.class);
+          LockTemplate locks = context.getBean(LockTemplate.class);
+          try (Lease named = locks.mutex(name).acquire();
+              Lease other = locks.mutex(name + "-other").acquire()) {
+            broker.faults().deleteQueue(onBroker.mutexQueue() + "-other");
+            await()
+                .atMost(LONG)
+                .until(
+                    () ->
+                        other.lossReason().isPresent()
+                            && registry
+                                    .get("amqp.locks.hold.lost")
+                                    .tag("amqp.locks.name", LockMeters.OTHER)
+                                    .counter()
+                                    .count()
+                                == 1);
+            assertThat(named.lossReason()).isEmpty();
+            assertThat(registry.getMeters())
+                .map(Meter::getId)
+                .filteredOn(id -> id.getName().startsWith("amqp.locks."))
+                .anyMatch(id -> id.getName().equals("amqp.locks.acquire.active"))
+                .anyMatch(id -> id.getName().equals("amqp.locks.hold.active"))
+                .allSatisfy(id -> assertThat(id.getDescription()).as("%s", id).isNotBlank());
+          }
+        });
+  }
+
   /** Names the team, as an application may do. */
   static final class TeamConvention extends DefaultLockHoldConvention {
     @Override

@@ -57,7 +57,27 @@ class SemaphoreSetupTest {
   void anAnnotationsSlotsAreCreatedAtStartup(CapturedOutput output) {
     application.withBean(Uploads.class).run(context -> assertThat(onBroker.tokens()).isEqualTo(4));
     assertThat(output)
-        .containsPattern("INFO.*token semaphore '" + name + "' has 4 slots, as configured");
+        .containsPattern("INFO.*token semaphore '" + name + "' was created with 4 slots");
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = SemaphoreAlgorithm.class,
+      names = {"SLOTS", "TOKENS"})
+  void aSecondStartSaysThatTheSemaphoreExists(SemaphoreAlgorithm algorithm, CapturedOutput output) {
+    ApplicationContextRunner configured =
+        application
+            .withPropertyValues("amqp-locks.semaphores." + name + ".algorithm=" + algorithm)
+            .withBean(Uploads.class);
+    configured.run(context -> assertThat(context).hasNotFailed());
+    String first = output.getAll();
+    configured.run(context -> assertThat(context).hasNotFailed());
+    assertThat(first)
+        .containsPattern("INFO.* semaphore '" + name + "' was created with 4 slots, as configured")
+        .doesNotContain("' exists with");
+    assertThat(output.getAll().substring(first.length()))
+        .containsPattern("INFO.* semaphore '" + name + "' exists with 4 slots, as configured")
+        .doesNotContain("was created");
   }
 
   @Test

@@ -290,4 +290,30 @@ class LockExceptionAdviceTest {
               }
             });
   }
+
+  @Test
+  void aPropertyTurnsItOffWithWebFlux() {
+    new ReactiveWebApplicationContextRunner()
+        .withConfiguration(configurations())
+        .withUserConfiguration(Flux.class, Reports.class)
+        .withPropertyValues(onBroker.properties())
+        .withPropertyValues("amqp-locks.web.problem-details=false")
+        .run(
+            context -> {
+              assertThat(context).doesNotHaveBean(LockExceptionAdvice.class);
+              try (AmqpLocks stranger = onBroker.stranger();
+                  Lease lease = stranger.mutex(name).tryAcquire().orElseThrow()) {
+                WebTestClient.bindToApplicationContext((ApplicationContext) context)
+                    .build()
+                    .get()
+                    .uri("/later")
+                    .exchange()
+                    .expectStatus()
+                    .isEqualTo(HttpStatus.INTERNAL_SERVER_ERROR)
+                    .expectHeader()
+                    .doesNotExist("Retry-After");
+                assertThat(lease.age()).isPositive();
+              }
+            });
+  }
 }

@@ -25,7 +25,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcDataSource;
@@ -104,6 +106,16 @@ class ReleaseAfterTransactionTest {
         onLost = OnLost.FAIL)
     public int takeUnlessLost() {
       return take();
+    }
+
+    @MutexGuarded(
+        name = "${test.lock}",
+        releaseAfter = ReleaseAfter.TRANSACTION,
+        onLost = OnLost.INTERRUPT)
+    public int takeOrBeInterrupted(Runnable meanwhile) {
+      int before = take();
+      meanwhile.run();
+      return before;
     }
 
     @MutexGuarded(name = "${test.lock}", releaseAfter = ReleaseAfter.TRANSACTION)
@@ -447,6 +459,59 @@ class ReleaseAfterTransactionTest {
               .satisfies(e -> assertThat(e.lock()).isPresent());
           assertThat(app.stock.left()).isEqualTo(5);
         });
+  }
+
+  /** The method has ended, so its thread does other work by now, and is not interrupted. */
+  @Test
+  void aLossAfterAMethodThatIsInterruptedPreventsTheCommitToo() {
+    run(
+        app -> {
+          assertThatExceptionOfType(LockException.Lost.class)
+              .isThrownBy(
+                  () ->
+                      app.transaction.executeWithoutResult(
+                          status -> {
+                            app.stock.takeOrBeInterrupted(() -> {});
+                            loseIt(app);
+                            assertThat(Thread.currentThread().isInterrupted()).isFalse();
+                          }))
+              .withMessageContaining("was lost before the transaction")
+              .withMessageContaining("takeOrBeInterrupted(");
+          assertThat(app.stock.left()).isEqualTo(5);
+        });
+  }
+
+  @Test
+  void aLossDuringAMethodInterruptsItAndPreventsTheCommit() {
+    run(
+        app -> {
+          AtomicBoolean interrupted = new AtomicBoolean();
+          assertThatExceptionOfType(LockException.Lost.class)
+              .isThrownBy(
+                  () ->
+                      app.transaction.executeWithoutResult(
+                          status -> {
+                            // Who catches it goes on to the commit.
+                            assertThatExceptionOfType(LockException.Lost.class)
+                                .isThrownBy(
+                                    () ->
+                                        app.stock.takeOrBeInterrupted(
+                                            () -> interrupted.set(sleepsInVain())));
+                            assertThat(Thread.currentThread().isInterrupted()).isFalse();
+                          }))
+              .withMessageContaining("was lost before the transaction");
+          assertThat(interrupted).isTrue();
+          assertThat(app.stock.left()).isEqualTo(5);
+        });
+  }
+
+  private boolean sleepsInVain() {
+    broker.faults().deleteQueue(onBroker.mutexQueue());
+    try {
+      return new CountDownLatch(1).await(30, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      return true;
+    }
   }
 
   /** Nobody has told this process of the loss: the broker is asked before the commit. */
