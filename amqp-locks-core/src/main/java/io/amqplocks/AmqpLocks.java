@@ -93,9 +93,9 @@ public final class AmqpLocks implements AutoCloseable {
 
   /**
    * The mutex of that name. It does not have to be created. Waiters of all processes are served in
-   * the order of arrival. Its queue at the broker disappears when nobody has held it or waited for it
-   * for a minute, so the application may make up names as it runs. Each held mutex, and each mutex
-   * with waiters, occupies a channel of the connection, as a persistent mutex does.
+   * the order of arrival. Its queue at the broker disappears when nobody has held it or waited for
+   * it for a minute, so the application may make up names as it runs. Each held mutex, and each
+   * mutex with waiters, occupies a channel of the connection, as a persistent mutex does.
    *
    * @throws LockException.Invalid if the name is not allowed
    */
@@ -111,9 +111,10 @@ public final class AmqpLocks implements AutoCloseable {
 
   /**
    * The exclusive-queue mutex of that name. It does not have to be created. It is the mutex of the
-   * guidelines, for processes that share it with other clients of them. {@link #mutex} is faster. It
-   * also survives a break between the nodes of a 3.x cluster, after which this one has two holders.
-   * The two do not work together under one name: the second one to use the name gets an error.
+   * guidelines, for processes that share it with other clients of them. {@link #mutex} is faster.
+   * It also survives a break between the nodes of a 3.x cluster, after which this one has two
+   * holders. The two do not work together under one name: the second one to use the name gets an
+   * error.
    *
    * @throws LockException.Invalid if the name is not allowed
    */
@@ -224,9 +225,9 @@ public final class AmqpLocks implements AutoCloseable {
 
   /**
    * Opens the connection that holds leases if it is not open, and again each other one that held
-   * leases and ended. There is no need to call this: the first acquire does the same. It shows whether
-   * locks can be acquired, and connects an idle process again after an outage. Waits for two call
-   * timeouts at most.
+   * leases and ended. There is no need to call this: the first acquire does the same. It shows
+   * whether locks can be acquired, and connects an idle process again after an outage. Waits for
+   * two call timeouts at most.
    *
    * @throws LockException.Unreachable if there is no connection to the broker
    * @throws LockException.Refused if the broker refuses the user or the virtual host
@@ -238,9 +239,9 @@ public final class AmqpLocks implements AutoCloseable {
   }
 
   /**
-   * The failure of the last attempt to connect, for as long as {@linkplain AmqpLock#failFast() calls
-   * that fail fast} throw it without an attempt of their own. Empty while connected, before the first
-   * attempt, and as soon as another attempt is due. Sends nothing to the broker and never
+   * The failure of the last attempt to connect, for as long as {@linkplain AmqpLock#failFast()
+   * calls that fail fast} throw it without an attempt of their own. Empty while connected, before
+   * the first attempt, and as soon as another attempt is due. Sends nothing to the broker and never
    * blocks. An open connection whose broker is silent is not known to be an outage.
    */
   public Optional<LockException> outage() {

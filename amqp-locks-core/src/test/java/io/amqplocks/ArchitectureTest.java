@@ -180,7 +180,9 @@ class ArchitectureTest {
         .check(OURS);
   }
 
-  /** So that tests can set it. What waits for a thread until a deadline waits in real time anyway. */
+  /**
+   * So that tests can set it. What waits for a thread until a deadline waits in real time anyway.
+   */
   @Test
   void timeIsReadInFewPlaces() {
     noClasses()

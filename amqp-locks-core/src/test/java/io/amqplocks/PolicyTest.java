@@ -27,7 +27,9 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the broker's policies do to the queues of a lock: the table of docs/operations/policies.md. */
+/**
+ * What the broker's policies do to the queues of a lock: the table of docs/operations/policies.md.
+ */
 @BrokerTest(everyLine = true, ownBroker = true)
 @Order(1) // of the longest
 class PolicyTest {
@@ -49,7 +51,10 @@ class PolicyTest {
     policy("queues", "^" + fixture.prefix(), definition);
   }
 
-  /** All that a semaphore and a mutex do, with no answer uncertain and nothing kept, but the mutex's message. */
+  /**
+   * All that a semaphore and a mutex do, with no answer uncertain and nothing kept, but the mutex's
+   * message.
+   */
   private void worksAsEver() {
     for (ProbeKind kind : ProbeKind.values()) {
       AmqpLocks locks = fixture.open(fixture.builder().probing(kind));

@@ -9,9 +9,9 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * The answer "busy" of a semaphore whose slots are all held. On the loopback it shows what the probes
- * cost. Over a link that delays each way it shows how often the answer waits for the broker: a second
- * round trip would double it.
+ * The answer "busy" of a semaphore whose slots are all held. On the loopback it shows what the
+ * probes cost. Over a link that delays each way it shows how often the answer waits for the broker:
+ * a second round trip would double it.
  *
  * @param slow whether over a slow link
  */

@@ -8,8 +8,8 @@ import java.util.Map;
 
 /**
  * Where the time of an operation goes: what it asks of the broker, when that is sent, and when the
- * answer is here. Time between an answer and the next question is ours, all other the broker's and the
- * way's.
+ * answer is here. Time between an answer and the next question is ours, all other the broker's and
+ * the way's.
  */
 final class Explanation {
 

@@ -5,7 +5,9 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
-/** One mutex, 4 processes of 4 threads each: does each process get its share, and who waits longest? */
+/**
+ * One mutex, 4 processes of 4 threads each: does each process get its share, and who waits longest?
+ */
 record Fairness() implements RowSource {
 
   private static final int PROCESSES = 4;

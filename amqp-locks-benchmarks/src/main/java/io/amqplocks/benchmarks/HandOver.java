@@ -17,12 +17,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * From the release in one session to the lease in another that waits. Sessions of one process, because
- * then one clock tells; the broker cannot tell them from two processes.
+ * From the release in one session to the lease in another that waits. Sessions of one process,
+ * because then one clock tells; the broker cannot tell them from two processes.
  *
- * <p>The floor is from the release to the delivery of a message that says so, to a consumer that waits;
- * all of the steps are that and then taking the lock. Each release finds a waiter that has waited for
- * some random time: what finds out by looking now and then must not profit from being released just then.
+ * <p>The floor is from the release to the delivery of a message that says so, to a consumer that
+ * waits; all of the steps are that and then taking the lock. Each release finds a waiter that has
+ * waited for some random time: what finds out by looking now and then must not profit from being
+ * released just then.
  *
  * @param persistent whether the mutex is
  */
@@ -81,8 +82,8 @@ record HandOver(boolean persistent) implements CorePath {
   }
 
   /**
-   * Both sides pause before the release: a broker and threads that have nothing to do fall asleep, and to
-   * wake them is part of the time.
+   * Both sides pause before the release: a broker and threads that have nothing to do fall asleep,
+   * and to wake them is part of the time.
    */
   static void letWait() {
     LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(10_000_000, 40_000_000));

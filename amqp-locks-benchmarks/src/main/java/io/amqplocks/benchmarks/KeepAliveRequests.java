@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * What a request that keeps a lease HELD costs the broker, in time of its processor (ADR 60). Only a
- * broker that runs as a process of this machine can be measured.
+ * What a request that keeps a lease HELD costs the broker, in time of its processor (ADR 60). Only
+ * a broker that runs as a process of this machine can be measured.
  */
 record KeepAliveRequests() implements RowSource {
 

@@ -18,8 +18,8 @@ import java.util.UUID;
 import java.util.function.Function;
 
 /**
- * Where one thing is measured: a broker, queue names of its own, and everything that is opened there,
- * closed at its end, last first.
+ * Where one thing is measured: a broker, queue names of its own, and everything that is opened
+ * there, closed at its end, last first.
  */
 final class Lab implements AutoCloseable {
 

@@ -13,8 +13,8 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * Sixteen clients that want the five slots of one semaphore: slots and both kinds of tokens side by side,
- * in turns. ADR 21 chose the default by them.
+ * Sixteen clients that want the five slots of one semaphore: slots and both kinds of tokens side by
+ * side, in turns. ADR 21 chose the default by them.
  */
 record ManyClients() implements RowSource {
 

@@ -15,8 +15,8 @@ import java.util.concurrent.Future;
 import java.util.function.Consumer;
 
 /**
- * 1,000 tokens held in one session: what it takes to verify them all, eight at a time. The first pass
- * takes over tokens that were got by asking (ADR 40), so it is not counted.
+ * 1,000 tokens held in one session: what it takes to verify them all, eight at a time. The first
+ * pass takes over tokens that were got by asking (ADR 40), so it is not counted.
  */
 record ManyTokens() implements RowSource {
 

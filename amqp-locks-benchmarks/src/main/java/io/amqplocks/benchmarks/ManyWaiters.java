@@ -10,8 +10,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 
 /**
- * Threads of one process that wait for one mutex, and have it one after the other: what a turn takes
- * if there are many, and what a waiter costs in heap.
+ * Threads of one process that wait for one mutex, and have it one after the other: what a turn
+ * takes if there are many, and what a waiter costs in heap.
  */
 record ManyWaiters() implements RowSource {
 

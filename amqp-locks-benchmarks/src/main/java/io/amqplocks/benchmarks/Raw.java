@@ -43,7 +43,10 @@ record Raw(Channel channel) {
     channel.basicCancel(tag);
   }
 
-  /** One mandatory message to each, and one wait for all confirms; the channel must have confirms on. */
+  /**
+   * One mandatory message to each, and one wait for all confirms; the channel must have confirms
+   * on.
+   */
   void probe(List<String> queues) throws Exception {
     for (String queue : queues) {
       channel.basicPublish("", queue, true, TRANSIENT, new byte[0]);

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param ours the library; null where it has nothing yet
  * @param floor what the goal compares with
- * @param steps all steps of the library's protocol, by the bare client, where they are more than the
- *     floor: the ratio to them shows what our code adds
+ * @param steps all steps of the library's protocol, by the bare client, where they are more than
+ *     the floor: the ratio to them shows what our code adds
  */
 record Sides(@Nullable Timed ours, Timed floor, @Nullable Timed steps) {
 

@@ -11,9 +11,10 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * From the polite stop of a sole consumer to the first message that the next one handles, which stands
- * by. The message is published meanwhile. Its floor is from the cancel and requeue by one bare client to
- * the delivery to another one that stands by, on a queue with a single active consumer.
+ * From the polite stop of a sole consumer to the first message that the next one handles, which
+ * stands by. The message is published meanwhile. Its floor is from the cancel and requeue by one
+ * bare client to the delivery to another one that stands by, on a queue with a single active
+ * consumer.
  *
  * @param connected whether it has its connection while it stands by
  */

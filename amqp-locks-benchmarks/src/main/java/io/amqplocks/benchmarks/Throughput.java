@@ -7,8 +7,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How often one mutex changes hands in a second, if many want it; in slices that take turns with the
- * bare client, which declares and deletes one exclusive queue over and over.
+ * How often one mutex changes hands in a second, if many want it; in slices that take turns with
+ * the bare client, which declares and deletes one exclusive queue over and over.
  */
 final class Throughput {
 

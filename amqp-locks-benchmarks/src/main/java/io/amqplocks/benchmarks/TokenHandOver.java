@@ -13,8 +13,8 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * As {@link HandOver}, of the one slot of a token semaphore. Its floor is from the return of a message to its
- * delivery to a consumer that waits, which is all that the protocol takes.
+ * As {@link HandOver}, of the one slot of a token semaphore. Its floor is from the return of a
+ * message to its delivery to a consumer that waits, which is all that the protocol takes.
  *
  * @param type of the queue
  */

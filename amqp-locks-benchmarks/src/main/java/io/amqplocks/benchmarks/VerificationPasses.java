@@ -10,11 +10,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Times verification passes as they are, from outside, by the passive declares that go over the wire:
- * from the first question to the last answer.
+ * Times verification passes as they are, from outside, by the passive declares that go over the
+ * wire: from the first question to the last answer.
  *
- * <p>Concurrency: called by the threads that ask and the one that reads; one lock guards the counts,
- * and nothing is done under it but counting.
+ * <p>Concurrency: called by the threads that ask and the one that reads; one lock guards the
+ * counts, and nothing is done under it but counting.
  */
 final class VerificationPasses implements TrafficListener {
 

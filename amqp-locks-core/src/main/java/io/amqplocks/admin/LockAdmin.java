@@ -73,9 +73,9 @@ public interface LockAdmin {
 
   /**
    * Removes token semaphores, or fenced mutexes, of keys that nobody uses: locks of that kind whose
-   * names are {@code name:key} ({@link LockName#withoutKey}). It finds the keys that any process has
-   * ever created. A removed fenced mutex is created again at its next use. With the starter, so is a
-   * removed semaphore. Without it, a removed semaphore is not found until it is created again.
+   * names are {@code name:key} ({@link LockName#withoutKey}). It finds the keys that any process
+   * has ever created. A removed fenced mutex is created again at its next use. With the starter, so
+   * is a removed semaphore. Without it, a removed semaphore is not found until it is created again.
    *
    * <p>This call looks at each lock as its only administrator. It removes the lock if all of this
    * is true:
@@ -87,10 +87,10 @@ public interface LockAdmin {
    * </ul>
    *
    * <p>So it takes two calls at least. A classic queue does not show whether a token was acquired.
-   * There the lock is removed if it was idle at all calls in between. No holder ever loses its token by
-   * this. A call that tries to acquire one at the moment of the look, for up to 0.1 s, may find the
-   * lock busy. A lock that is created again has the slots that its creator is configured with, so a
-   * resize is undone.
+   * There the lock is removed if it was idle at all calls in between. No holder ever loses its
+   * token by this. A call that tries to acquire one at the moment of the look, for up to 0.1 s, may
+   * find the lock busy. A lock that is created again has the slots that its creator is configured
+   * with, so a resize is undone.
    *
    * <p>A lock also stays if it was created or changed within the last hour, if anything of it is to
    * be {@linkplain TokenSemaphoreAdmin#repair repaired}, or if another administrator is at work. A

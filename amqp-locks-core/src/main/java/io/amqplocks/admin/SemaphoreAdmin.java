@@ -3,8 +3,8 @@ package io.amqplocks.admin;
 import io.amqplocks.lock.LockException;
 
 /**
- * Administers a semaphore of either kind. {@link SlotSemaphoreAdmin} and {@link TokenSemaphoreAdmin}
- * have further operations, and say how changes are carried out.
+ * Administers a semaphore of either kind. {@link SlotSemaphoreAdmin} and {@link
+ * TokenSemaphoreAdmin} have further operations, and say how changes are carried out.
  */
 public interface SemaphoreAdmin {
 

@@ -99,8 +99,8 @@ public interface TokenSemaphoreAdmin extends SemaphoreAdmin {
   /**
    * Waits until no token is left to be withdrawn. If a crash interrupted the creation or withdrawal
    * of a token, that token may remain until {@link #resize} or {@link #repair} settles it. What it
-   * sees is confirmed in the administrators' turn. So it may take longer than that time while another
-   * administrator is at work.
+   * sees is confirmed in the administrators' turn. So it may take longer than that time while
+   * another administrator is at work.
    *
    * @return false if some are left when the time is over
    * @throws LockException.AcquireTimeout if another administrator was at work for too long

@@ -63,7 +63,9 @@ public final class Delivery {
     return failures;
   }
 
-  /** Counts a failure, after which a rejection does not count. Only the worker's thread calls it. */
+  /**
+   * Counts a failure, after which a rejection does not count. Only the worker's thread calls it.
+   */
   @SuppressWarnings("NonAtomicVolatileUpdate")
   int fail() {
     rejected = false;

@@ -29,7 +29,10 @@ final class HandOverRequests {
   private static final String TYPE = "amqp-locks.hand-over";
   private static final long CONFIRM_MILLIS = 10_000;
 
-  /** The arguments of wake queues: messages reach present consumers only, and the queue expires soon. */
+  /**
+   * The arguments of wake queues: messages reach present consumers only, and the queue expires
+   * soon.
+   */
   private static final Map<String, Object> ARGUMENTS =
       Map.of("x-queue-type", "classic", "x-message-ttl", 0, "x-expires", 10_000);
 

@@ -6,8 +6,8 @@ import java.io.IOException;
 import java.util.concurrent.TimeoutException;
 
 /**
- * A connection with a channel on which a consumer can be started at once. Without recovery: the queue
- * is consumed again by what is certainly the active one.
+ * A connection with a channel on which a consumer can be started at once. Without recovery: the
+ * queue is consumed again by what is certainly the active one.
  *
  * @param connection of one term at most
  * @param channel its first channel

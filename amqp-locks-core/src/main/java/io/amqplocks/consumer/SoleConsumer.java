@@ -15,9 +15,9 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Consumes a queue while it holds a mutex. Of all processes that do so, one is active and the others
- * stand by. The queue is an ordinary durable queue, which outlives its consumers. It keeps all
- * messages while nobody is active.
+ * Consumes a queue while it holds a mutex. Of all processes that do so, one is active and the
+ * others stand by. The queue is an ordinary durable queue, which outlives its consumers. It keeps
+ * all messages while nobody is active.
  *
  * <pre>{@code
  * try (SoleConsumer consumer =
@@ -32,26 +32,29 @@ import org.jspecify.annotations.Nullable;
  * {@link LeaderElection} promises it. Before each message the consumer checks that it is certainly
  * active. If it is not, it begins no message and gives back those that were sent ahead.
  *
- * <p>The order across a takeover is not promised for quorum queues. They may give the next consumer later
- * messages before those that were sent ahead to the last one; a {@linkplain
- * SoleConsumerBuilder#prefetch prefetch} of one avoids that. Nor is it promised after a loss, when the
- * old handler may still have a message.
+ * <p>The order across a takeover is not promised for quorum queues. They may give the next consumer
+ * later messages before those that were sent ahead to the last one; a {@linkplain
+ * SoleConsumerBuilder#prefetch prefetch} of one avoids that. Nor is it promised after a loss, when
+ * the old handler may still have a message.
  *
- * <p>Messages are not handled exactly once. If a consumer dies after it handled a message and before
- * the broker received the acknowledgement, the next one handles the message again. And after a loss
- * the old handler may still work on its message when the next consumer has begun with later ones. A
- * resource that this could harm must check the {@linkplain Delivery#fencingToken() fencing token}.
+ * <p>Messages are not handled exactly once. If a consumer dies after it handled a message and
+ * before the broker received the acknowledgement, the next one handles the message again. And after
+ * a loss the old handler may still work on its message when the next consumer has begun with later
+ * ones. A resource that this could harm must check the {@linkplain Delivery#fencingToken() fencing
+ * token}.
  *
  * <p>Each term has a connection of its own, so no error with a delivery harms a lease. It consumes
- * exclusively: on a classic queue the broker refuses other consumers meanwhile, even those that do not
- * use the lock. Quorum queues do not refuse them.
+ * exclusively: on a classic queue the broker refuses other consumers meanwhile, even those that do
+ * not use the lock. Quorum queues do not refuse them.
  */
 public final class SoleConsumer implements AutoCloseable {
 
   /** For the consumer's connection to close, beside the handler's time. */
   private static final Duration CLOSE = Duration.ofSeconds(2);
 
-  /** How often the active one is asked to stop. Between others that stand by there is one each time. */
+  /**
+   * How often the active one is asked to stop. Between others that stand by there is one each time.
+   */
   private static final long ASK_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
   private final ConnectionFactory factory;
@@ -79,9 +82,9 @@ public final class SoleConsumer implements AutoCloseable {
    *
    * @param lock a mutex of any kind; all processes that give the same one take turns
    * @param factory how to connect. It is copied, and its automatic recovery has no effect. Its
-   *     connection timeout is limited to 10 seconds. So is its heartbeat, and no heartbeat becomes one
-   *     of 10 seconds, because the next consumer must wait until the broker notices that the last one
-   *     is dead
+   *     connection timeout is limited to 10 seconds. So is its heartbeat, and no heartbeat becomes
+   *     one of 10 seconds, because the next consumer must wait until the broker notices that the
+   *     last one is dead
    * @param queue the queue, which must exist when this consumer is active
    * @param handler handles the messages
    * @throws LockException.Invalid if the lock is a semaphore, or the name is empty
@@ -116,8 +119,8 @@ public final class SoleConsumer implements AutoCloseable {
   }
 
   /**
-   * The election by which this consumer becomes active, for its listeners and its terms. Start and close this
-   * consumer, not the election.
+   * The election by which this consumer becomes active, for its listeners and its terms. Start and
+   * close this consumer, not the election.
    */
   public LeaderElection election() {
     return election;
@@ -139,9 +142,9 @@ public final class SoleConsumer implements AutoCloseable {
   }
 
   /**
-   * Stops consuming, so that the next consumer takes over, and stands by again after two seconds. The
-   * handler finishes its message first. Messages that it has not begun go back to the queue. Returns
-   * at once.
+   * Stops consuming, so that the next consumer takes over, and stands by again after two seconds.
+   * The handler finishes its message first. Messages that it has not begun go back to the queue.
+   * Returns at once.
    *
    * @return whether this process was the active one
    */
@@ -156,9 +159,9 @@ public final class SoleConsumer implements AutoCloseable {
   /**
    * Starts, and asks the active consumer to hand over until this one is active. The active one
    * finishes its message first, as by {@link #handOver()}. It must allow to be asked ({@link
-   * SoleConsumerBuilder#handOverOnRequest()}); otherwise this one stands by. If others have stood by
-   * for longer, they become active before this one and are asked too. If this process or the active
-   * one dies meanwhile, another one becomes active, as always.
+   * SoleConsumerBuilder#handOverOnRequest()}); otherwise this one stands by. If others have stood
+   * by for longer, they become active before this one and are asked too. If this process or the
+   * active one dies meanwhile, another one becomes active, as always.
    *
    * @param time how long to wait; this one goes on standing by after that. If the broker does not
    *     answer, it may take 30 seconds more
@@ -184,9 +187,9 @@ public final class SoleConsumer implements AutoCloseable {
   }
 
   /**
-   * Stops consuming for good, as {@link #handOver()} does. Returns when the handler has finished its
-   * message and the lock is released, or some seconds after the grace period. A call by the handler
-   * returns at once.
+   * Stops consuming for good, as {@link #handOver()} does. Returns when the handler has finished
+   * its message and the lock is released, or some seconds after the grace period. A call by the
+   * handler returns at once.
    */
   @Override
   public void close() {
@@ -244,8 +247,8 @@ public final class SoleConsumer implements AutoCloseable {
     }
 
     /**
-     * The election's task. It ends when the handler does, so that this process does not become active
-     * again while its own handler still works on a message of the last term.
+     * The election's task. It ends when the handler does, so that this process does not become
+     * active again while its own handler still works on a message of the last term.
      */
     void awaitEnd(Leadership leadership) {
       Worker present = worker;

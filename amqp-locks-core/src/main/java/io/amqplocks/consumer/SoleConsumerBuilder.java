@@ -53,8 +53,9 @@ public final class SoleConsumerBuilder {
   }
 
   /**
-   * How many messages the broker sends ahead of the handler. The order of messages does not depend on
-   * it. Messages that were sent ahead go back to the queue when this consumer stops. The default is 10.
+   * How many messages the broker sends ahead of the handler. The order of messages does not depend
+   * on it. Messages that were sent ahead go back to the queue when this consumer stops. The default
+   * is 10.
    *
    * @throws LockException.Invalid if it is not above zero, or above 65,535
    */
@@ -70,8 +71,8 @@ public final class SoleConsumerBuilder {
 
   /**
    * How long the handler has to finish its message when this consumer stops. Meanwhile no other one
-   * becomes active, unless the lock was lost. If the handler takes longer, its message goes back, and
-   * this process stands by again only when the handler has returned. The default is 30 seconds.
+   * becomes active, unless the lock was lost. If the handler takes longer, its message goes back,
+   * and this process stands by again only when the handler has returned. The default is 30 seconds.
    *
    * @throws LockException.Invalid if it is negative, or above 12 hours
    */
@@ -86,10 +87,10 @@ public final class SoleConsumerBuilder {
   }
 
   /**
-   * Lets other processes ask this consumer to stop, by {@link SoleConsumer#takeOver}, while it is the
-   * active one. By default it does not listen to them. It needs the right to configure, write and
-   * read a queue with the name of the consumed queue and {@code .hand-over} behind it. Every user that
-   * may publish to that queue can end a term.
+   * Lets other processes ask this consumer to stop, by {@link SoleConsumer#takeOver}, while it is
+   * the active one. By default it does not listen to them. It needs the right to configure, write
+   * and read a queue with the name of the consumed queue and {@code .hand-over} behind it. Every
+   * user that may publish to that queue can end a term.
    *
    * @throws LockException.Invalid if the consumed queue's name is too long for that
    */
@@ -105,15 +106,18 @@ public final class SoleConsumerBuilder {
 
   /**
    * Keeps a connection open while this consumer stands by, so that it takes over a few milliseconds
-   * sooner. If the connection cannot be opened, or breaks, it is opened again after a pause of 1 to 30
-   * seconds. By default a consumer opens its connection when it becomes active, and has none before.
+   * sooner. If the connection cannot be opened, or breaks, it is opened again after a pause of 1 to
+   * 30 seconds. By default a consumer opens its connection when it becomes active, and has none
+   * before.
    */
   public SoleConsumerBuilder standByConnected() {
     connectsAhead = true;
     return this;
   }
 
-  /** Adds a listener that is notified when this consumer becomes active, and when it stops being so. */
+  /**
+   * Adds a listener that is notified when this consumer becomes active, and when it stops being so.
+   */
   public SoleConsumerBuilder listener(LeaderListener listener) {
     listeners.add(listener);
     return this;

@@ -11,12 +11,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The connection of a consumer that stands by, if it has one ({@link
- * SoleConsumerBuilder#standByConnected()}). If it cannot be opened, or breaks, it is opened again after
- * a pause. A consumer that becomes active without one opens it then.
+ * SoleConsumerBuilder#standByConnected()}). If it cannot be opened, or breaks, it is opened again
+ * after a pause. A consumer that becomes active without one opens it then.
  *
- * <p>Concurrency: the connection is put and taken under the guard, so one term at most gets it, or the
- * close of the consumer. It is opened and closed outside the guard. One thread at most opens; it ends
- * when there is a connection, or none is wanted any more.
+ * <p>Concurrency: the connection is put and taken under the guard, so one term at most gets it, or
+ * the close of the consumer. It is opened and closed outside the guard. One thread at most opens;
+ * it ends when there is a connection, or none is wanted any more.
  */
 final class StandBy {
 

@@ -16,10 +16,11 @@ import org.slf4j.LoggerFactory;
 /**
  * A consumer on a channel, and what the broker has sent to it ahead.
  *
- * <p>From RabbitMQ 4.0 on, messages go back by {@code basic.nack}. When a channel is closed with messages
- * on it, a quorum queue counts a failed delivery of each, and drops it at its limit, though nobody has
- * handled it. Before 4.0 such a queue has no limit by default, and puts messages that are nacked to its
- * end. There they go back when the channel is closed, and the next consumer may get later ones first.
+ * <p>From RabbitMQ 4.0 on, messages go back by {@code basic.nack}. When a channel is closed with
+ * messages on it, a quorum queue counts a failed delivery of each, and drops it at its limit,
+ * though nobody has handled it. Before 4.0 such a queue has no limit by default, and puts messages
+ * that are nacked to its end. There they go back when the channel is closed, and the next consumer
+ * may get later ones first.
  *
  * <p>Concurrency: the client's threads put deliveries into the buffer. The worker takes them out to
  * handle them, and the thread that ends the subscription takes them out to give them back. So each

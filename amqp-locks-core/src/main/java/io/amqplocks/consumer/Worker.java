@@ -15,11 +15,12 @@ import org.slf4j.LoggerFactory;
 /**
  * Consumes the queue during one term.
  *
- * <p>Concurrency: one thread opens connections, takes deliveries from a {@link Subscription}, has them
- * handled and acknowledges them, so messages are handled one after the other. Before each message the
- * term is checked; it never becomes current again, so no message is begun after its end. The thread that
- * stops the worker ends the subscription, so that others may consume, and waits for the message in hand. After
- * the grace period the connection is dropped, upon which the broker requeues that message.
+ * <p>Concurrency: one thread opens connections, takes deliveries from a {@link Subscription}, has
+ * them handled and acknowledges them, so messages are handled one after the other. Before each
+ * message the term is checked; it never becomes current again, so no message is begun after its
+ * end. The thread that stops the worker ends the subscription, so that others may consume, and
+ * waits for the message in hand. After the grace period the connection is dropped, upon which the
+ * broker requeues that message.
  */
 final class Worker {
 
@@ -91,8 +92,8 @@ final class Worker {
   }
 
   /**
-   * The term has ended: waits until the message in hand is handled, for the grace period at most, and
-   * leaves nothing behind.
+   * The term has ended: waits until the message in hand is handled, for the grace period at most,
+   * and leaves nothing behind.
    */
   void stop(Revocation why, Duration grace) {
     long end = System.nanoTime() + TimeUnit.NANOSECONDS.convert(grace);
@@ -227,9 +228,9 @@ final class Worker {
   }
 
   /**
-   * Handles a message until that succeeds or the term is over. It stays in hand between attempts: if
-   * it went back to the queue, those behind it would have to go back as well, to keep the order, and
-   * a quorum queue would count that against all of them.
+   * Handles a message until that succeeds or the term is over. It stays in hand between attempts:
+   * if it went back to the queue, those behind it would have to go back as well, to keep the order,
+   * and a quorum queue would count that against all of them.
    */
   private void handle(Delivery delivery, Subscription from) throws IOException {
     while (from.isOpen()) {

@@ -34,19 +34,19 @@ import org.slf4j.LoggerFactory;
  * up stops first: its listeners and its task have ended, or had their grace period, before the next
  * leader begins.
  *
- * <p>A leader may learn of a loss after the next one has begun. A resource that such an overlap could
- * harm must check the {@linkplain Leadership#fencingToken() fencing token}.
+ * <p>A leader may learn of a loss after the next one has begun. A resource that such an overlap
+ * could harm must check the {@linkplain Leadership#fencingToken() fencing token}.
  *
- * <p>The mutex decides who is next: for {@code locks.mutex(name)} the process that has contended for
- * longest. On a lock with {@linkplain AmqpLock#withPriority priorities}, the process with the highest
- * priority is next; a priority takes leadership from nobody. {@link AmqpLock#holdAtMost} limits each
- * term.
+ * <p>The mutex decides who is next: for {@code locks.mutex(name)} the process that has contended
+ * for longest. On a lock with {@linkplain AmqpLock#withPriority priorities}, the process with the
+ * highest priority is next; a priority takes leadership from nobody. {@link AmqpLock#holdAtMost}
+ * limits each term.
  *
  * <p>Concurrency: the contending thread alone acquires, begins terms, ends them and releases, one
- * after the other, so terms never overlap and each has one grant and one revocation. All others only
- * set flags under the guard and signal it. A term is ended before its listeners are notified and its
- * lock is released. {@link #isLeader()} also reads the lease's state, so it is false as soon as the
- * lease is in doubt, and ends the term then.
+ * after the other, so terms never overlap and each has one grant and one revocation. All others
+ * only set flags under the guard and signal it. A term is ended before its listeners are notified
+ * and its lock is released. {@link #isLeader()} also reads the lease's state, so it is false as
+ * soon as the lease is in doubt, and ends the term then.
  */
 // More than 300 lines: half of them are the contract.
 public final class LeaderElection implements AutoCloseable {
@@ -105,8 +105,9 @@ public final class LeaderElection implements AutoCloseable {
   }
 
   /**
-   * Begins to contend, and returns at once. A broker that cannot be reached is tried again and again,
-   * with pauses of up to 10 seconds and a WARN for each new reason. Starting again does nothing.
+   * Begins to contend, and returns at once. A broker that cannot be reached is tried again and
+   * again, with pauses of up to 10 seconds and a WARN for each new reason. Starting again does
+   * nothing.
    *
    * @throws IllegalStateException if this election is closed
    */
@@ -123,9 +124,9 @@ public final class LeaderElection implements AutoCloseable {
   }
 
   /**
-   * Starts this election if nobody leads right now: its first term begins. Otherwise it is as if this
-   * had not been called, and {@link #start()} may follow. It asks the broker once, within the bound of
-   * {@link AmqpLock#tryAcquire()}.
+   * Starts this election if nobody leads right now: its first term begins. Otherwise it is as if
+   * this had not been called, and {@link #start()} may follow. It asks the broker once, within the
+   * bound of {@link AmqpLock#tryAcquire()}.
    *
    * @return whether it started
    * @throws IllegalStateException if this election has been started or closed before
@@ -223,8 +224,8 @@ public final class LeaderElection implements AutoCloseable {
 
   /**
    * Gives leadership up, so that others go first: this process contends again after the {@linkplain
-   * LeaderElectionBuilder#yieldPause pause}. If nobody else contends then, it leads again. Returns at
-   * once; listeners are notified when the term has ended.
+   * LeaderElectionBuilder#yieldPause pause}. If nobody else contends then, it leads again. Returns
+   * at once; listeners are notified when the term has ended.
    *
    * @return whether there was a term to end
    */
@@ -261,11 +262,11 @@ public final class LeaderElection implements AutoCloseable {
   }
 
   /**
-   * Stops contending. If this process leads, its term ends first: the task is interrupted, listeners
-   * are notified, and the lock is released when they have ended or after the grace period. Returns
-   * when that is done, or 10 seconds after the grace period. If the calling thread is interrupted,
-   * it returns at once, stays interrupted, and the rest is done without it. A call by a listener or by
-   * the task returns at once. Closing again does nothing.
+   * Stops contending. If this process leads, its term ends first: the task is interrupted,
+   * listeners are notified, and the lock is released when they have ended or after the grace
+   * period. Returns when that is done, or 10 seconds after the grace period. If the calling thread
+   * is interrupted, it returns at once, stays interrupted, and the rest is done without it. A call
+   * by a listener or by the task returns at once. Closing again does nothing.
    *
    * <p>Close the election before the {@code AmqpLocks} of its lock. Otherwise the lock is released
    * while the task still runs.

@@ -54,8 +54,8 @@ public final class LeaderElectionBuilder {
   }
 
   /**
-   * How long this process does not contend after {@link LeaderElection#yieldLeadership()} or the end
-   * of its task, so that others go first. The default is 2 seconds.
+   * How long this process does not contend after {@link LeaderElection#yieldLeadership()} or the
+   * end of its task, so that others go first. The default is 2 seconds.
    *
    * @throws LockException.Invalid if it is negative, or above a day
    */

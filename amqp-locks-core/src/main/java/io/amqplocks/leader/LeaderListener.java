@@ -6,8 +6,8 @@ package io.amqplocks.leader;
  * has no other effect.
  *
  * <p>A listener may block. While {@code granted} blocks, {@code revoked} of the same term cannot be
- * called, so work that takes long belongs in a {@link LeaderTask} or a thread of its own. A listener
- * may call any method of the election.
+ * called, so work that takes long belongs in a {@link LeaderTask} or a thread of its own. A
+ * listener may call any method of the election.
  */
 public interface LeaderListener {
 

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * becomes current again. Any thread may call any method; none of them blocks or asks the broker.
  *
  * <p>Concurrency: the reason of the end is set once, by the thread that finds one first. A lease in
- * doubt may be certain again a moment later. So the thread that sees the doubt ends the term, and does
- * not leave that to the election, which looks every 0.1 s.
+ * doubt may be certain again a moment later. So the thread that sees the doubt ends the term, and
+ * does not leave that to the election, which looks every 0.1 s.
  */
 public final class Leadership {
 
@@ -42,8 +42,8 @@ public final class Leadership {
 
   /**
    * Whether this process certainly leads by this term. It is false from the moment at which the
-   * process began to give leadership up, and while the lock is {@link LeaseState#UNCERTAIN} or {@link
-   * LeaseState#LOST}.
+   * process began to give leadership up, and while the lock is {@link LeaseState#UNCERTAIN} or
+   * {@link LeaseState#LOST}.
    */
   public boolean isCurrent() {
     return endIfNotHeld().isEmpty();

@@ -18,10 +18,10 @@ import org.slf4j.LoggerFactory;
 /**
  * Calls the listeners and the task of an election.
  *
- * <p>Concurrency: listeners are called by one thread, in the order in which the contender submits, so
- * a grant comes before its revocation. That thread starts the task after the grant, under the guard
- * and only if the term has not ended. The contender ends the term before it interrupts the task under
- * the same guard. So a task is either interrupted or not started.
+ * <p>Concurrency: listeners are called by one thread, in the order in which the contender submits,
+ * so a grant comes before its revocation. That thread starts the task after the grant, under the
+ * guard and only if the term has not ended. The contender ends the term before it interrupts the
+ * task under the same guard. So a task is either interrupted or not started.
  */
 final class TermCallbacks {
 

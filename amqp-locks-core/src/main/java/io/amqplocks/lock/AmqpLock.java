@@ -20,10 +20,10 @@ public interface AmqpLock {
    * Returns a view of this lock whose leases have a {@link FencingToken}. Fenced and unfenced
    * acquires exclude each other and share one queue of waiters.
    *
-   * <p>A token costs about two more round trips and a write to a quorum queue, its counter, when the
-   * slot is acquired at the broker, and nothing when it is handed over within the process. The first
-   * fenced acquire of a slot creates the counter, which takes longer, and the counter stays at the
-   * broker. Locks whose names are {@code name:key} share 16 counters for each name ({@link
+   * <p>A token costs about two more round trips and a write to a quorum queue, its counter, when
+   * the slot is acquired at the broker, and nothing when it is handed over within the process. The
+   * first fenced acquire of a slot creates the counter, which takes longer, and the counter stays
+   * at the broker. Locks whose names are {@code name:key} share 16 counters for each name ({@link
    * LockName#withoutKey}), so there may be as many keys as orders. In a token semaphore on a quorum
    * queue, tokens cost nothing. On a classic queue there are none.
    *
@@ -56,8 +56,8 @@ public interface AmqpLock {
   AmqpLock unfair();
 
   /**
-   * Returns a view of this lock for calls that do not wait for the broker. They wait for a busy lock
-   * as all calls do. But in an {@linkplain LockException#isOutage() outage} they throw {@link
+   * Returns a view of this lock for calls that do not wait for the broker. They wait for a busy
+   * lock as all calls do. But in an {@linkplain LockException#isOutage() outage} they throw {@link
    * LockException.Unreachable} or {@link LockException.Unanswered} at once, where others ask the
    * broker again until their time is over.
    *
@@ -111,7 +111,8 @@ public interface AmqpLock {
    *
    * <p>All acquires of the returned lock also throw {@link LockException.Conflict} if the semaphore
    * has fewer slots. A call that waits notices within some seconds that slots were removed. In the
-   * blog post's plain protocol nobody knows the number of slots, and such a call ends with its time.
+   * blog post's plain protocol nobody knows the number of slots, and such a call ends with its
+   * time.
    *
    * @throws LockException.Invalid if the number is below 1 or above {@value #MAX_PERMITS}, or above
    *     1 and this lock is not a semaphore
@@ -146,8 +147,8 @@ public interface AmqpLock {
    * <p>If the connection breaks while a caller waits, it is opened again. If no connection was ever
    * opened, the first failure is thrown at once.
    *
-   * @param wait how long to wait; zero asks the broker once, as {@link #tryAcquire()} does; the last
-   *     attempt may exceed the time by twice the bound of {@link #tryAcquire()}
+   * @param wait how long to wait; zero asks the broker once, as {@link #tryAcquire()} does; the
+   *     last attempt may exceed the time by twice the bound of {@link #tryAcquire()}
    * @throws LockException.AcquireTimeout if no slot became free in time
    * @throws InterruptedException if the thread is interrupted while waiting
    * @throws LockException as {@link #tryAcquire()} does, if the last attempt in time failed that

@@ -18,8 +18,8 @@ package io.amqplocks.lock;
  * before it. Where that could do harm, a new holder writes its token first of all.
  *
  * <p>Tokens of one slot of one lock are ordered by their {@link #number() numbers}: by epoch, then
- * by {@code n}, then by the number of hand-overs. Numbers are skipped where a process died half-way.
- * Tokens of different slots or locks cannot be compared.
+ * by {@code n}, then by the number of hand-overs. Numbers are skipped where a process died
+ * half-way. Tokens of different slots or locks cannot be compared.
  *
  * @param slot the slot, from 1
  * @param epoch when the token's counter was created, in minutes since 1970, or a little more
@@ -86,8 +86,8 @@ public record FencingToken(int slot, long epoch, long n, int handOvers) {
    * one slot. It is above 0, so that a resource may begin with 0. It fits into an SQL {@code
    * BIGINT}.
    *
-   * <p>After 8,388,608 draws, the numbers of a counter are those of later minutes. A token with such
-   * a number is given only if that minute passed more than ten minutes ago. So it is below the
+   * <p>After 8,388,608 draws, the numbers of a counter are those of later minutes. A token with
+   * such a number is given only if that minute passed more than ten minutes ago. So it is below the
    * tokens of all later counters, whose epochs follow the clock. A slot that is acquired 10,000
    * times a second at the broker, or less often, always gets one.
    */

@@ -12,8 +12,8 @@ import java.util.concurrent.CompletionStage;
  * released at once, as all are by {@link #close()}.
  *
  * <p>A lease belongs to no thread: any thread may call any method, and may close it. It has no time
- * to live, unless {@link AmqpLock#holdAtMost} set one. It lasts as long as the connection on which it
- * was acquired.
+ * to live, unless {@link AmqpLock#holdAtMost} set one. It lasts as long as the connection on which
+ * it was acquired.
  *
  * <p>The broker decides who holds, and a holder can learn of a loss only after it happened. Check
  * {@link #state()} before a step that matters, listen by {@link #whenLost()}, and let a resource

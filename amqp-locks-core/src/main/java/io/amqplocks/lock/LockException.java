@@ -20,16 +20,16 @@ public abstract sealed class LockException extends RuntimeException {
   }
 
   /**
-   * The lock of the lease that the failed call was about, with its key. Empty for other calls, such as
-   * those of administration, and after serialization.
+   * The lock of the lease that the failed call was about, with its key. Empty for other calls, such
+   * as those of administration, and after serialization.
    */
   public Optional<LockId> lock() {
     return Optional.ofNullable(lock);
   }
 
   /**
-   * Sets {@link #lock()}, unless it is set. The library and test doubles call this before they throw the
-   * exception.
+   * Sets {@link #lock()}, unless it is set. The library and test doubles call this before they
+   * throw the exception.
    */
   public void initLock(LockId id) {
     if (lock == null) {
@@ -39,7 +39,8 @@ public abstract sealed class LockException extends RuntimeException {
 
   /**
    * Whether the broker could not be reached or did not do its part, so that nobody knows who holds
-   * the lock. It is false for a busy lock, for wrong use, and for anything else that others have in use.
+   * the lock. It is false for a busy lock, for wrong use, and for anything else that others have in
+   * use.
    */
   public boolean isOutage() {
     return false;

@@ -29,7 +29,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Processes that consume a queue of numbers in turn, and what is lost and handled twice meanwhile. */
+/**
+ * Processes that consume a queue of numbers in turn, and what is lost and handled twice meanwhile.
+ */
 @Tag("one-jdk")
 @BrokerTest(everyLine = true)
 class TakeoverTest {
@@ -121,7 +123,9 @@ class TakeoverTest {
     return result;
   }
 
-  /** Spans of different processes that have a time in common, whether or not messages were there. */
+  /**
+   * Spans of different processes that have a time in common, whether or not messages were there.
+   */
   private static List<String> togetherCertain(List<Certain> spans) {
     List<Certain> sorted = spans.stream().sorted(Comparator.comparingLong(Certain::from)).toList();
     List<String> result = new ArrayList<>();

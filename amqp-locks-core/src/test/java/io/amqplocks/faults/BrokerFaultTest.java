@@ -184,7 +184,9 @@ class BrokerFaultTest {
     }
   }
 
-  /** Or the next one here would be told that the queue is its own, and then lose it to the delete. */
+  /**
+   * Or the next one here would be told that the queue is its own, and then lose it to the delete.
+   */
   @Tag("trap-6")
   @Test
   void nobodyHereTakesTheLockWhileItsDeleteIsOverdue(Broker broker) throws Exception {

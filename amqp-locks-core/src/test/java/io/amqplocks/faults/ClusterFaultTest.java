@@ -88,7 +88,9 @@ class ClusterFaultTest {
     return fixture.names().exclusiveQueueMutex(LockName.of(mutex));
   }
 
-  /** By our own deadline, in words of ours, and not when the broker gives up: after half a minute. */
+  /**
+   * By our own deadline, in words of ours, and not when the broker gives up: after half a minute.
+   */
   private static void assertEndsInTime(ThrowingCallable call, String... words) {
     long start = System.nanoTime();
     assertThatThrownBy(call)
@@ -106,8 +108,8 @@ class ClusterFaultTest {
   }
 
   /**
-   * Nothing is asked of the metadata store in vain where it has no majority, but after 30 seconds the
-   * broker answers by closing the connection (541).
+   * Nothing is asked of the metadata store in vain where it has no majority, but after 30 seconds
+   * the broker answers by closing the connection (541).
    */
   @Tag("trap-7")
   @Test
@@ -337,8 +339,8 @@ class ClusterFaultTest {
   }
 
   /**
-   * Holding, verifying and releasing a mutex is between the client and the queue's node, and needs no
-   * majority. A new name does, and the call ends in time.
+   * Holding, verifying and releasing a mutex is between the client and the queue's node, and needs
+   * no majority. A new name does, and the call ends in time.
    */
   @Tag("trap-7")
   @Test

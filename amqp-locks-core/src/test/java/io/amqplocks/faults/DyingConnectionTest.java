@@ -100,7 +100,9 @@ class DyingConnectionTest {
     }
   }
 
-  /** The broker sends the waiter a slot, and hears nothing of its connection: so it might be ending. */
+  /**
+   * The broker sends the waiter a slot, and hears nothing of its connection: so it might be ending.
+   */
   @Tag("trap-19")
   @ParameterizedTest
   @EnumSource(mode = Mode.EXCLUDE, names = "SLOTS")

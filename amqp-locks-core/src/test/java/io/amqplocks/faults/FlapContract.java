@@ -32,9 +32,9 @@ import org.junit.jupiter.params.provider.ValueSource;
  * What holders say when the nodes of a cluster lose each other for a time and their clients notice
  * nothing: the broker may give away what somebody holds, and tells nobody.
  *
- * <p>It is node 1 that loses the others. The old holder is its client ({@code holder}), or its queue is
- * there ({@code queue}), or both; the one that wants the lock is a client of node 3. A cut of 3 s is
- * made at each run, the other lengths when there is time for them.
+ * <p>It is node 1 that loses the others. The old holder is its client ({@code holder}), or its
+ * queue is there ({@code queue}), or both; the one that wants the lock is a client of node 3. A cut
+ * of 3 s is made at each run, the other lengths when there is time for them.
  */
 @Tag("trap-10")
 @Tag("defect-S1")
@@ -336,8 +336,8 @@ abstract class FlapContract {
   }
 
   /**
-   * As {@link #flap}, on a cluster that does not come together again after so long a break. Its link
-   * heals, and the same is asserted of its clients. Then it is thrown away.
+   * As {@link #flap}, on a cluster that does not come together again after so long a break. Its
+   * link heals, and the same is asserted of its clients. Then it is thrown away.
    */
   final void lastFlap(String what, Duration span, Consumer<ClusterNode> cut) throws Exception {
     wornOut = true;

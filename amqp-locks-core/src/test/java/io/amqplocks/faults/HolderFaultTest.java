@@ -84,7 +84,9 @@ class HolderFaultTest {
     return all;
   }
 
-  /** Takes all of them as they come free: each is asked for again and again, one after the other. */
+  /**
+   * Takes all of them as they come free: each is asked for again and again, one after the other.
+   */
   private List<Lease> awaitFree(List<AmqpLock> locks, long since, Duration bound) {
     List<Lease> leases = new ArrayList<>();
     Map<AmqpLock, Duration> free = new LinkedHashMap<>();

@@ -30,8 +30,8 @@ class MnesiaFlapTest extends FlapContract {
   }
 
   /**
-   * What classic mirrored queues do; they are no more from 4.0 on. Who got its token may have it again
-   * before anybody else.
+   * What classic mirrored queues do; they are no more from 4.0 on. Who got its token may have it
+   * again before anybody else.
    */
   @Test
   void afterTheDeathOfAMirroredQueuesNode() throws Exception {

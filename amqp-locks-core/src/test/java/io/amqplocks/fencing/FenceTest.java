@@ -34,7 +34,9 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tokens rise with each acquisition of a slot, whoever acquires it and whatever happens between. */
+/**
+ * Tokens rise with each acquisition of a slot, whoever acquires it and whatever happens between.
+ */
 @BrokerTest(everyLine = true, ownBroker = true)
 @Order(1) // of the longest
 class FenceTest {

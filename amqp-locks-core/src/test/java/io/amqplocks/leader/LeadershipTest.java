@@ -31,7 +31,9 @@ class LeadershipTest {
 
   private final Leadership term = new Leadership(lease);
 
-  /** The lease of a broker that replies late is HELD again, and the application has seen the doubt. */
+  /**
+   * The lease of a broker that replies late is HELD again, and the application has seen the doubt.
+   */
   @Test
   void whatSomebodySawInDoubtIsNeverCurrentAgain() {
     assertThat(term.isCurrent()).isTrue();

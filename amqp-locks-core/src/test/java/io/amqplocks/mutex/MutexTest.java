@@ -174,7 +174,9 @@ class MutexTest extends MutexContract {
     waiting.get(30, TimeUnit.SECONDS).close();
   }
 
-  /** A purge, a message that a stranger took, or a restart of the broker: nothing is left to send. */
+  /**
+   * A purge, a message that a stranger took, or a restart of the broker: nothing is left to send.
+   */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void aLostMessageIsReplaced(boolean waited) throws Exception {

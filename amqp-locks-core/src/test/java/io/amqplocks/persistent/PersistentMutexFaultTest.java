@@ -29,7 +29,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The persistent mutex where the broker, the network, strangers or permissions do not play along. */
+/**
+ * The persistent mutex where the broker, the network, strangers or permissions do not play along.
+ */
 @BrokerTest(everyLine = true, ownBroker = true)
 @Order(1) // of the longest
 class PersistentMutexFaultTest {

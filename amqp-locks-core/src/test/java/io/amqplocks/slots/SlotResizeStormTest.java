@@ -38,7 +38,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Two administrators, one of them killed again and again, and sixteen contenders, for 20 seconds or more. */
+/**
+ * Two administrators, one of them killed again and again, and sixteen contenders, for 20 seconds or
+ * more.
+ */
 @Tag("trap-15")
 @BrokerTest
 @Tag("one-jdk")

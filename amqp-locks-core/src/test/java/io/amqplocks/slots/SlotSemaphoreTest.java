@@ -135,8 +135,8 @@ class SlotSemaphoreTest {
   }
 
   /**
-   * Each holder is a consumer of a queue meanwhile, so the broker itself counts the holders. The first
-   * ones hold until all slots are taken.
+   * Each holder is a consumer of a queue meanwhile, so the broker itself counts the holders. The
+   * first ones hold until all slots are taken.
    */
   private static int consumeWhileHolding(Channel channel, String witness, CountDownLatch full)
       throws Exception {

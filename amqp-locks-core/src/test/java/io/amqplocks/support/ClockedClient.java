@@ -17,7 +17,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The sessions and the leases of one client on a real broker, under a clock that the test turns. */
+/**
+ * The sessions and the leases of one client on a real broker, under a clock that the test turns.
+ */
 public final class ClockedClient implements AutoCloseable {
 
   private static final Duration BOUND = Duration.ofSeconds(5);

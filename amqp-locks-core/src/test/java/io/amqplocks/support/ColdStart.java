@@ -6,8 +6,8 @@ import io.amqplocks.lock.LockException;
 import java.time.Duration;
 
 /**
- * The first acquisition of a process that just started: all it needs is loaded meanwhile, and that may
- * take longer than the short heartbeat of its test allows a call.
+ * The first acquisition of a process that just started: all it needs is loaded meanwhile, and that
+ * may take longer than the short heartbeat of its test allows a call.
  */
 final class ColdStart {
 

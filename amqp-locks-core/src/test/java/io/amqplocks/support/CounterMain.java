@@ -15,8 +15,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * A process whose threads add to a number in a file, which only a mutex guards: read, add one, write.
- * Arguments: broker URI, prefix, mutex, file, threads, additions of each thread.
+ * A process whose threads add to a number in a file, which only a mutex guards: read, add one,
+ * write. Arguments: broker URI, prefix, mutex, file, threads, additions of each thread.
  */
 public final class CounterMain {
 

@@ -19,7 +19,9 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 
-/** Clients that all want the same token semaphore, again and again, each by connections of its own. */
+/**
+ * Clients that all want the same token semaphore, again and again, each by connections of its own.
+ */
 public final class Crowd implements AutoCloseable {
 
   private final List<AmqpLocks> clients;
@@ -65,8 +67,8 @@ public final class Crowd implements AutoCloseable {
   }
 
   /**
-   * A crowd in a process of its own. Arguments: broker URI, prefix, number of clients, folder of boards.
-   * Orders: name, slots, fenced, times.
+   * A crowd in a process of its own. Arguments: broker URI, prefix, number of clients, folder of
+   * boards. Orders: name, slots, fenced, times.
    */
   public static void main(String[] args) throws Exception {
     ConnectionFactory factory = new ConnectionFactory();

@@ -14,10 +14,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A process that holds fenced locks and, when told so, writes under each whatever became of its lease,
- * as one does that was stopped between looking at the lease and writing. Arguments: broker URI, prefix,
- * the locks as {@link LockArgument} has them, with commas between, and the URL of a database with a row
- * for each, if it is to write.
+ * A process that holds fenced locks and, when told so, writes under each whatever became of its
+ * lease, as one does that was stopped between looking at the lease and writing. Arguments: broker
+ * URI, prefix, the locks as {@link LockArgument} has them, with commas between, and the URL of a
+ * database with a row for each, if it is to write.
  */
 public final class FencedHolderMain {
 

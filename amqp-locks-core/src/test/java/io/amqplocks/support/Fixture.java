@@ -29,16 +29,17 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 /**
  * Locks for one test, under a prefix of its own.
  *
- * <p>In a {@code @BrokerTest} it is a field, {@code @RegisterExtension private final Fixture fixture =
- * new Fixture();}: it has the broker of the run from before the first {@code @BeforeEach} on, and after
- * the last {@code @AfterEach} it closes the locks and deletes every queue under the prefix. A test that
- * starts brokers itself makes one with a broker, says which queues will be there, and closes it.
+ * <p>In a {@code @BrokerTest} it is a field, {@code @RegisterExtension private final Fixture
+ * fixture = new Fixture();}: it has the broker of the run from before the first {@code @BeforeEach}
+ * on, and after the last {@code @AfterEach} it closes the locks and deletes every queue under the
+ * prefix. A test that starts brokers itself makes one with a broker, says which queues will be
+ * there, and closes it.
  */
 public final class Fixture implements BeforeEachCallback, AfterEachCallback, AutoCloseable {
 
   /**
-   * Far above what a stalled machine needs for anything. A test that waits until a call is given up or a
-   * lease expires sets less, and may see that too early where it does not look for it.
+   * Far above what a stalled machine needs for anything. A test that waits until a call is given up
+   * or a lease expires sets less, and may see that too early where it does not look for it.
    */
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
@@ -110,8 +111,8 @@ public final class Fixture implements BeforeEachCallback, AfterEachCallback, Aut
   }
 
   /**
-   * What happens within it was told at once, on a busy machine too: those who verify seldom would find it
-   * out after half a minute, and by heartbeats it would take two.
+   * What happens within it was told at once, on a busy machine too: those who verify seldom would
+   * find it out after half a minute, and by heartbeats it would take two.
    */
   public static final Duration AT_ONCE = Duration.ofSeconds(5);
 

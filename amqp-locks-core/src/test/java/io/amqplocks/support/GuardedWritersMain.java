@@ -8,9 +8,9 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
 /**
- * A process of {@link GuardedWriters}. It prints what they count at each line on standard input, and
- * ends with the input. Arguments: broker URI, prefix, the lock as {@link LockArgument} has it, the URL
- * of the database, the row.
+ * A process of {@link GuardedWriters}. It prints what they count at each line on standard input,
+ * and ends with the input. Arguments: broker URI, prefix, the lock as {@link LockArgument} has it,
+ * the URL of the database, the row.
  */
 public final class GuardedWritersMain {
 

@@ -11,8 +11,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A process that holds locks and does what it is told on its standard input, with each of them. Arguments:
- * broker URI, prefix, the locks as {@link LockArgument} has them, with commas between, heartbeat in seconds.
+ * A process that holds locks and does what it is told on its standard input, with each of them.
+ * Arguments: broker URI, prefix, the locks as {@link LockArgument} has them, with commas between,
+ * heartbeat in seconds.
  */
 public final class HolderMain {
 

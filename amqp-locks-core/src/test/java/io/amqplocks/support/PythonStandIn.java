@@ -11,10 +11,11 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A client of the amqp-locks-python kind, in raw AMQP, as far as its protocol is known: slots N-A-L and
- * holders N-B-L from 1, probed one by one with mandatory transient publishes and confirms; A and B with
- * x-max-length 0, B exclusive and not auto-delete; A verified again after B was declared. A is not
- * durable, as the real client has it: RabbitMQ 4.3 permits that unless its operator denies it (trap 13).
+ * A client of the amqp-locks-python kind, in raw AMQP, as far as its protocol is known: slots N-A-L
+ * and holders N-B-L from 1, probed one by one with mandatory transient publishes and confirms; A
+ * and B with x-max-length 0, B exclusive and not auto-delete; A verified again after B was
+ * declared. A is not durable, as the real client has it: RabbitMQ 4.3 permits that unless its
+ * operator denies it (trap 13).
  */
 public final class PythonStandIn implements AutoCloseable {
 

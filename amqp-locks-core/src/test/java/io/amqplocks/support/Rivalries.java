@@ -127,8 +127,8 @@ public final class Rivalries implements AutoCloseable {
   }
 
   /**
-   * Nobody said HELD beside another for longer than promised, no number rose, and nobody wrote after
-   * somebody later did.
+   * Nobody said HELD beside another for longer than promised, no number rose, and nobody wrote
+   * after somebody later did.
    */
   public void assertHonest() {
     SoftAssertions soft = new SoftAssertions();

@@ -18,14 +18,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One lock that an old holder has and that somebody else wants all the time, and what each of both was
- * seen to say. Whoever gets it first after the old holder keeps it for a time, then gives it back and
- * takes it again, so that the broker has something to give back to the old one by mistake. Each that says
- * HELD writes to a table that refuses a lower number than the highest it has seen.
+ * One lock that an old holder has and that somebody else wants all the time, and what each of both
+ * was seen to say. Whoever gets it first after the old holder keeps it for a time, then gives it
+ * back and takes it again, so that the broker has something to give back to the old one by mistake.
+ * Each that says HELD writes to a table that refuses a lower number than the highest it has seen.
  *
- * <p>Concurrency: the rival's thread sets its current lease and the time of its first one, both volatile;
- * one other thread takes the samples and alone writes what is reckoned from them, and it is read when
- * that one has ended.
+ * <p>Concurrency: the rival's thread sets its current lease and the time of its first one, both
+ * volatile; one other thread takes the samples and alone writes what is reckoned from them, and it
+ * is read when that one has ended.
  */
 public final class Rivalry implements AutoCloseable {
 
@@ -196,8 +196,8 @@ public final class Rivalry implements AutoCloseable {
 
   /**
    * Looks at both and lets those write that say HELD. One thread, again and again. What is reckoned
-   * as an overlap ends before this look and begins after the last one, so that a machine that stalls in
-   * the middle of a look does not add to it.
+   * as an overlap ends before this look and begins after the last one, so that a machine that
+   * stalls in the middle of a look does not add to it.
    */
   public void sample() {
     Lease ours = held;

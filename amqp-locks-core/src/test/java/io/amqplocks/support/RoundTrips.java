@@ -15,10 +15,10 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A way to a broker that counts round trips. Whatever the broker says is kept back until the client
- * has been silent for a while, then handed over in one piece: that is one round trip. So a client that
- * asks everything before it needs the first answer is counted once, and one that cannot ask the next
- * thing without an answer is counted for each; how long it all takes does not matter. A client that
- * pauses in the middle of asking may be counted once too often, never too seldom.
+ * has been silent for a while, then handed over in one piece: that is one round trip. So a client
+ * that asks everything before it needs the first answer is counted once, and one that cannot ask
+ * the next thing without an answer is counted for each; how long it all takes does not matter. A
+ * client that pauses in the middle of asking may be counted once too often, never too seldom.
  *
  * <p>Concurrency: what was said and not yet handed over is guarded by a lock of its connection.
  */

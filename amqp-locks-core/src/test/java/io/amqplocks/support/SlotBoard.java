@@ -13,11 +13,12 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * Who holds which slot, in memory that several processes share by a file: each holder enters and leaves
- * within its lease. It counts what must not be: more holders than slots, two in one slot, a fencing
- * token that does not rise.
+ * Who holds which slot, in memory that several processes share by a file: each holder enters and
+ * leaves within its lease. It counts what must not be: more holders than slots, two in one slot, a
+ * fencing token that does not rise.
  *
- * <p>Concurrency: every word is changed by one atomic instruction, which counts between processes too.
+ * <p>Concurrency: every word is changed by one atomic instruction, which counts between processes
+ * too.
  */
 public final class SlotBoard {
 

@@ -17,9 +17,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A process that consumes a queue of numbers alone, and says of each when it began and ended with it, and
- * whether it was certainly the active one then. Arguments: broker URI, prefix, queue, heartbeat in seconds.
- * Orders: "hand over", "take over", "hold" (do not finish what you handle next), "go" (finish).
+ * A process that consumes a queue of numbers alone, and says of each when it began and ended with
+ * it, and whether it was certainly the active one then. Arguments: broker URI, prefix, queue,
+ * heartbeat in seconds. Orders: "hand over", "take over", "hold" (do not finish what you handle
+ * next), "go" (finish).
  */
 public final class SoleConsumerMain {
 
@@ -70,10 +71,10 @@ public final class SoleConsumerMain {
   }
 
   /**
-   * Says from when to when this process certainly was the active one, by looking again and again: each
-   * time it was after the first look of such a span and before the last one. A span is not longer than a
-   * tenth of a second, so that little is unsaid at a {@code kill -9}, and has no pause in it, in which
-   * another process may have been the active one.
+   * Says from when to when this process certainly was the active one, by looking again and again:
+   * each time it was after the first look of such a span and before the last one. A span is not
+   * longer than a tenth of a second, so that little is unsaid at a {@code kill -9}, and has no
+   * pause in it, in which another process may have been the active one.
    */
   private static void sayWhileCertain(SoleConsumer consumer) {
     long from = 0;

@@ -57,8 +57,8 @@ public final class Tokens {
   }
 
   /**
-   * How many consumers the token queue of that lock has, as the broker counts: those who wait, those who
-   * were served so, and on quorum queues those who hold what they got by asking.
+   * How many consumers the token queue of that lock has, as the broker counts: those who wait,
+   * those who were served so, and on quorum queues those who hold what they got by asking.
    */
   public static int consumers(Broker broker, QueueNames names, LockId lock) throws Exception {
     String queue = names.tokens(lock, generation(broker, names, lock));

@@ -17,7 +17,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of a record whose next version the broker does not take: an alarm lets nobody publish. */
+/**
+ * What becomes of a record whose next version the broker does not take: an alarm lets nobody
+ * publish.
+ */
 @BrokerTest(everyLine = true, ownBroker = true)
 class AdministratorAlarmTest {
 

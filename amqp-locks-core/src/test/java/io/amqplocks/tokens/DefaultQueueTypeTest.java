@@ -14,7 +14,10 @@ import io.amqplocks.test.Brokers;
 import io.amqplocks.test.OwnedBroker;
 import org.junit.jupiter.api.Test;
 
-/** The plain protocol declares its queue without arguments, so a virtual host decides of what type it is. */
+/**
+ * The plain protocol declares its queue without arguments, so a virtual host decides of what type
+ * it is.
+ */
 class DefaultQueueTypeTest {
 
   private static final String LINE = "4.3";

@@ -32,7 +32,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What somebody who may publish to the default exchange can do to token semaphores, and what not. */
+/**
+ * What somebody who may publish to the default exchange can do to token semaphores, and what not.
+ */
 @BrokerTest(everyLine = true)
 @Tag("defect-S4")
 class ForgedTokenTest extends TokenAdministered {
@@ -109,7 +111,9 @@ class ForgedTokenTest extends TokenAdministered {
     await().untilAsserted(() -> assertThat(Tokens.idle(broker, tokens(1))).hasSize(1));
   }
 
-  /** Strangers' messages come while leases are verified: none is one too many, then or afterwards. */
+  /**
+   * Strangers' messages come while leases are verified: none is one too many, then or afterwards.
+   */
   @Tag("defect-S2")
   @ParameterizedTest
   @EnumSource

@@ -39,8 +39,9 @@ class HugeMessageTest extends TokenAdministered {
   /**
    * Both are verified before, by consumers that have no room for more. A classic queue puts what is
    * given back where it was, before the huge message. A quorum queue puts it behind. So the huge
-   * message may come to the holder when it verifies, and another client may get the token. They must
-   * not both say HELD for long. The other one verifies too, so either of them may keep the token.
+   * message may come to the holder when it verifies, and another client may get the token. They
+   * must not both say HELD for long. The other one verifies too, so either of them may keep the
+   * token.
    */
   @ParameterizedTest
   @EnumSource

@@ -25,8 +25,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * A queue of tokens that does not answer. The client library lets whoever asks on a channel that owes an
- * answer wait for that without any bound.
+ * A queue of tokens that does not answer. The client library lets whoever asks on a channel that
+ * owes an answer wait for that without any bound.
  */
 @Tag("trap-6")
 @BrokerTest(everyLine = true)

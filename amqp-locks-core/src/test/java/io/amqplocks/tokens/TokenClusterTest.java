@@ -29,10 +29,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * What becomes of a quorum queue's tokens when the node that their holder is connected to is cut off from
- * the others: they miss it after a minute or so (net_ticktime), and from 4.3 on wait another minute
- * (consumer-disconnected-timeout) before they give its tokens to others; the holder has long let go by
- * then. The second minute is shortened here, unless the system property {@code
+ * What becomes of a quorum queue's tokens when the node that their holder is connected to is cut
+ * off from the others: they miss it after a minute or so (net_ticktime), and from 4.3 on wait
+ * another minute (consumer-disconnected-timeout) before they give its tokens to others; the holder
+ * has long let go by then. The second minute is shortened here, unless the system property {@code
  * amqp-locks.disconnected-seconds} says otherwise.
  */
 @Tag("trap-10")
@@ -165,7 +165,9 @@ class TokenClusterTest {
     }
   }
 
-  /** After a cut nodes take up to half a minute to find each other again, and calls end unanswered. */
+  /**
+   * After a cut nodes take up to half a minute to find each other again, and calls end unanswered.
+   */
   private static void healed(ThrowingRunnable check) {
     await()
         .atMost(Duration.ofMinutes(2))

@@ -22,7 +22,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Up to 4.2 a quorum queue gives away what is held as soon as the link to its holder's node is down; 4.3 waits for a minute. */
+/**
+ * Up to 4.2 a quorum queue gives away what is held as soon as the link to its holder's node is
+ * down; 4.3 waits for a minute.
+ */
 @BrokerTest(everyLine = true, before = "4.3")
 class TokenGivenAwayBefore43Test extends TokenGivenAway {
 
@@ -88,7 +91,10 @@ class TokenGivenAwayBefore43Test extends TokenGivenAway {
     taken(others.fencedMutex("m")).close();
   }
 
-  /** With another slot idle it cannot give its own back to be verified; that one is sent to it instead. */
+  /**
+   * With another slot idle it cannot give its own back to be verified; that one is sent to it
+   * instead.
+   */
   @Tag("defect-S2")
   @Test
   void aFencedLeaseThatWasGivenAwayIsFoundOutWhileAnotherSlotIsIdle() throws Exception {

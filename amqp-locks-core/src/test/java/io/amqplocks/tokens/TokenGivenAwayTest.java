@@ -31,11 +31,16 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The broker gives a token away and does not say so: the holder must find out, and nobody else lose. */
+/**
+ * The broker gives a token away and does not say so: the holder must find out, and nobody else
+ * lose.
+ */
 @BrokerTest(everyLine = true)
 class TokenGivenAwayTest extends TokenGivenAway {
 
-  /** A classic queue that is started anew knows of no holder, and gives its tokens to whoever asks. */
+  /**
+   * A classic queue that is started anew knows of no holder, and gives its tokens to whoever asks.
+   */
   @Tag("defect-S2")
   @ParameterizedTest
   @EnumSource
@@ -205,7 +210,9 @@ class TokenGivenAwayTest extends TokenGivenAway {
     assertThat(lease.slot()).isEqualTo(number.slot());
   }
 
-  /** Those who waited are refused a fencing token; a token that one of them was sent is nobody's. */
+  /**
+   * Those who waited are refused a fencing token; a token that one of them was sent is nobody's.
+   */
   @Tag("defect-S3")
   @ParameterizedTest
   @CsvSource({"4, 5"})

@@ -29,9 +29,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tokens held for longer than the broker lets a message be unacknowledged: those that are verified stay
- * held, since each verification is a delivery anew. Of those that are not the holder is told where the
- * broker takes them back. All cases of all lines wait at the same time, on brokers of their own.
+ * Tokens held for longer than the broker lets a message be unacknowledged: those that are verified
+ * stay held, since each verification is a delivery anew. Of those that are not the holder is told
+ * where the broker takes them back. All cases of all lines wait at the same time, on brokers of
+ * their own.
  */
 @Tag("trap-9")
 @Tag("one-jdk")

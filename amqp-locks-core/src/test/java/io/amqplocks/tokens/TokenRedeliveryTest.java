@@ -34,8 +34,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * However holders end, their tokens come back, and often: RabbitMQ from 4.0 on destroys a message of a
- * quorum queue with default arguments when it has come back for the 21st time.
+ * However holders end, their tokens come back, and often: RabbitMQ from 4.0 on destroys a message
+ * of a quorum queue with default arguments when it has come back for the 21st time.
  */
 @Tag("trap-8")
 @BrokerTest(everyLine = true)

@@ -23,7 +23,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The audit finds what strangers, crashes and wrong arguments did to tokens, and repair mends it. */
+/**
+ * The audit finds what strangers, crashes and wrong arguments did to tokens, and repair mends it.
+ */
 @BrokerTest(everyLine = true)
 class TokenRepairTest extends TokenAdministered {
 

@@ -26,9 +26,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Sixteen clients in two processes: never more holders than slots, no token lost or made, and fencing
- * tokens that rise. The system property {@code amqp-locks.stress} says how often they acquire in each
- * run; 100000 is what was promised, and takes most of an hour.
+ * Sixteen clients in two processes: never more holders than slots, no token lost or made, and
+ * fencing tokens that rise. The system property {@code amqp-locks.stress} says how often they
+ * acquire in each run; 100000 is what was promised, and takes most of an hour.
  */
 @BrokerTest(everyLine = true)
 @Tag("one-jdk")
@@ -72,7 +72,9 @@ class TokenStressTest {
     }
   }
 
-  /** As many as there are slots, and not one more; the crowd may never have been that many at once. */
+  /**
+   * As many as there are slots, and not one more; the crowd may never have been that many at once.
+   */
   private static void assertAllAtOnce(AmqpLock lock, int slots) throws InterruptedException {
     Deque<Lease> held = new ArrayDeque<>();
     try {

@@ -37,9 +37,9 @@ class TokenWaitTimeoutTest {
   private static final Duration FOR = Duration.ofSeconds(2);
 
   /**
-   * A token that comes to one who has left costs a round trip, and at worst each of six has just left:
-   * 17 to 173 ms. The rest is for a busy machine. One that stayed hidden would be so until its connection
-   * ends.
+   * A token that comes to one who has left costs a round trip, and at worst each of six has just
+   * left: 17 to 173 ms. The rest is for a busy machine. One that stayed hidden would be so until
+   * its connection ends.
    */
   private static final Duration LONGEST = Duration.ofSeconds(10);
 

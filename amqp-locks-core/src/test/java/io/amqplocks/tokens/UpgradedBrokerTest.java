@@ -21,8 +21,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Token semaphores that RabbitMQ 3.x made, on 4.x. An upgrade in place keeps the arguments of a queue, so
- * they are declared here as on 3.x: without a delivery limit, for which 4.0 and newer take 20.
+ * Token semaphores that RabbitMQ 3.x made, on 4.x. An upgrade in place keeps the arguments of a
+ * queue, so they are declared here as on 3.x: without a delivery limit, for which 4.0 and newer
+ * take 20.
  */
 @BrokerTest(from = "4.0")
 @Tag("defect-L1")

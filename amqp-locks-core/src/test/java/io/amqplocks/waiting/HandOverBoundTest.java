@@ -28,7 +28,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
 
-/** Threads of one process that hand a slot to each other keep it from other processes for a while only. */
+/**
+ * Threads of one process that hand a slot to each other keep it from other processes for a while
+ * only.
+ */
 @BrokerTest(everyLine = true)
 class HandOverBoundTest {
 
@@ -37,8 +40,9 @@ class HandOverBoundTest {
   private static final int TURNS = 10;
 
   /**
-   * A slot is handed over for 100 ms, then it goes to whoever began to wait first at the broker: that may
-   * be the same process once more, whose next thread did so before. The rest is for a busy machine.
+   * A slot is handed over for 100 ms, then it goes to whoever began to wait first at the broker:
+   * that may be the same process once more, whose next thread did so before. The rest is for a busy
+   * machine.
    */
   private static final Duration BOUND = Duration.ofSeconds(2);
 

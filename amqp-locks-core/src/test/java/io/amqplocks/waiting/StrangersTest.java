@@ -39,8 +39,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Waiters beside a client of the guidelines that knows nothing of wake queues: it notifies nobody when
- * it releases the lock, and takes it again a moment later.
+ * Waiters beside a client of the guidelines that knows nothing of wake queues: it notifies nobody
+ * when it releases the lock, and takes it again a moment later.
  */
 @BrokerTest(everyLine = true)
 class StrangersTest {

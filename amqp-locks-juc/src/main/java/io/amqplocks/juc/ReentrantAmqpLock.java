@@ -145,8 +145,8 @@ public final class ReentrantAmqpLock implements Lock {
 
   /**
    * Whether the calling thread has locked it and its lease is {@link LeaseState#HELD}. It is false
-   * for a lease that is UNCERTAIN or LOST, although the thread still has to unlock. Sends nothing to
-   * the broker.
+   * for a lease that is UNCERTAIN or LOST, although the thread still has to unlock. Sends nothing
+   * to the broker.
    */
   public boolean isHeldByCurrentThread() {
     return lease().filter(lease -> lease.state() == LeaseState.HELD).isPresent();
@@ -159,8 +159,8 @@ public final class ReentrantAmqpLock implements Lock {
   }
 
   /**
-   * The lease of the calling thread, if it has locked this: for its state, its fencing token, and to
-   * be told of a loss. Unlock the lock instead of closing the lease.
+   * The lease of the calling thread, if it has locked this: for its state, its fencing token, and
+   * to be told of a loss. Unlock the lock instead of closing the lease.
    */
   public Optional<Lease> lease() {
     return Optional.ofNullable(holds.held(lock.id())).map(hold -> hold.lease);

@@ -9,12 +9,13 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes {@link java.util.concurrent.locks.Lock}s of locks at the broker. All that one object of this
- * class makes of locks with the same id are one lock to a thread, however many there are. So create
- * one for each {@code AmqpLocks} and share it. It may be used by any number of threads.
+ * Makes {@link java.util.concurrent.locks.Lock}s of locks at the broker. All that one object of
+ * this class makes of locks with the same id are one lock to a thread, however many there are. So
+ * create one for each {@code AmqpLocks} and share it. It may be used by any number of threads.
  *
- * <p>Do not give one object locks of two {@code AmqpLocks}. Locks of one name at two brokers, or under
- * two queue prefixes, have the same id. A thread that holds the one would seem to hold the other.
+ * <p>Do not give one object locks of two {@code AmqpLocks}. Locks of one name at two brokers, or
+ * under two queue prefixes, have the same id. A thread that holds the one would seem to hold the
+ * other.
  *
  * <p>Locks that two objects of this class make are not reentrant with each other: a thread that
  * holds the one and acquires the other waits for itself, until its time is over.
@@ -47,9 +48,9 @@ public final class ReentrantLocks {
 
   /**
    * That lock as a {@link java.util.concurrent.locks.Lock}. Of a semaphore, each thread holds one
-   * slot, or as many as {@link AmqpLock#withPermits} says. A thread that holds the lock already keeps
-   * the lease that it has, also if it acquires it by a view with other permits, another priority, or
-   * fencing tokens. The returned object is cheap and needs no keeping.
+   * slot, or as many as {@link AmqpLock#withPermits} says. A thread that holds the lock already
+   * keeps the lease that it has, also if it acquires it by a view with other permits, another
+   * priority, or fencing tokens. The returned object is cheap and needs no keeping.
    */
   public ReentrantAmqpLock of(AmqpLock lock) {
     return new ReentrantAmqpLock(lock, this);

@@ -28,7 +28,8 @@ final class Prove {
   private Prove() {}
 
   /**
-   * Searches for violations, and ends with exit code 1 if there was one, with 2 for wrong arguments.
+   * Searches for violations, and ends with exit code 1 if there was one, with 2 for wrong
+   * arguments.
    *
    * @param args see {@code bin/prove --help}
    */

@@ -20,20 +20,19 @@ import net.javacrumbs.shedlock.core.SimpleLock;
  * <ul>
  *   <li>{@code lockAtMostFor}: when it is over, this process releases the lock, also if the task
  *       still runs. The time is measured by the process's monotonic clock, from {@link #lock} or
- *       {@code extend} on. If the process dies, the broker releases the lock within seconds,
- *       and nobody has to wait for {@code lockAtMostFor}.
- *   <li>{@code lockAtLeastFor}: nobody gets the lock before it is over, also if the process dies or
- *       the broker restarts. The broker measures it, from a moment within {@link #lock} or {@code
- *       extend} on.
- *   <li>{@code extend} works while the lock is held, and returns empty afterwards. ShedLock's {@code
+ *       {@code extend} on. If the process dies, the broker releases the lock within seconds, and
+ *       nobody has to wait for {@code lockAtMostFor}. <li>{@code lockAtLeastFor}: nobody gets the
+ *       lock before it is over, also if the process dies or the broker restarts. The broker
+ *       measures it, from a moment within {@link #lock} or {@code extend} on. <li>{@code extend}
+ *       works while the lock is held, and returns empty afterwards. ShedLock's {@code
  *       KeepAliveLockProvider} may wrap this provider.
  * </ul>
  *
- * <p>For {@code lockAtLeastFor}, each lock's name has a durable queue at the broker that stays, as it
- * has a row in ShedLock's table. It is named {@code <queue prefix>shedlock.<name>}. The broker may
- * lose it together with a node's disk. Whoever deletes or purges it ends the {@code lockAtLeastFor}.
- * The user of the connection factory needs {@code configure} and {@code read} on it, and {@code
- * write} on {@code amq.default}.
+ * <p>For {@code lockAtLeastFor}, each lock's name has a durable queue at the broker that stays, as
+ * it has a row in ShedLock's table. It is named {@code <queue prefix>shedlock.<name>}. The broker
+ * may lose it together with a node's disk. Whoever deletes or purges it ends the {@code
+ * lockAtLeastFor}. The user of the connection factory needs {@code configure} and {@code read} on
+ * it, and {@code write} on {@code amq.default}.
  */
 public final class AmqpLockProvider implements ExtensibleLockProvider, AutoCloseable {
 
@@ -51,8 +50,8 @@ public final class AmqpLockProvider implements ExtensibleLockProvider, AutoClose
    * Creates a provider with the default queue prefix.
    *
    * @param locks has the mutexes
-   * @param factory for a connection for {@code lockAtLeastFor}, to the broker of {@code locks}. It is
-   *     copied and never changed.
+   * @param factory for a connection for {@code lockAtLeastFor}, to the broker of {@code locks}. It
+   *     is copied and never changed.
    */
   public AmqpLockProvider(AmqpLocks locks, ConnectionFactory factory) {
     this(locks, factory, List.of(), DEFAULT_QUEUE_PREFIX);
@@ -62,8 +61,8 @@ public final class AmqpLockProvider implements ExtensibleLockProvider, AutoClose
    * Creates a provider.
    *
    * @param locks has the mutexes
-   * @param factory for a connection for {@code lockAtLeastFor}, to the broker of {@code locks}. It is
-   *     copied and never changed.
+   * @param factory for a connection for {@code lockAtLeastFor}, to the broker of {@code locks}. It
+   *     is copied and never changed.
    * @param nodes the nodes of the broker; if empty, the factory's host and port
    * @param queuePrefix the queue prefix that {@code locks} was built with
    */
@@ -74,12 +73,14 @@ public final class AmqpLockProvider implements ExtensibleLockProvider, AutoClose
   }
 
   /**
-   * Acquires the lock if nobody holds it and no {@code lockAtLeastFor} forbids it. It does not wait.
+   * Acquires the lock if nobody holds it and no {@code lockAtLeastFor} forbids it. It does not
+   * wait.
    *
    * @return the lock, or empty if it is not free
-   * @throws LockException.Invalid if the name is no valid {@link LockName} of up to 191 bytes, or {@code
-   *     lockAtLeastFor} is longer than 49 days
-   * @throws LockException.Conflict if somebody deletes the lock's queue meanwhile; nothing is held then
+   * @throws LockException.Invalid if the name is no valid {@link LockName} of up to 191 bytes, or
+   *     {@code lockAtLeastFor} is longer than 49 days
+   * @throws LockException.Conflict if somebody deletes the lock's queue meanwhile; nothing is held
+   *     then
    * @throws LockException.Closed if this provider is closed
    * @throws LockException as {@link io.amqplocks.lock.AmqpLock#tryAcquire()} does
    */

@@ -21,9 +21,9 @@ import org.jspecify.annotations.Nullable;
  * Says at the broker until when a lock must not be acquired, whatever becomes of its holder.
  *
  * <p>A marker is a persistent message in a durable queue of the lock's name. It expires by itself
- * when its time is over, and a restart of the broker does not prolong it. There is no lock as long as
- * the queue has messages. Only the holder of the mutex looks at them and publishes them, so nothing
- * comes between the look and the marker.
+ * when its time is over, and a restart of the broker does not prolong it. There is no lock as long
+ * as the queue has messages. Only the holder of the mutex looks at them and publishes them, so
+ * nothing comes between the look and the marker.
  *
  * <p>Threads share one connection, and each call has a channel of its own. Whoever finds no open
  * connection opens one. Of two that do so at once, one closes its own and takes the other's.

@@ -11,8 +11,8 @@ import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.SimpleLock;
 
 /**
- * Locks in a process of its own. With a duration it holds the lock until it is killed; with a file it
- * counts in it.
+ * Locks in a process of its own. With a duration it holds the lock until it is killed; with a file
+ * it counts in it.
  */
 final class LockingMain {
 

@@ -7,8 +7,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Runs the method only in the process that certainly leads. In all other processes a call returns at
- * once, and does nothing. It is for {@code @Scheduled} methods, above all.
+ * Runs the method only in the process that certainly leads. In all other processes a call returns
+ * at once, and does nothing. It is for {@code @Scheduled} methods, above all.
  *
  * <pre>{@code
  * @Scheduled(fixedDelay = 1000)
@@ -17,16 +17,17 @@ import java.lang.annotation.Target;
  * }</pre>
  *
  * <p>The leader is that of the {@link io.amqplocks.leader.LeaderElection} bean, or the {@link
- * io.amqplocks.consumer.SoleConsumer} bean, by a mutex with this name. If there is none, the starter
- * makes an election by {@code locks.mutex(name)}, starts it with the application, and closes it at
- * shutdown before anything else stops. A method that ends after its process stopped leading is not interrupted; for work that
- * takes long, or that must be stopped, give the election a {@linkplain
- * io.amqplocks.leader.LeaderTask task}.
+ * io.amqplocks.consumer.SoleConsumer} bean, by a mutex with this name. If there is none, the
+ * starter makes an election by {@code locks.mutex(name)}, starts it with the application, and
+ * closes it at shutdown before anything else stops. A method that ends after its process stopped
+ * leading is not interrupted; for work that takes long, or that must be stopped, give the election
+ * a {@linkplain io.amqplocks.leader.LeaderTask task}.
  *
  * <p>On a {@code @RabbitListener} method with an {@code id} and {@code autoStartup = "false"}, the
- * listener's container runs only while this process leads. It is stopped within 0.1 s after doubt; a
- * message that it receives until then is handled. At the end of a term the container waits for its
- * handlers, for its own {@code shutdownTimeout} (5 s by default), before the next process may lead.
+ * listener's container runs only while this process leads. It is stopped within 0.1 s after doubt;
+ * a message that it receives until then is handled. At the end of a term the container waits for
+ * its handlers, for its own {@code shutdownTimeout} (5 s by default), before the next process may
+ * lead.
  *
  * <pre>{@code
  * @RabbitListener(id = "orders", queues = "orders", autoStartup = "false")
@@ -35,9 +36,9 @@ import java.lang.annotation.Target;
  * }</pre>
  *
  * <p>Only calls through the bean's proxy count, not those of a class to itself, whatever {@code
- * amqp-locks.annotations.mode} says. The start fails if the method is private, static or final, if it
- * returns anything, or if it has the annotation of another kind of listener, whose messages would be
- * lost. Before the application has started, nobody leads.
+ * amqp-locks.annotations.mode} says. The start fails if the method is private, static or final, if
+ * it returns anything, or if it has the annotation of another kind of listener, whose messages
+ * would be lost. Before the application has started, nobody leads.
  *
  * <p>With {@code amqp-locks.enabled=false} the method runs in every process. The container of a
  * listener is not started then.

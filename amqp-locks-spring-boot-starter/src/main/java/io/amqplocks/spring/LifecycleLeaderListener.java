@@ -7,10 +7,10 @@ import java.util.function.Supplier;
 import org.springframework.context.Lifecycle;
 
 /**
- * Runs something with a lifecycle, such as a listener container, a poller or an endpoint, only while
- * this process leads. It is started when leadership is granted, and stopped when it is revoked. The
- * next leader begins when {@code stop()} has returned, or after the election's {@linkplain
- * io.amqplocks.leader.LeaderElectionBuilder#grace grace period}.
+ * Runs something with a lifecycle, such as a listener container, a poller or an endpoint, only
+ * while this process leads. It is started when leadership is granted, and stopped when it is
+ * revoked. The next leader begins when {@code stop()} has returned, or after the election's
+ * {@linkplain io.amqplocks.leader.LeaderElectionBuilder#grace grace period}.
  *
  * <pre>{@code
  * @Bean
@@ -21,9 +21,10 @@ import org.springframework.context.Lifecycle;
  * }
  * }</pre>
  *
- * <p>It must not start by itself: let {@code isAutoStartup()} be false. Its work may go on for up to
- * 0.1 s in doubt before it is stopped, and after a loss another process may lead already. A listener
- * container's {@code stop()} waits for its handlers for 5 s by default ({@code shutdownTimeout}).
+ * <p>It must not start by itself: let {@code isAutoStartup()} be false. Its work may go on for up
+ * to 0.1 s in doubt before it is stopped, and after a loss another process may lead already. A
+ * listener container's {@code stop()} waits for its handlers for 5 s by default ({@code
+ * shutdownTimeout}).
  */
 public final class LifecycleLeaderListener implements LeaderListener {
 

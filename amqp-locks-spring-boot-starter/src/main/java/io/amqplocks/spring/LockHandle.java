@@ -32,12 +32,12 @@ import org.jspecify.annotations.Nullable;
  * <p>A call of {@code execute} or {@code tryExecute} within another call for the same lock, on the
  * same thread, joins the lease of that call: see {@link SemaphoreGuarded}. The outer call may be of
  * these methods or of an annotated one. The inner call throws {@link
- * io.amqplocks.lock.LockException.Invalid} if the outer lease has fewer permits, no fencing token, or
- * a limit that ends before the inner call's minimum. It throws {@link
+ * io.amqplocks.lock.LockException.Invalid} if the outer lease has fewer permits, no fencing token,
+ * or a limit that ends before the inner call's minimum. It throws {@link
  * io.amqplocks.lock.LockException.Lost} if that lease was lost.
  *
- * <p>Leases that {@link #acquire}, {@link #tryAcquire} and {@link #acquireAsync} return belong to no
- * thread. They neither join nor are joined, and neither are those of {@link #executeAsync}.
+ * <p>Leases that {@link #acquire}, {@link #tryAcquire} and {@link #acquireAsync} return belong to
+ * no thread. They neither join nor are joined, and neither are those of {@link #executeAsync}.
  */
 // More than 300 lines: a third of them are the contract.
 public final class LockHandle {
@@ -101,9 +101,9 @@ public final class LockHandle {
   }
 
   /**
-   * The identity of this lock within this process. It is equal for two handles of the same lock of the
-   * same {@code AmqpLocks}, even if the handles wait for different times. It is for code that must know
-   * whether it already holds a lock.
+   * The identity of this lock within this process. It is equal for two handles of the same lock of
+   * the same {@code AmqpLocks}, even if the handles wait for different times. It is for code that
+   * must know whether it already holds a lock.
    */
   public Object identity() {
     return new Identity(nesting.owner(), lock.id());

@@ -22,8 +22,8 @@ public interface LockOperations {
 
   /**
    * The semaphore of one key of that name: the one that an annotation with this {@code name} and
-   * {@code key} uses. It has the settings of the name, and stays at the broker until it is swept: see
-   * {@link SemaphoreGuarded#key}.
+   * {@code key} uses. It has the settings of the name, and stays at the broker until it is swept:
+   * see {@link SemaphoreGuarded#key}.
    *
    * @throws io.amqplocks.lock.LockException.Invalid if the name is not allowed, or the key is blank
    */

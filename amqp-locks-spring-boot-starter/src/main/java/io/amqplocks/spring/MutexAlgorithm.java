@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  */
 public enum MutexAlgorithm {
   /**
-   * The algorithm that the property {@code amqp-locks.mutexes.<name>.algorithm} or another annotation
-   * gives for the same mutex, or else {@link #SINGLE_ACTIVE_CONSUMER}.
+   * The algorithm that the property {@code amqp-locks.mutexes.<name>.algorithm} or another
+   * annotation gives for the same mutex, or else {@link #SINGLE_ACTIVE_CONSUMER}.
    */
   DEFAULT(null),
   /**
@@ -22,8 +22,8 @@ public enum MutexAlgorithm {
   /**
    * An exclusive queue that exists while the mutex is held, for processes that share the mutex with
    * other clients of the guidelines. It is slower, and on a cluster of RabbitMQ 3.x it has two
-   * holders after a break between the nodes. A process that uses {@link #SINGLE_ACTIVE_CONSUMER} for
-   * the same name gets an error.
+   * holders after a break between the nodes. A process that uses {@link #SINGLE_ACTIVE_CONSUMER}
+   * for the same name gets an error.
    */
   EXCLUSIVE_QUEUE(LockKind.EXCLUSIVE_QUEUE_MUTEX),
   /**

@@ -28,7 +28,8 @@ import java.lang.annotation.Target;
  * }</pre>
  *
  * <p>See {@link SemaphoreGuarded} for placement, proxies, nested calls, return types, other
- * annotations and exceptions, which are the same here. A method with both annotations acquires mutexes first.
+ * annotations and exceptions, which are the same here. A method with both annotations acquires
+ * mutexes first.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
@@ -50,8 +51,8 @@ public @interface MutexGuarded {
    *
    * <p>There can be as many keys as orders, also of a {@link #fenced} mutex: the queue of a mutex
    * disappears when it has not been used for a minute, and the keys of a name share 16 counters of
-   * fencing tokens. With {@link MutexAlgorithm#TOKENS} keys must be few, because each of them leaves
-   * three queues at the broker until they are swept.
+   * fencing tokens. With {@link MutexAlgorithm#TOKENS} keys must be few, because each of them
+   * leaves three queues at the broker until they are swept.
    */
   String key() default "";
 
@@ -65,15 +66,15 @@ public @interface MutexGuarded {
   String maxWait() default "";
 
   /**
-   * How long the mutex is held at least, for example {@code 30s}, counted from when it was acquired.
-   * If the method ends earlier, its caller does not wait; the mutex is released when the time is
-   * over, however the method ended. Placeholders are resolved. The default, an empty text, releases
-   * it at the end of the method.
+   * How long the mutex is held at least, for example {@code 30s}, counted from when it was
+   * acquired. If the method ends earlier, its caller does not wait; the mutex is released when the
+   * time is over, however the method ended. Placeholders are resolved. The default, an empty text,
+   * releases it at the end of the method.
    *
    * <p>It is for work that is to be done once, by whichever process comes first, and may take less
    * time than the clocks of the processes differ, such as a {@code @Scheduled} method with {@link
-   * OnBusy#SKIP}. Make it longer than the difference of the clocks and the delays of the schedulers,
-   * and shorter than the schedule's period.
+   * OnBusy#SKIP}. Make it longer than the difference of the clocks and the delays of the
+   * schedulers, and shorter than the schedule's period.
    *
    * <p>Meanwhile the lease is verified and reported as held as any other is. A graceful shutdown
    * waits until the time is over, but no longer than {@code amqp-locks.shutdown-timeout}, 5 s by
@@ -87,8 +88,8 @@ public @interface MutexGuarded {
    * How long the mutex is held at most, for example {@code 10m}, counted from when it was acquired.
    * When the time is over, this process revokes the lease by its own clock, even if the broker is
    * away. It is a loss like any other, with a WARN, a {@link LeaseLostEvent} and the reaction that
-   * {@link #onLost} selects. Then others may acquire the lock. Placeholders are resolved. The default, an empty text,
-   * sets no limit.
+   * {@link #onLost} selects. Then others may acquire the lock. Placeholders are resolved. The
+   * default, an empty text, sets no limit.
    *
    * <p>It is for methods that may hang. <strong>It does not stop the method</strong>: others may
    * begin while it still runs. {@link OnLost#INTERRUPT} interrupts its thread. If two at once would
@@ -107,7 +108,10 @@ public @interface MutexGuarded {
    */
   OnUnavailable onUnavailable() default OnUnavailable.DEFAULT;
 
-  /** The method that {@link OnBusy#FALLBACK} and {@link OnUnavailable#FALLBACK} call: see {@link SemaphoreGuarded#fallbackMethod}. */
+  /**
+   * The method that {@link OnBusy#FALLBACK} and {@link OnUnavailable#FALLBACK} call: see {@link
+   * SemaphoreGuarded#fallbackMethod}.
+   */
   String fallbackMethod() default "";
 
   /** What to do when the lease is lost while the method runs. */
@@ -139,9 +143,9 @@ public @interface MutexGuarded {
   int priority() default 0;
 
   /**
-   * Whether the waiting calls of this process are served in the order of arrival. {@code false} lets
-   * a call take the mutex that another one is just releasing, before calls that have waited longer. The
-   * process then gets more leases a second while its threads contend: see {@link
+   * Whether the waiting calls of this process are served in the order of arrival. {@code false}
+   * lets a call take the mutex that another one is just releasing, before calls that have waited
+   * longer. The process then gets more leases a second while its threads contend: see {@link
    * io.amqplocks.lock.AmqpLock#unfair()}.
    */
   boolean fair() default true;
@@ -149,8 +153,8 @@ public @interface MutexGuarded {
   /**
    * How the broker keeps the mutex, the same in all processes. By default, {@code
    * amqp-locks.mutexes.<name>.algorithm} or another annotation of that name decides, or else it is
-   * {@link MutexAlgorithm#SINGLE_ACTIVE_CONSUMER}. It is an error at startup if two places, properties
-   * included, give one mutex different algorithms.
+   * {@link MutexAlgorithm#SINGLE_ACTIVE_CONSUMER}. It is an error at startup if two places,
+   * properties included, give one mutex different algorithms.
    */
   MutexAlgorithm algorithm() default MutexAlgorithm.DEFAULT;
 

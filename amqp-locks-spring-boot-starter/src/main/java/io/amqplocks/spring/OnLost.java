@@ -7,8 +7,8 @@ package io.amqplocks.spring;
  * <p>In each case a {@link LeaseLostEvent} is published, and a WARN names the lock, the slot, the
  * reason, how old the lease was, and the method. Nothing undoes what the method did, not even its
  * transaction, which has been committed when the lease is checked; but {@link
- * ReleaseAfter#TRANSACTION} has the transaction of its caller rolled back. Where a late write would do
- * harm, let the resource check a {@link io.amqplocks.lock.FencingToken}.
+ * ReleaseAfter#TRANSACTION} has the transaction of its caller rolled back. Where a late write would
+ * do harm, let the resource check a {@link io.amqplocks.lock.FencingToken}.
  */
 public enum OnLost {
   /** The method goes on, and its result counts. */

@@ -46,9 +46,10 @@ import java.lang.annotation.Target;
  * lock is busy, unavailable or lost.
  *
  * <p>The annotation works on calls through the Spring proxy, so not on calls from within the same
- * object: a warning at startup names those that the bytecode shows. A private, static or final method
- * is an error at startup. With {@code amqp-locks.annotations.mode=aspectj} the lock is woven into the
- * method itself, and all of these are guarded: see {@link io.amqplocks.spring.aspectj.LockAspect}.
+ * object: a warning at startup names those that the bytecode shows. A private, static or final
+ * method is an error at startup. With {@code amqp-locks.annotations.mode=aspectj} the lock is woven
+ * into the method itself, and all of these are guarded: see {@link
+ * io.amqplocks.spring.aspectj.LockAspect}.
  *
  * <h2>Nested calls</h2>
  *
@@ -58,15 +59,14 @@ import java.lang.annotation.Target;
  *
  * <ul>
  *   <li>A plain method: plain calls on its thread, until it returns. A call that returns a stage, a
- *       {@code Mono} or a {@code Flux} does not join. It waits until the outer call has ended, so do
- *       not wait for its result before that.
- *   <li>A method that returns a stage: calls on the thread of its body, until the body returns. Calls
- *       that return stages join too, and may go on after it. What is chained to its stage does not
- *       join.
- *   <li>A method that returns a {@code Mono} or a {@code Flux}: a {@code Mono} or {@code Flux} that is
- *       part of it, and plain calls in the method's body. Plain calls in its operators do not join.
- *   <li>With {@link #releaseAfter} = {@link ReleaseAfter#TRANSACTION}: plain calls on the same thread,
- *       until the transaction completes.
+ *       {@code Mono} or a {@code Flux} does not join. It waits until the outer call has ended, so
+ *       do not wait for its result before that. <li>A method that returns a stage: calls on the
+ *       thread of its body, until the body returns. Calls that return stages join too, and may go
+ *       on after it. What is chained to its stage does not join. <li>A method that returns a {@code
+ *       Mono} or a {@code Flux}: a {@code Mono} or {@code Flux} that is part of it, and plain calls
+ *       in the method's body. Plain calls in its operators do not join. <li>With {@link
+ *       #releaseAfter} = {@link ReleaseAfter#TRANSACTION}: plain calls on the same thread, until
+ *       the transaction completes.
  * </ul>
  *
  * <p>Other threads do not join, even if the outer method started them. Several stages or publishers
@@ -75,23 +75,23 @@ import java.lang.annotation.Target;
  * returns a stage, but runs on the very thread of a plain method that holds the lock, throws {@link
  * io.amqplocks.lock.LockException.Invalid}: it would wait for itself.
  *
- * <p>A call for more {@link #permits} than the outer call has, or for a fencing token that the outer
- * call does not have, throws {@link io.amqplocks.lock.LockException.Invalid}. If the outer lease is
- * lost, the call throws {@link io.amqplocks.lock.LockException.Lost}. While it runs, its {@link
- * #onLost} applies to the outer lease.
+ * <p>A call for more {@link #permits} than the outer call has, or for a fencing token that the
+ * outer call does not have, throws {@link io.amqplocks.lock.LockException.Invalid}. If the outer
+ * lease is lost, the call throws {@link io.amqplocks.lock.LockException.Lost}. While it runs, its
+ * {@link #onLost} applies to the outer lease.
  *
- * <p>Of two {@link #holdAtLeast}, the one that ends later counts. If that of a nested call could not
- * end before {@link #holdAtMost} of the outer call is over, the nested call throws {@link
- * io.amqplocks.lock.LockException.Invalid}. A {@link #holdAtMost} of a nested call does not count; the
- * outer call's does.
+ * <p>Of two {@link #holdAtLeast}, the one that ends later counts. If that of a nested call could
+ * not end before {@link #holdAtMost} of the outer call is over, the nested call throws {@link
+ * io.amqplocks.lock.LockException.Invalid}. A {@link #holdAtMost} of a nested call does not count;
+ * the outer call's does.
  *
  * <h2>Beans that Spring creates and destroys</h2>
  *
  * When Spring creates or destroys a bean, it calls methods of the object itself. A proxy does not
- * guard them, and an annotation on one is an error before it is called: {@code @PostConstruct}, {@code
- * afterPropertiesSet}, an init method, {@code @Autowired} methods, {@code @PreDestroy}, {@code
- * destroy} and a destroy method. So a migration is the work of an {@code ApplicationRunner}, or of
- * an event listener:
+ * guard them, and an annotation on one is an error before it is called: {@code @PostConstruct},
+ * {@code afterPropertiesSet}, an init method, {@code @Autowired} methods, {@code @PreDestroy},
+ * {@code destroy} and a destroy method. So a migration is the work of an {@code ApplicationRunner},
+ * or of an event listener:
  *
  * <pre>{@code
  * @MutexGuarded(name = "migration", maxWait = "10m")
@@ -100,8 +100,8 @@ import java.lang.annotation.Target;
  * }</pre>
  *
  * Every process calls it, one after the other, so it has to see what has been done already. If it
- * must be done before other beans are there, call {@link LockTemplate} in the {@code @PostConstruct}
- * method. Work at the end goes to a listener of {@code ContextClosedEvent}.
+ * must be done before other beans are there, call {@link LockTemplate} in the {@code
+ * @PostConstruct} method. Work at the end goes to a listener of {@code ContextClosedEvent}.
  *
  * <h2>How long the lock is held</h2>
  *
@@ -131,21 +131,21 @@ import java.lang.annotation.Target;
  * <p>A method that returns a {@code CompletableFuture}, {@code Mono} or {@code Flux} runs with the
  * caller's context class loader, but mostly on another thread. If Micrometer's {@code
  * context-propagation} is on the class path, a method that returns a {@code CompletableFuture} also
- * runs with the caller's thread-locals that have an accessor there, such as the current observation.
- * A {@code Mono} or {@code Flux} has the subscriber's Reactor context; Reactor makes thread-locals of
- * it where {@code Hooks.enableAutomaticContextPropagation()} says so. Other thread-locals, such as a
- * transaction, are not there. Pass such things as arguments.
+ * runs with the caller's thread-locals that have an accessor there, such as the current
+ * observation. A {@code Mono} or {@code Flux} has the subscriber's Reactor context; Reactor makes
+ * thread-locals of it where {@code Hooks.enableAutomaticContextPropagation()} says so. Other
+ * thread-locals, such as a transaction, are not there. Pass such things as arguments.
  *
  * <h2>Other annotations</h2>
  *
  * The lock is outside {@code @Transactional}, so it is released after the commit. In a transaction
  * of the caller it is released before that commits, unless {@link #releaseAfter} says otherwise. It
- * is outside {@code @Cacheable} too: a call takes the lock even if its result is in the cache. It is inside
- * {@code @Async}: the executor's thread waits for the lock, and holds it during the work. It is
- * inside {@code @Retryable}: each attempt acquires the lock anew, it is not held during the pauses,
- * and an attempt that found it busy has failed like any other. {@code @Scheduled} calls the proxy,
- * as all callers do. The property {@code amqp-locks.annotations.order} moves the lock among the
- * advice that has an order, such as transactions.
+ * is outside {@code @Cacheable} too: a call takes the lock even if its result is in the cache. It
+ * is inside {@code @Async}: the executor's thread waits for the lock, and holds it during the work.
+ * It is inside {@code @Retryable}: each attempt acquires the lock anew, it is not held during the
+ * pauses, and an attempt that found it busy has failed like any other. {@code @Scheduled} calls the
+ * proxy, as all callers do. The property {@code amqp-locks.annotations.order} moves the lock among
+ * the advice that has an order, such as transactions.
  *
  * <h2>What a call throws</h2>
  *
@@ -157,8 +157,8 @@ import java.lang.annotation.Target;
  * method may have run, and its result is withheld: {@link io.amqplocks.lock.LockException.Lost} if
  * the lease was lost, {@link io.amqplocks.lock.LockException.Unanswered} if the broker did not
  * confirm it. {@code Lost} is also thrown, whatever {@link #onLost} says, if one of several locks
- * was lost during the wait for another one; then the method did not run. Futures and publishers fail with the same
- * exceptions, and the call that returns them throws nothing.
+ * was lost during the wait for another one; then the method did not run. Futures and publishers
+ * fail with the same exceptions, and the call that returns them throws nothing.
  */
 // More than 300 lines: most of them are the contract.
 @Documented
@@ -224,8 +224,8 @@ public @interface SemaphoreGuarded {
    * A SpEL expression that computes the number of permits from the call, for example {@code
    * #album.images.size()}, instead of {@link #permits}. It can use what {@link #key} can. Its value
    * must be a whole number from 1 to {@value io.amqplocks.lock.AmqpLock#MAX_PERMITS}; else the call
-   * fails with a {@link io.amqplocks.lock.LockException.Invalid}. To limit it to the slots that there are, use {@code
-   * T(Math).min(#album.images.size(), 5)}.
+   * fails with a {@link io.amqplocks.lock.LockException.Invalid}. To limit it to the slots that
+   * there are, use {@code T(Math).min(#album.images.size(), 5)}.
    */
   String permitsExpression() default "";
 
@@ -264,11 +264,12 @@ public @interface SemaphoreGuarded {
   /**
    * For {@link OnBusy#FALLBACK} and {@link OnUnavailable#FALLBACK}, the name of the method to call
    * instead. It is of the same class, and has the same parameters and optionally a last one for the
-   * exception. That is a {@link io.amqplocks.lock.LockException.AcquireTimeout} if the lock was busy.
-   * A method that serves both takes a {@link io.amqplocks.lock.LockException}, and can tell them
-   * apart by {@link io.amqplocks.lock.LockException#isOutage() isOutage()}. Its result must be one that the guarded method
-   * could return. It can be private or static. It is called on the object itself, without the locks
-   * and without the effect of its own annotations. All this is checked at startup.
+   * exception. That is a {@link io.amqplocks.lock.LockException.AcquireTimeout} if the lock was
+   * busy. A method that serves both takes a {@link io.amqplocks.lock.LockException}, and can tell
+   * them apart by {@link io.amqplocks.lock.LockException#isOutage() isOutage()}. Its result must be
+   * one that the guarded method could return. It can be private or static. It is called on the
+   * object itself, without the locks and without the effect of its own annotations. All this is
+   * checked at startup.
    */
   String fallbackMethod() default "";
 
@@ -298,9 +299,9 @@ public @interface SemaphoreGuarded {
   int priority() default 0;
 
   /**
-   * Whether the waiting calls of this process are served in the order of arrival. {@code false} lets
-   * a call take the slot that another one is just releasing, before calls that have waited longer. The
-   * process then gets more leases a second while its threads contend: see {@link
+   * Whether the waiting calls of this process are served in the order of arrival. {@code false}
+   * lets a call take the slot that another one is just releasing, before calls that have waited
+   * longer. The process then gets more leases a second while its threads contend: see {@link
    * io.amqplocks.lock.AmqpLock#unfair()}.
    */
   boolean fair() default true;

@@ -16,7 +16,9 @@ import org.junit.jupiter.api.extension.ParameterResolver;
 import org.junit.platform.commons.support.AnnotationSupport;
 import org.opentest4j.TestAbortedException;
 
-/** Makes one run of a {@link BrokerTest} class for each line, and fills in the only run's broker. */
+/**
+ * Makes one run of a {@link BrokerTest} class for each line, and fills in the only run's broker.
+ */
 final class BrokerExtension
     implements ClassTemplateInvocationContextProvider, BeforeAllCallback, ParameterResolver {
 
@@ -63,7 +65,9 @@ final class BrokerExtension
     return ClassBrokers.of(context, brokers, asksFor(context, BrokerTest::ownBroker));
   }
 
-  /** JUnit calls these methods once around all runs, not in each; the rest is {@link BrokerRun}'s. */
+  /**
+   * JUnit calls these methods once around all runs, not in each; the rest is {@link BrokerRun}'s.
+   */
   static boolean aroundRuns(ParameterContext parameter) {
     Executable called = parameter.getDeclaringExecutable();
     return called.isAnnotationPresent(BeforeAll.class)
@@ -84,7 +88,9 @@ final class BrokerExtension
     return lines.get(0);
   }
 
-  /** What the class runs on; where no line is wanted, a run without a broker says why there is none. */
+  /**
+   * What the class runs on; where no line is wanted, a run without a broker says why there is none.
+   */
   private static List<String> lines(ExtensionContext context, SharedBrokers brokers) {
     List<String> wanted = brokers.offers().wanted();
     if (wanted.isEmpty()) {

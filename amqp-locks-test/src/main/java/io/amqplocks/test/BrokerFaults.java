@@ -10,8 +10,9 @@ import java.util.List;
  * IllegalStateException} if it has not within its time (two minutes for a start, one for anything
  * else) or if it cannot, because the broker is killed or frozen. On a broker that runs as a process
  * of this machine all but the starts and stops take milliseconds. Queues and policies are those of
- * the virtual host {@code /}. One thread at a time. On a broker that a test class shares with others
- * ({@link BrokerTest}) the faults that concern the whole broker throw {@link IllegalStateException}.
+ * the virtual host {@code /}. One thread at a time. On a broker that a test class shares with
+ * others ({@link BrokerTest}) the faults that concern the whole broker throw {@link
+ * IllegalStateException}.
  */
 public interface BrokerFaults {
 
@@ -61,7 +62,8 @@ public interface BrokerFaults {
 
   /**
    * Tells a quorum queue that this node's link to it dropped and is back: the queue gives away what
-   * clients of this node had of it, and tells them nothing. Up to 4.2; newer ones wait a minute first.
+   * clients of this node had of it, and tells them nothing. Up to 4.2; newer ones wait a minute
+   * first.
    *
    * @throws IllegalStateException if there is no such queue with a process on this node
    */
@@ -125,7 +127,9 @@ public interface BrokerFaults {
   /** The queues there are. */
   List<BrokerQueue> queues();
 
-  /** The client-provided names of the connections there are, sorted; one without a name is empty. */
+  /**
+   * The client-provided names of the connections there are, sorted; one without a name is empty.
+   */
   List<String> connections();
 
   /**

@@ -12,8 +12,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 /**
  * Runs a test class on real brokers: on one of the preferred release line, or once on each line
  * wanted. Parameters of type {@link Broker} are filled in, in constructors, test methods and
- * lifecycle methods. (Not in {@code @BeforeAll} and {@code @AfterAll} of a class that runs on several
- * lines: JUnit calls these once around all of its runs.)
+ * lifecycle methods. (Not in {@code @BeforeAll} and {@code @AfterAll} of a class that runs on
+ * several lines: JUnit calls these once around all of its runs.)
  *
  * <pre>{@code
  * @BrokerTest(everyLine = true, ownBroker = true)
@@ -28,10 +28,10 @@ import org.junit.jupiter.api.extension.ExtendWith;
  *
  * <p>{@link Brokers} says where brokers come from and which lines are wanted. Each line's broker is
  * started when it is first used, and shared by all test classes of the JVM: use names of your own
- * for queues, policies and users. Test classes may run in parallel, but the tests of a class must run
- * one after the other. A class that hurts the broker as a whole, or counts all there is in it, asks
- * for a broker of its own by {@link #ownBroker()}; a shared one refuses such faults. After a class
- * every fault that it left in force is undone, see {@link BrokerFaults#heal()}.
+ * for queues, policies and users. Test classes may run in parallel, but the tests of a class must
+ * run one after the other. A class that hurts the broker as a whole, or counts all there is in it,
+ * asks for a broker of its own by {@link #ownBroker()}; a shared one refuses such faults. After a
+ * class every fault that it left in force is undone, see {@link BrokerFaults#heal()}.
  *
  * <p>A line that is wanted but not there is reported as skipped, with the reason, or as an error if
  * the environment variable {@code AMQP_LOCKS_BROKER_REQUIRED} is {@code true}. The annotation is
@@ -49,12 +49,14 @@ public @interface BrokerTest {
   boolean everyLine() default false;
 
   /**
-   * The first line that the class is for, such as {@code 4.0}; empty if there is none. On lines that it is
-   * not for, it does not run, and nothing is reported as skipped.
+   * The first line that the class is for, such as {@code 4.0}; empty if there is none. On lines
+   * that it is not for, it does not run, and nothing is reported as skipped.
    */
   String from() default "";
 
-  /** The first line that the class is not for any more, such as {@code 4.3}; empty if there is none. */
+  /**
+   * The first line that the class is not for any more, such as {@code 4.3}; empty if there is none.
+   */
   String before() default "";
 
   /**

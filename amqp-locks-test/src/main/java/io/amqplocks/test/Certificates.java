@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * An authority made up for one test, and one certificate that it signed for this machine, for either
- * end of a connection. Made by the JDK's own {@code keytool}; valid for two days.
+ * An authority made up for one test, and one certificate that it signed for this machine, for
+ * either end of a connection. Made by the JDK's own {@code keytool}; valid for two days.
  *
  * @param authority the authority's certificate
  * @param certificate the certificate, for {@code localhost} and 127.0.0.1

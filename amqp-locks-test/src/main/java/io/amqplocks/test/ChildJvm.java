@@ -21,8 +21,8 @@ import java.util.function.Predicate;
  * }
  * }</pre>
  *
- * <p>The process is ended by {@link #close()}, or with this JVM, however that ends. What it writes to
- * standard error is kept for messages of exceptions.
+ * <p>The process is ended by {@link #close()}, or with this JVM, however that ends. What it writes
+ * to standard error is kept for messages of exceptions.
  */
 public final class ChildJvm implements AutoCloseable {
 

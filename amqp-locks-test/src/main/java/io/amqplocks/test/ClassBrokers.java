@@ -6,8 +6,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
 
 /**
- * The brokers that one test class has borrowed, at most one of each line. JUnit closes this when the
- * class and its {@code @AfterAll} are done. Of the thread that runs the class.
+ * The brokers that one test class has borrowed, at most one of each line. JUnit closes this when
+ * the class and its {@code @AfterAll} are done. Of the thread that runs the class.
  */
 final class ClassBrokers implements AutoCloseable {
 

@@ -14,8 +14,8 @@ import org.opentest4j.TestAbortedException;
 /**
  * A cluster of three nodes on this machine, each in a network namespace of its own, with real
  * partitions. It takes Linux, root, the command {@code ip}, and a {@code rabbitmq-server} on this
- * machine ({@code bin/broker} installs some). Starting takes ten seconds, so share one among the tests
- * of a class:
+ * machine ({@code bin/broker} installs some). Starting takes ten seconds, so share one among the
+ * tests of a class:
  *
  * <pre>{@code
  * @BeforeAll
@@ -36,8 +36,8 @@ import org.opentest4j.TestAbortedException;
  * }
  * }</pre>
  *
- * <p>Any number may run at once. Nothing of a cluster outlives the JVM, however that ends. One thread
- * at a time.
+ * <p>Any number may run at once. Nothing of a cluster outlives the JVM, however that ends. One
+ * thread at a time.
  */
 public final class Cluster implements AutoCloseable {
 
@@ -48,13 +48,13 @@ public final class Cluster implements AutoCloseable {
   private final List<ClusterNode> nodes;
 
   /**
-   * Starts a cluster of the first line wanted that is 4.3 or newer, and returns when all its nodes are
-   * members and running.
+   * Starts a cluster of the first line wanted that is 4.3 or newer, and returns when all its nodes
+   * are members and running.
    *
-   * @throws TestAbortedException if there can be none on this machine: JUnit reports the test or class
-   *     as skipped, with the reason
-   * @throws IllegalStateException the same if {@code AMQP_LOCKS_BROKER_REQUIRED} is {@code true}; or if
-   *     it does not start, with the end of a node's log
+   * @throws TestAbortedException if there can be none on this machine: JUnit reports the test or
+   *     class as skipped, with the reason
+   * @throws IllegalStateException the same if {@code AMQP_LOCKS_BROKER_REQUIRED} is {@code true};
+   *     or if it does not start, with the end of a node's log
    */
   public static Cluster start() {
     return start(System.getenv(), ClusterOffer.find(System.getenv()));
@@ -62,11 +62,11 @@ public final class Cluster implements AutoCloseable {
 
   /**
    * Starts a cluster of that line, for instance {@code 3.10}, or another that keeps its metadata in
-   * Mnesia. There nobody {@linkplain #leader() leads}, and what a cut has parted stays so until one side is
-   * restarted, as RabbitMQ does by default ({@code cluster_partition_handling = ignore}).
+   * Mnesia. There nobody {@linkplain #leader() leads}, and what a cut has parted stays so until one
+   * side is restarted, as RabbitMQ does by default ({@code cluster_partition_handling = ignore}).
    *
-   * @throws TestAbortedException if that line is not wanted, or there can be no cluster of it on this
-   *     machine: JUnit reports the test or class as skipped, with the reason
+   * @throws TestAbortedException if that line is not wanted, or there can be no cluster of it on
+   *     this machine: JUnit reports the test or class as skipped, with the reason
    * @throws IllegalStateException as {@link #start()} does
    */
   public static Cluster start(String line) {
@@ -120,9 +120,9 @@ public final class Cluster implements AutoCloseable {
   }
 
   /**
-   * The node that leads the metadata store, where all queues are registered. When it fails, the others
-   * choose another: at once if it was killed; if it was cut off, after about ten seconds, seldom a
-   * minute.
+   * The node that leads the metadata store, where all queues are registered. When it fails, the
+   * others choose another: at once if it was killed; if it was cut off, after about ten seconds,
+   * seldom a minute.
    *
    * @throws IllegalStateException if none of the nodes leads now; always on Mnesia
    */
@@ -158,9 +158,9 @@ public final class Cluster implements AutoCloseable {
 
   /**
    * Breaks the connections between that node and the others, and prevents new ones until {@link
-   * ClusterNode#reconnect()}. Both sides know at once, as after a reset of the network between them,
-   * while nobody notices {@link ClusterNode#cutOffFromPeers()} for a minute. Clients on this machine
-   * reach all nodes as ever.
+   * ClusterNode#reconnect()}. Both sides know at once, as after a reset of the network between
+   * them, while nobody notices {@link ClusterNode#cutOffFromPeers()} for a minute. Clients on this
+   * machine reach all nodes as ever.
    */
   public void breakOffFromPeers(ClusterNode node) {
     node.cutOffFromPeers();

@@ -9,8 +9,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
 /**
- * The network of one cluster: three namespaces of the kernel and the two bridges that join them, made
- * and taken away by {@code network.sh}, also when the JVM was killed.
+ * The network of one cluster: three namespaces of the kernel and the two bridges that join them,
+ * made and taken away by {@code network.sh}, also when the JVM was killed.
  */
 final class ClusterNetwork {
 

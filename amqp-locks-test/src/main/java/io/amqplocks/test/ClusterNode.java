@@ -4,9 +4,10 @@ import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.test.ClusterNetwork.Bridge;
 
 /**
- * One node of a {@link Cluster}: a broker of its own for its clients, with all the faults that brokers
- * have, and those of a network between nodes. Its {@link #faults()} look at the cluster from where this
- * node stands, and a queue that lives on another one may be missing from their lists.
+ * One node of a {@link Cluster}: a broker of its own for its clients, with all the faults that
+ * brokers have, and those of a network between nodes. Its {@link #faults()} look at the cluster
+ * from where this node stands, and a queue that lives on another one may be missing from their
+ * lists.
  */
 public final class ClusterNode implements Broker {
 
@@ -45,8 +46,8 @@ public final class ClusterNode implements Broker {
   }
 
   /**
-   * Stops the server and starts it again, as an operator does by stop_app and start_app. One that does not
-   * stop, which was seen after a break of 70 s, is killed.
+   * Stops the server and starts it again, as an operator does by stop_app and start_app. One that
+   * does not stop, which was seen after a break of 70 s, is killed.
    */
   void startServerAnew() {
     try {
@@ -110,7 +111,10 @@ public final class ClusterNode implements Broker {
     return broker.connectionFactory();
   }
 
-  /** The ways to hurt this node. A node that was killed while another was may need that one to start. */
+  /**
+   * The ways to hurt this node. A node that was killed while another was may need that one to
+   * start.
+   */
   @Override
   public BrokerFaults faults() {
     return broker.faults();

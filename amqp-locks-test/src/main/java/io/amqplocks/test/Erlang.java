@@ -5,15 +5,17 @@ import java.util.Base64;
 
 /**
  * What is asked of the server, as Erlang expressions whose value is iodata. They are the calls that
- * the commands of {@code rabbitmqctl} make, and the same from 3.10 to 4.3. Each {@code %s} stands for
- * a text, filled in as an Erlang binary.
+ * the commands of {@code rabbitmqctl} make, and the same from 3.10 to 4.3. Each {@code %s} stands
+ * for a text, filled in as an Erlang binary.
  */
 final class Erlang {
 
   /** The value of an expression that was asked for its effect. */
   private static final String DONE = ", <<>>.";
 
-  /** Setting an alarm is but a message; when this one is answered, every connection has been told. */
+  /**
+   * Setting an alarm is but a message; when this one is answered, every connection has been told.
+   */
   private static final String ALARM_KNOWN = ", rabbit_alarm:get_alarms()";
 
   /** Binds {@code Names}: a function that lists the connections as {@code {Pid, Name}}. */
@@ -190,7 +192,9 @@ final class Erlang {
 
   static final String START_ANEW = "ok = rabbit:stop(), ok = rabbit:start()" + DONE;
 
-  /** Queue. The name of the node where it is or, of a quorum queue, which leads it; else nothing. */
+  /**
+   * Queue. The name of the node where it is or, of a quorum queue, which leads it; else nothing.
+   */
   static final String QUEUE_NODE =
       """
       case rabbit_amqqueue:lookup(rabbit_misc:r(<<"/">>, queue, %s)) of

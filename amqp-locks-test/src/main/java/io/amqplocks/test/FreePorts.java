@@ -13,8 +13,8 @@ import java.util.function.Supplier;
 /**
  * Free loopback ports below the range that systems take outgoing connections' ports from: one of
  * those could be taken while a killed broker is down, or connect a client to itself. None is given
- * twice in the same JVM, because a broker listens seconds after its port was chosen. Another process
- * may still be quicker: {@link #retryIfTaken}.
+ * twice in the same JVM, because a broker listens seconds after its port was chosen. Another
+ * process may still be quicker: {@link #retryIfTaken}.
  */
 final class FreePorts {
 

@@ -40,7 +40,9 @@ final class LineLog {
     }
   }
 
-  /** The first such line after the one found last; empty if none came before the time or the end. */
+  /**
+   * The first such line after the one found last; empty if none came before the time or the end.
+   */
   Optional<String> await(Predicate<String> wanted, Duration timeout) {
     long left = timeout.toNanos();
     int next = 0;

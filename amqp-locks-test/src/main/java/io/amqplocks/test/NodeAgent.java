@@ -17,7 +17,9 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** The JVM's end of the talk with {@code agent.erl.script}, over the server's own stdin and stdout. */
+/**
+ * The JVM's end of the talk with {@code agent.erl.script}, over the server's own stdin and stdout.
+ */
 final class NodeAgent {
 
   private static final String MARK = "amqp-locks ";

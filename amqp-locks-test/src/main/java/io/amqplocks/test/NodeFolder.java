@@ -85,7 +85,9 @@ record NodeFolder(NodePlace place, Path path) {
     return builder.redirectErrorStream(true);
   }
 
-  /** Three nodes on a small machine are more than enough with one thread each that does not spin. */
+  /**
+   * Three nodes on a small machine are more than enough with one thread each that does not spin.
+   */
   private String schedulers() {
     return place.cookie() == null ? "" : "+S 1:1 +sbwt none ";
   }

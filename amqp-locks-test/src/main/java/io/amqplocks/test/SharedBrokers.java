@@ -15,11 +15,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The brokers of the JVM: of each line one that test classes share, and as many more as there are
- * classes at the same time that want one to themselves. Such a broker goes on to the next class that
- * wants one. JUnit closes all of them at its end.
+ * classes at the same time that want one to themselves. Such a broker goes on to the next class
+ * that wants one. JUnit closes all of them at its end.
  *
- * <p>Concurrency: test classes run in parallel. A line's lock is held while its shared broker starts,
- * so that it starts once; a broker of one's own starts without a lock.
+ * <p>Concurrency: test classes run in parallel. A line's lock is held while its shared broker
+ * starts, so that it starts once; a broker of one's own starts without a lock.
  */
 final class SharedBrokers implements AutoCloseable {
 
@@ -58,8 +58,8 @@ final class SharedBrokers implements AutoCloseable {
   }
 
   /**
-   * A broker of this line, started if none is to spare. To be closed when the class is done with it,
-   * which undoes the faults that it left.
+   * A broker of this line, started if none is to spare. To be closed when the class is done with
+   * it, which undoes the faults that it left.
    *
    * @param own whether nobody else may use it until then
    */

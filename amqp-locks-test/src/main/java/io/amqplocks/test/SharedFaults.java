@@ -4,9 +4,9 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * The faults of a broker that several test classes use at the same time. Those that concern a queue,
- * a connection, a user or a policy are let through, and {@link #heal()} undoes what was done by this
- * object alone. Those that concern all of the broker are refused.
+ * The faults of a broker that several test classes use at the same time. Those that concern a
+ * queue, a connection, a user or a policy are let through, and {@link #heal()} undoes what was done
+ * by this object alone. Those that concern all of the broker are refused.
  *
  * @param faults of this user of the broker only
  */

@@ -50,7 +50,9 @@ public final class Signals {
     }
   }
 
-  /** The letter behind the program's name, which is in parentheses; T for a thread that has ended. */
+  /**
+   * The letter behind the program's name, which is in parentheses; T for a thread that has ended.
+   */
   private static String state(Path stat) {
     try {
       String line = Files.readString(stat);

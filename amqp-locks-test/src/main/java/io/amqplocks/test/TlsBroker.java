@@ -11,8 +11,8 @@ import java.util.stream.Stream;
 import org.opentest4j.TestAbortedException;
 
 /**
- * A broker that answers over TLS too, and there only to clients with a certificate that its authority
- * signed. It takes a {@code rabbitmq-server} on this machine.
+ * A broker that answers over TLS too, and there only to clients with a certificate that its
+ * authority signed. It takes a {@code rabbitmq-server} on this machine.
  *
  * <pre>{@code
  * try (TlsBroker broker = TlsBroker.start()) {
@@ -31,8 +31,8 @@ public final class TlsBroker implements AutoCloseable {
    * Starts one of the preferred line that is on this machine.
    *
    * @throws TestAbortedException if there is none: JUnit reports the test or class as skipped
-   * @throws IllegalStateException the same if {@code AMQP_LOCKS_BROKER_REQUIRED} is {@code true}; or if
-   *     it does not start
+   * @throws IllegalStateException the same if {@code AMQP_LOCKS_BROKER_REQUIRED} is {@code true};
+   *     or if it does not start
    */
   public static TlsBroker start() {
     Map<String, String> environment = System.getenv();

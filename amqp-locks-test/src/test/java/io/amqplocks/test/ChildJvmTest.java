@@ -24,7 +24,9 @@ class ChildJvmTest {
   private static final int MUCH = 20_000;
   private static final int BURST = 4_000;
 
-  /** Says each line again; "exit N", "throw" and "much" end it, "child" starts a child of its own. */
+  /**
+   * Says each line again; "exit N", "throw" and "much" end it, "child" starts a child of its own.
+   */
   static final class Echo {
 
     public static void main(String[] args) throws IOException {

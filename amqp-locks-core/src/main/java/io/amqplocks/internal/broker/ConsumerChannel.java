@@ -134,8 +134,8 @@ public final class ConsumerChannel extends DefaultConsumer {
   }
 
   /**
-   * A message for a consumer proves that the broker has confirmed it. A postponed cancel goes first,
-   * or the message would come again when it is given back.
+   * A message for a consumer proves that the broker has confirmed it. A postponed cancel goes
+   * first, or the message would come again when it is given back.
    */
   private void confirmed(String tag) throws IOException {
     String late = "";

@@ -44,8 +44,8 @@ public final class ExclusiveQueues {
   private final Executor later;
 
   /**
-   * The queues that a thread of this session has, or asks for. The value is complete when the broker
-   * has replied, or when there will be no reply.
+   * The queues that a thread of this session has, or asks for. The value is complete when the
+   * broker has replied, or when there will be no reply.
    */
   private final Map<String, CompletableFuture<Answer>> claimed = new ConcurrentHashMap<>();
 
@@ -108,8 +108,8 @@ public final class ExclusiveQueues {
   }
 
   /**
-   * Returns if no thread of this session asks for the queue, and otherwise as soon as the broker has
-   * replied to that thread. A queue that is asked for is not known to be somebody's.
+   * Returns if no thread of this session asks for the queue, and otherwise as soon as the broker
+   * has replied to that thread. A queue that is asked for is not known to be somebody's.
    *
    * @throws LockException.Unanswered if the broker did not reply in time
    */

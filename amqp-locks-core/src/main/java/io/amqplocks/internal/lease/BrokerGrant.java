@@ -113,7 +113,9 @@ public final class BrokerGrant {
     return registry.offer(this);
   }
 
-  /** Whether a waiter of this process, which wants a fenced lease or not, may take the slot over. */
+  /**
+   * Whether a waiter of this process, which wants a fenced lease or not, may take the slot over.
+   */
   public boolean mayBeHandedTo(boolean fenced) {
     return hold.mayBeHandedTo(fenced);
   }

@@ -78,9 +78,9 @@ public interface Hold {
   }
 
   /**
-   * Whether what it is held by was given back to be verified and is not here again yet. It is almost
-   * always back after a round trip, so the lease is not in doubt because of that. But no other lease
-   * may begin with it.
+   * Whether what it is held by was given back to be verified and is not here again yet. It is
+   * almost always back after a round trip, so the lease is not in doubt because of that. But no
+   * other lease may begin with it.
    */
   default boolean isUnderWay() {
     return false;

@@ -19,9 +19,9 @@ import org.jspecify.annotations.Nullable;
  * <p>The alarm's thread never waits. To end a lease takes no request to the broker and none of the
  * user's code: the slot is given back, and listeners are notified, on other threads.
  *
- * <p>No alarm outlives its lease. The thread that sets the alarm publishes it and then looks whether
- * the lease has ended. The thread that ends the lease records that and then looks for the alarm. So
- * at least one of the two cancels it.
+ * <p>No alarm outlives its lease. The thread that sets the alarm publishes it and then looks
+ * whether the lease has ended. The thread that ends the lease records that and then looks for the
+ * alarm. So at least one of the two cancels it.
  */
 final class HoldLimit {
 

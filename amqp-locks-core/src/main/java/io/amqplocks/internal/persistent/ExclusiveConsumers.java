@@ -64,8 +64,8 @@ public final class ExclusiveConsumers {
 
   /**
    * Counts the queue's consumers, without closing the channel of a consumer. While a queue is being
-   * deleted, RabbitMQ may reply for a moment that its node is down. So the queue is looked for again,
-   * for as long as a deletion takes and no longer: a node that is down stays down.
+   * deleted, RabbitMQ may reply for a moment that its node is down. So the queue is looked for
+   * again, for as long as a deletion takes and no longer: a node that is down stays down.
    *
    * @return empty if there is no such queue
    * @throws LockException.Unanswered if the broker did not reply in time

@@ -19,11 +19,11 @@ import org.jspecify.annotations.Nullable;
  * and each token has an epoch above all that the record named before. So a token of an epoch that
  * the record has passed is named by this version of the record, or by none that follows. A token of
  * a higher epoch may be newer than the version that was read, if another reader had the newest
- * version in hand at that moment. In that case the record is read again and again for a while, since
- * a message that is taken for a forged one is removed, and a true token would be lost for good. An
- * older version is visible at such a moment only if a reader had that one in hand while the
- * newer one was written; {@code TokenLedger} waits for it. So a reader that is stopped for longer than both wait
- * does harm only if another one is stopped as well.
+ * version in hand at that moment. In that case the record is read again and again for a while,
+ * since a message that is taken for a forged one is removed, and a true token would be lost for
+ * good. An older version is visible at such a moment only if a reader had that one in hand while
+ * the newer one was written; {@code TokenLedger} waits for it. So a reader that is stopped for
+ * longer than both wait does harm only if another one is stopped as well.
  *
  * <p>Concurrency: the known record is replaced by newer versions only.
  */

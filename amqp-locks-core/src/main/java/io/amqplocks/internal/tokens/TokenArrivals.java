@@ -145,8 +145,8 @@ final class TokenArrivals {
 
   /**
    * Whether the queue has idle tokens. The request is a get on the token's own channel, which the
-   * majority of a quorum queue answers. A message that it returns goes back at once, or is removed if
-   * it cannot be a token.
+   * majority of a quorum queue answers. A message that it returns goes back at once, or is removed
+   * if it cannot be a token.
    */
   private Idle idle(Call call, HeldToken token) {
     AtomicBoolean some = new AtomicBoolean();

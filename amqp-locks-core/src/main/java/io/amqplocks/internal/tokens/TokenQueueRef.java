@@ -49,7 +49,9 @@ public record TokenQueueRef(
     return TokenContent.parse(text).filter(token -> validTokens.has(call, session, token));
   }
 
-  /** Whether a message with that text may be a token. Whether it is one is for the record to say. */
+  /**
+   * Whether a message with that text may be a token. Whether it is one is for the record to say.
+   */
   boolean mayBeToken(String text) {
     return plain || TokenContent.parse(text).isPresent();
   }

@@ -37,9 +37,10 @@ import org.slf4j.LoggerFactory;
  * process, nothing is proven: the held message is neither given back nor given up. Nor is anything
  * proven while another token of the queue is taken over here. That one's consumer has room before
  * its former message goes back, so the message of this one may have gone there. The other one's
- * former message takes its place soon. Another client that takes its token over gives such a message
- * back as soon as it sees it. So a token is not given up before it was awaited for some time, by this
- * verification or by several. A client that is stopped meanwhile may cost another one its lease.
+ * former message takes its place soon. Another client that takes its token over gives such a
+ * message back as soon as it sees it. So a token is not given up before it was awaited for some
+ * time, by this verification or by several. A client that is stopped meanwhile may cost another one
+ * its lease.
  *
  * <p>A quorum queue puts what is given back behind all others. So a stranger's message may come in
  * place of the token, and another client may get the token while that message is on its way. If the

@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
  * that is worthwhile: when a slot may have become free, or when it has not asked for some time. A
  * slot that is handed over within the process goes to the first waiter as well.
  *
- * <p>If the first waiter is unfair, a slot that is handed over is unclaimed, and the first waiter is
- * woken. Another unfair caller of the same priority may come and take the slot before that one has
- * woken up. That saves the change of threads. A first waiter that has waited for {@link
+ * <p>If the first waiter is unfair, a slot that is handed over is unclaimed, and the first waiter
+ * is woken. Another unfair caller of the same priority may come and take the slot before that one
+ * has woken up. That saves the change of threads. A first waiter that has waited for {@link
  * #BARGING_NANOS} is handed the slot all the same.
  *
  * <p>Concurrency: everything is guarded by one lock, which is never held during a request to the
@@ -32,8 +32,8 @@ import org.jspecify.annotations.Nullable;
  * has nothing to do before the next request to the broker is due, and an alarm wakes it then. So a
  * slot that is passed from thread to thread wakes only the thread that gets it.
  *
- * <p>No slot is forgotten. An unclaimed slot that no waiter can use is given back by the next waiter
- * that leaves.
+ * <p>No slot is forgotten. An unclaimed slot that no waiter can use is given back by the next
+ * waiter that leaves.
  */
 // More than 300 lines: the queue and its places are guarded by one lock.
 final class WaitQueue {

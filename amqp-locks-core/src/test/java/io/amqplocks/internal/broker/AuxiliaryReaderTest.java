@@ -153,7 +153,9 @@ class AuxiliaryReaderTest {
     }
   }
 
-  /** As long as the call, and not as one address after the other takes; what opens later is closed. */
+  /**
+   * As long as the call, and not as one address after the other takes; what opens later is closed.
+   */
   @Tag("defect-L5")
   @Test
   void anAdministratorIsNotWaitedForLongerThanItsCall(Broker broker) {

@@ -18,8 +18,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 class ConnectorTest {
 
   /**
-   * The client library has connections of two kinds, and one of them comes back by itself when it broke,
-   * with the queues that it declared.
+   * The client library has connections of two kinds, and one of them comes back by itself when it
+   * broke, with the queues that it declared.
    */
   @Tag("trap-6")
   @ParameterizedTest

@@ -39,8 +39,8 @@ class QueueArgumentsTest {
   }
 
   /**
-   * A broker may refuse queues that are neither durable nor exclusive: 4.3.0 is said to do so, 4.3.6
-   * permits them unless configured otherwise. Ours are never of that kind.
+   * A broker may refuse queues that are neither durable nor exclusive: 4.3.0 is said to do so,
+   * 4.3.6 permits them unless configured otherwise. Ours are never of that kind.
    */
   @Tag("trap-13")
   @Test

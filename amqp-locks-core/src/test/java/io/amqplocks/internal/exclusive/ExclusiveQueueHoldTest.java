@@ -27,8 +27,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What the broker says of a holding when it is asked. The watch, which tells of the same without being
- * asked, is not heard here: it would hide that nobody asked.
+ * What the broker says of a holding when it is asked. The watch, which tells of the same without
+ * being asked, is not heard here: it would hide that nobody asked.
  */
 @Tag("trap-14")
 @BrokerTest(everyLine = true)

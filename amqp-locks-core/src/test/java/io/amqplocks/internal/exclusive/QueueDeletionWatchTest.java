@@ -73,7 +73,9 @@ class QueueDeletionWatchTest {
     await().untilAsserted(() -> assertThat(revoked).containsExactlyInAnyOrder("a", "b"));
   }
 
-  /** A queue that is gone before it is watched closes the channel that all others are watched on. */
+  /**
+   * A queue that is gone before it is watched closes the channel that all others are watched on.
+   */
   @Test
   void goesOnWatchingAfterTheChannelBroke(Broker broker) throws Exception {
     declare("a", "b", "c");

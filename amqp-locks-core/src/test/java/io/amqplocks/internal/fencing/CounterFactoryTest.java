@@ -16,8 +16,8 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /**
- * Creators of counters that die before or after each of their effects, against a model of the broker
- * whose readers draw at every moment.
+ * Creators of counters that die before or after each of their effects, against a model of the
+ * broker whose readers draw at every moment.
  */
 class CounterFactoryTest {
 
@@ -105,8 +105,8 @@ class CounterFactoryTest {
   }
 
   /**
-   * Administrators die, whose clocks are behind that of the creator. A fence that one of them has closed
-   * is open after the next, and its numbers go on rising.
+   * Administrators die, whose clocks are behind that of the creator. A fence that one of them has
+   * closed is open after the next, and its numbers go on rising.
    */
   @Test
   void renewalsThatDieNeverTurnNumbersBack() {

@@ -24,8 +24,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A fenced lock whose queue is lost while its token is drawn: the question after the draw, put to a real
- * broker, and with a watch that tells nobody, as when its word comes a moment later.
+ * A fenced lock whose queue is lost while its token is drawn: the question after the draw, put to a
+ * real broker, and with a watch that tells nobody, as when its word comes a moment later.
  */
 @BrokerTest(everyLine = true)
 class FencedQueueTest {

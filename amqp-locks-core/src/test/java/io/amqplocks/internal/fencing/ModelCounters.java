@@ -17,11 +17,11 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A broker in memory, on which a creator of counters dies before an effect or right after it: a request
- * that was not sent, and one whose answer came too late.
+ * A broker in memory, on which a creator of counters dies before an effect or right after it: a
+ * request that was not sent, and one whose answer came too late.
  *
- * <p>At each moment there are readers of every age: some look for the newest generation now, and some
- * still remember an older one. All draw what they can, and the numbers must rise.
+ * <p>At each moment there are readers of every age: some look for the newest generation now, and
+ * some still remember an older one. All draw what they can, and the numbers must rise.
  */
 final class ModelCounters implements CounterBroker {
 

@@ -33,7 +33,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What a consumer of a mutex's queue knows of itself, and what the broker says of it when asked. */
+/**
+ * What a consumer of a mutex's queue knows of itself, and what the broker says of it when asked.
+ */
 @BrokerTest(everyLine = true)
 class ActiveConsumersTest {
 

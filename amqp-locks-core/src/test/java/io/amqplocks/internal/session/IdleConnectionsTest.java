@@ -22,7 +22,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Connections that hold nothing are closed when nobody uses them, under a clock that the test turns. */
+/**
+ * Connections that hold nothing are closed when nobody uses them, under a clock that the test
+ * turns.
+ */
 @BrokerTest
 class IdleConnectionsTest {
 

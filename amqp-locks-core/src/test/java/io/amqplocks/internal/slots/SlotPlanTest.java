@@ -56,9 +56,9 @@ class SlotPlanTest {
   }
 
   /**
-   * From any set of slots, holes and leftovers included: an administrator changes the number and dies
-   * after any of its steps, then another changes it again. Clients see only numbers between the old
-   * and the new; growing shows them in one step; the second one gets what it wants.
+   * From any set of slots, holes and leftovers included: an administrator changes the number and
+   * dies after any of its steps, then another changes it again. Clients see only numbers between
+   * the old and the new; growing shows them in one step; the second one gets what it wants.
    */
   @ParameterizedTest
   @EnumSource

@@ -29,7 +29,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What is known of a semaphore's tokens while readers and administrators have the record in hand. */
+/**
+ * What is known of a semaphore's tokens while readers and administrators have the record in hand.
+ */
 @Tag("defect-S4")
 @BrokerTest
 class RecordedTokensTest {

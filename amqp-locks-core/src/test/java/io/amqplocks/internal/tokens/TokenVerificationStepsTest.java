@@ -134,8 +134,8 @@ class TokenVerificationStepsTest {
   }
 
   /**
-   * Strays come to the new consumer first, each while the one before it is removed: until the queue has
-   * nothing more for it, the token is where it was, and nobody else can have it.
+   * Strays come to the new consumer first, each while the one before it is removed: until the queue
+   * has nothing more for it, the token is where it was, and nobody else can have it.
    */
   @ParameterizedTest
   @EnumSource
@@ -167,7 +167,10 @@ class TokenVerificationStepsTest {
     idle(1);
   }
 
-  /** The message of another slot that came in its stead goes back first, and what is held stays held. */
+  /**
+   * The message of another slot that came in its stead goes back first, and what is held stays
+   * held.
+   */
   @ParameterizedTest
   @EnumSource
   void declinesAnothersTokenWhileItIsTakenOver(TokenQueueType of) throws Exception {
@@ -229,7 +232,10 @@ class TokenVerificationStepsTest {
     }
   }
 
-  /** By a nack it could give back what is another's by now: that the broker forgot it, it does not know. */
+  /**
+   * By a nack it could give back what is another's by now: that the broker forgot it, it does not
+   * know.
+   */
   @ParameterizedTest
   @EnumSource
   void aTokenThatIsGoneGoesBackWithItsChannel(TokenQueueType of) throws Exception {
@@ -246,7 +252,9 @@ class TokenVerificationStepsTest {
     }
   }
 
-  /** Somebody looked at the stray and put it back, so that it comes before what is given back later. */
+  /**
+   * Somebody looked at the stray and put it back, so that it comes before what is given back later.
+   */
   @ParameterizedTest
   @EnumSource
   void isInDoubtWhileAStrayIsHadInsteadOfTheToken(TokenQueueType of) throws Exception {
@@ -309,7 +317,10 @@ class TokenVerificationStepsTest {
     return token;
   }
 
-  /** A quorum queue serves first what was put back first; on a classic queue the stray is the older one. */
+  /**
+   * A quorum queue serves first what was put back first; on a classic queue the stray is the older
+   * one.
+   */
   private HeldToken heldBehindAStray(TokenQueueType of) throws Exception {
     if (of == TokenQueueType.CLASSIC) {
       declare(of);

@@ -32,8 +32,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * What becomes of a token whose verification the queue does not answer in time, or that meets a release
- * or another verification. It had been got, so a consumer has to take it over first.
+ * What becomes of a token whose verification the queue does not answer in time, or that meets a
+ * release or another verification. It had been got, so a consumer has to take it over first.
  */
 @Tag("defect-S2")
 @BrokerTest(everyLine = true)

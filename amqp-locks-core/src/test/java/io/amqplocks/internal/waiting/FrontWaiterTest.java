@@ -163,8 +163,8 @@ class FrontWaiterTest {
   }
 
   /**
-   * A mutex is acquired by subscribing, if there is time: a subscription may have its message a moment
-   * after its first attempt.
+   * A mutex is acquired by subscribing, if there is time: a subscription may have its message a
+   * moment after its first attempt.
    */
   @Test
   void whoMayNotWaitTriesAndWhoMayWaitSubscribes() {

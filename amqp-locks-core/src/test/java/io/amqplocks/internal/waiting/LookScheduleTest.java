@@ -24,7 +24,10 @@ class LookScheduleTest {
     return quick;
   }
 
-  /** A waiter that is notified in time never looks, and one that is not asks a bounded number of times. */
+  /**
+   * A waiter that is notified in time never looks, and one that is not asks a bounded number of
+   * times.
+   */
   @Test
   void theFirstLookIsRareAndQuickOnesAreFew() {
     assertThat(quick(1, false)).containsExactly(false);

@@ -21,8 +21,8 @@ public final class FencingOrderCheck {
   /**
    * All violations.
    *
-   * @param mayBeStale whether a client may have begun that lease in good faith after it had lost the
-   *     lock: such a lease has a token that was superseded, as it should
+   * @param mayBeStale whether a client may have begun that lease in good faith after it had lost
+   *     the lock: such a lease has a token that was superseded, as it should
    */
   public static List<Violation> check(
       LockRef lock, List<Claim> claims, Predicate<Claim> mayBeStale) {

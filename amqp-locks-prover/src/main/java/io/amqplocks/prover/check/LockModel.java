@@ -28,8 +28,8 @@ public record LockModel(int slots) implements Linearizability.Model<Integer, Loc
   }
 
   /**
-   * The steps of leases: each was asked for and acquired, and gave its slots back at some time after
-   * it was last certain. If it is not known when a lease ended, that may be at any time.
+   * The steps of leases: each was asked for and acquired, and gave its slots back at some time
+   * after it was last certain. If it is not known when a lease ended, that may be at any time.
    */
   public static List<Operation<Step>> steps(List<Claim> claims) {
     List<Operation<Step>> result = new ArrayList<>();

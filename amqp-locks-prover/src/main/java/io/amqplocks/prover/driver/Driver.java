@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The client of this project behind the line protocol: commands on standard input, events on
- * standard output, as {@code docs/PROVER.md} says. Each command has a thread of its own, so a client
- * can wait for one lock while it holds another. The process ends with its input.
+ * standard output, as {@code docs/PROVER.md} says. Each command has a thread of its own, so a
+ * client can wait for one lock while it holds another. The process ends with its input.
  */
 public final class Driver {
 

@@ -19,8 +19,8 @@ import java.util.stream.Stream;
 /**
  * What all clients of one run did.
  *
- * <p>Concurrency: any number of threads add to it. The entries of one client are added by one thread
- * in the order in which the client wrote them.
+ * <p>Concurrency: any number of threads add to it. The entries of one client are added by one
+ * thread in the order in which the client wrote them.
  */
 public final class History {
 

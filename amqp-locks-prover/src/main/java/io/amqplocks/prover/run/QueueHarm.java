@@ -28,7 +28,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What an operator, a defect of the server, or a stranger does to the queues of locks while the
  * broker runs. Queues are known by their names, as {@code docs/PROTOCOL.md} has them. Counters,
- * records and ledgers are left alone: without them the locks stay closed until somebody repairs them.
+ * records and ledgers are left alone: without them the locks stay closed until somebody repairs
+ * them.
  */
 final class QueueHarm {
 

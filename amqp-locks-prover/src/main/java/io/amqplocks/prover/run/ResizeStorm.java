@@ -58,9 +58,9 @@ final class ResizeStorm {
   }
 
   /**
-   * How long after a change the holder of a slot that was removed may be certain. A token that is to
-   * be removed has come back before the change is over. The holder of a slot finds out at its next
-   * verification, within two periods, each of half a heartbeat. If it cannot verify, it is not
+   * How long after a change the holder of a slot that was removed may be certain. A token that is
+   * to be removed has come back before the change is over. The holder of a slot finds out at its
+   * next verification, within two periods, each of half a heartbeat. If it cannot verify, it is not
    * certain after 1.75 heartbeats.
    */
   static Duration grace(Plan plan, LockRef lock) {
@@ -106,7 +106,9 @@ final class ResizeStorm {
     }
   }
 
-  /** Waits until no change is under way. Returns which of them did not end, or failed for nothing. */
+  /**
+   * Waits until no change is under way. Returns which of them did not end, or failed for nothing.
+   */
   List<Violation> awaitEnd() {
     List<Violation> stuck = new ArrayList<>();
     running.forEach(

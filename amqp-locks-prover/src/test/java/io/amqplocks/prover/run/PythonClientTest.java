@@ -25,8 +25,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /**
- * Clients of this library and the one in Python, which is written to {@code docs/PROTOCOL.md} alone,
- * at once on the same locks.
+ * Clients of this library and the one in Python, which is written to {@code docs/PROTOCOL.md}
+ * alone, at once on the same locks.
  */
 @Tag("one-jdk")
 @Isolated("its clients have heartbeats of a second")

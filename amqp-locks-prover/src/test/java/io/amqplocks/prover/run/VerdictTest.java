@@ -20,7 +20,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Two clients that are certain to hold one lock from 1,000 to 1,080 ms, after a fault at 900 ms. */
+/**
+ * Two clients that are certain to hold one lock from 1,000 to 1,080 ms, after a fault at 900 ms.
+ */
 class VerdictTest {
 
   private static final LockRef MUTEX = new LockRef(LockRef.Kind.MUTEX, "mutex");

@@ -10,9 +10,9 @@ import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
 /**
- * Deletes reports that are too old. One process leads and does it again and again, until it stops or
- * dies; then another one leads. That two do it at the same time for a moment would harm nothing, so it
- * needs no fencing token.
+ * Deletes reports that are too old. One process leads and does it again and again, until it stops
+ * or dies; then another one leads. That two do it at the same time for a moment would harm nothing,
+ * so it needs no fencing token.
  */
 @Component
 @Profile("reporter")

@@ -39,7 +39,8 @@ class Uploader {
 
   /**
    * Uploads one image; of all processes together, at most five are in here at once. A call that
-   * gets no slot in time, or while the broker is away, does not upload; {@link #later} runs instead.
+   * gets no slot in time, or while the broker is away, does not upload; {@link #later} runs
+   * instead.
    */
   @SemaphoreGuarded(
       name = "images",

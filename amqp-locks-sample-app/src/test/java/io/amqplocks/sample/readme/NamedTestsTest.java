@@ -18,7 +18,9 @@ import org.junit.jupiter.api.Test;
 /** The tests that the documents name as proof are there. */
 class NamedTestsTest {
 
-  /** As in {@code `MutexTest`}, {@code `MutexTest.oneHolder`} and {@code `MutexTest.oneHolder…`}. */
+  /**
+   * As in {@code `MutexTest`}, {@code `MutexTest.oneHolder`} and {@code `MutexTest.oneHolder…`}.
+   */
   private static final Pattern NAMED = Pattern.compile("`(\\w+Test)(?:\\.(\\w+)(…)?)?`");
 
   private static final Pattern SUPERCLASS = Pattern.compile("class \\w+ extends (\\w+)");

@@ -12,8 +12,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The snippets of a page: fenced blocks, each below a comment with its name. Only what is typed into
- * a shell or printed by a program needs no name.
+ * The snippets of a page: fenced blocks, each below a comment with its name. Only what is typed
+ * into a shell or printed by a program needs no name.
  */
 final class Snippets {
 

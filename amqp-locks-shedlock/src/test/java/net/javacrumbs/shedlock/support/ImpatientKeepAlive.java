@@ -5,7 +5,9 @@ import java.util.concurrent.ScheduledExecutorService;
 import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
 import net.javacrumbs.shedlock.core.LockProvider;
 
-/** Reaches the constructor that ShedLock's own tests use: others wait for half a minute at least. */
+/**
+ * Reaches the constructor that ShedLock's own tests use: others wait for half a minute at least.
+ */
 public final class ImpatientKeepAlive {
 
   private ImpatientKeepAlive() {}

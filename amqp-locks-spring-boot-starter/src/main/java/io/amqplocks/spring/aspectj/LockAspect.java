@@ -11,16 +11,16 @@ import org.aspectj.lang.annotation.DeclarePrecedence;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Guards methods with {@link MutexGuarded} and {@link SemaphoreGuarded} within their own code, where
- * {@code amqp-locks.annotations.mode} is {@code aspectj}. Calls from within the same object, private,
- * final and static methods, and objects that Spring did not make are guarded then. With another mode
- * it lets all calls pass, and Spring's proxies guard.
+ * Guards methods with {@link MutexGuarded} and {@link SemaphoreGuarded} within their own code,
+ * where {@code amqp-locks.annotations.mode} is {@code aspectj}. Calls from within the same object,
+ * private, final and static methods, and objects that Spring did not make are guarded then. With
+ * another mode it lets all calls pass, and Spring's proxies guard.
  *
  * <p>It applies to the annotated methods of a class, and to the public ones of an annotated class
  * and of its subclasses, where these are written. Annotations of ours count on another annotation
- * too, one level deep. One on a method of an interface or of a superclass counts for the method that
- * implements or overrides it, unless type parameters are replaced there. A bean's method that would
- * be guarded by a proxy and is not woven stops the start.
+ * too, one level deep. One on a method of an interface or of a superclass counts for the method
+ * that implements or overrides it, unless type parameters are replaced there. A bean's method that
+ * would be guarded by a proxy and is not woven stops the start.
  *
  * <p>A bean uses the locks of the application context that made it. All other objects and static
  * methods use those of the context that started last and is not closed. Without one, the call is an
@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  * false}.
  *
  * <p>The lock is outside the other woven aspects, such as Spring's for transactions, and inside
- * Spring's for {@code @Async}. It is inside all of Spring's proxies: a transaction by a proxy commits
- * after the lock was released.
+ * Spring's for {@code @Async}. It is inside all of Spring's proxies: a transaction by a proxy
+ * commits after the lock was released.
  *
  * <p>For weavers only: build files may name the class, and code does not use it. It is no bean.
  */
@@ -81,8 +81,8 @@ public final class LockAspect {
   }
 
   /**
-   * A proxy is a subclass, and woven too if the class or the interface is annotated. It calls what is
-   * guarded. So are annotations with ours, which the JDK makes proxies for.
+   * A proxy is a subclass, and woven too if the class or the interface is annotated. It calls what
+   * is guarded. So are annotations with ours, which the JDK makes proxies for.
    */
   private static boolean isGenerated(Class<?> type) {
     return Proxy.isProxyClass(type) || type.getName().contains("$$SpringCGLIB$$");

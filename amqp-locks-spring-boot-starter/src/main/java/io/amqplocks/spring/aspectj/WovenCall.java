@@ -14,9 +14,9 @@ import org.springframework.util.ClassUtils;
 /**
  * A call of a woven method, as Spring's interceptors see calls.
  *
- * <p>Concurrency: a call and its clones may be made on different threads, and each is used by one at
- * a time. Which calls run is known for each thread by itself: what a thread of a library runs of a
- * call is entered there while it runs.
+ * <p>Concurrency: a call and its clones may be made on different threads, and each is used by one
+ * at a time. Which calls run is known for each thread by itself: what a thread of a library runs of
+ * a call is entered there while it runs.
  */
 final class WovenCall implements ProxyMethodInvocation {
 

@@ -7,7 +7,9 @@ import org.springframework.context.annotation.ConditionContext;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
-/** What guards annotated methods, by {@code amqp-locks.annotations.mode}, read as properties are. */
+/**
+ * What guards annotated methods, by {@code amqp-locks.annotations.mode}, read as properties are.
+ */
 abstract class AdviceModeCondition implements Condition {
 
   private final AdviceMode mode;

@@ -111,8 +111,8 @@ public record AmqpLocksProperties(
   /**
    * Annotated methods.
    *
-   * @param order Place of the locks among the advice of a method, if proxies guard it. The default is
-   *     outside transactions.
+   * @param order Place of the locks among the advice of a method, if proxies guard it. The default
+   *     is outside transactions.
    * @param onUnavailable What calls do when the broker is unavailable, unless an annotation says
    *     otherwise.
    * @param mode What guards the methods: proxies of beans, or code that AspectJ weaves into the

@@ -21,20 +21,19 @@ import org.springframework.integration.support.locks.RenewableLockRegistry;
  *
  * <p>A lock lasts until it is unlocked, its process dies, or it is lost. It needs no renewal, and
  * has a time to live only if {@link DistributedLock#lock(Duration)} or {@link
- * DistributedLock#tryLock(Duration, Duration)} set one. When that is over, the lock is lost, also if
- * its holder is alive.
+ * DistributedLock#tryLock(Duration, Duration)} set one. When that is over, the lock is lost, also
+ * if its holder is alive.
  *
  * <p>What its locks do:
  *
  * <ul>
- *   <li>{@code lock()} and {@code lockInterruptibly()} throw {@link LockException.AcquireTimeout} if
- *       the lock is not free within an hour, or the time given to the constructor.
- *   <li>{@code unlock()} throws {@link ConcurrentModificationException} if the lock was lost before,
- *       as Spring Integration's own registries do, and {@link IllegalMonitorStateException} for a
- *       thread that does not hold it.
- *   <li>A thread that holds a lost lock and acquires it again gets {@link LockException.Lost}. It
- *       must unlock first. A {@code LockRegistryLeaderInitiator} does that, and is not the leader
- *       any more.
+ *   <li>{@code lock()} and {@code lockInterruptibly()} throw {@link LockException.AcquireTimeout}
+ *       if the lock is not free within an hour, or the time given to the constructor. <li>{@code
+ *       unlock()} throws {@link ConcurrentModificationException} if the lock was lost before, as
+ *       Spring Integration's own registries do, and {@link IllegalMonitorStateException} for a
+ *       thread that does not hold it. <li>A thread that holds a lost lock and acquires it again
+ *       gets {@link LockException.Lost}. It must unlock first. A {@code
+ *       LockRegistryLeaderInitiator} does that, and is not the leader any more.
  * </ul>
  */
 public final class AmqpLockRegistry

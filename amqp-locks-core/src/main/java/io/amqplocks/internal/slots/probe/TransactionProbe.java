@@ -18,8 +18,8 @@ public final class TransactionProbe extends PublishingProbe {
 
   /**
    * A channel in transaction mode. A commit-ok confirms the whole batch, and all returns arrive
-   * before it. If a queue did not accept its probe, the broker closes the channel instead (406). Then
-   * the returned queues are absent, and all others are unknown.
+   * before it. If a queue did not accept its probe, the broker closes the channel instead (406).
+   * Then the returned queues are absent, and all others are unknown.
    */
   private static final class TransactedChannel extends PublishingChannel {
 

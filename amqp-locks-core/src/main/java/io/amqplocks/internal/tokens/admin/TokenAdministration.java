@@ -173,8 +173,8 @@ public final class TokenAdministration implements TokenSemaphoreAdmin {
   }
 
   /**
-   * Whether no token is left to be withdrawn. The record that all may read may be an old version for
-   * a moment, so the ledger has the last word.
+   * Whether no token is left to be withdrawn. The record that all may read may be an old version
+   * for a moment, so the ledger has the last word.
    */
   private boolean isWithdrawn() {
     Optional<TokenRecord> read = record(turn.call());

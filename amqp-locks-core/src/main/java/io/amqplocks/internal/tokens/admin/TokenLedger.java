@@ -24,10 +24,10 @@ import org.slf4j.LoggerFactory;
  * <p>There are two copies. All clients read the <em>record</em> queue, by taking the message and
  * putting it back. So an administrator that finds an old version there cannot know whether a reader
  * has received a newer one. Therefore the truth is in the <em>ledger</em> queue, from which only
- * the administrator with the turn takes messages. A write publishes the new version to the ledger, and
- * then removes the old one there. After that it does the same in the record. Between these steps
- * there may be two versions, and the higher one counts. Tokens are changed only when all of that is
- * done.
+ * the administrator with the turn takes messages. A write publishes the new version to the ledger,
+ * and then removes the old one there. After that it does the same in the record. Between these
+ * steps there may be two versions, and the higher one counts. Tokens are changed only when all of
+ * that is done.
  *
  * <p>Any client that may publish to the default exchange may publish to either queue. A message
  * that is no record is removed. A forged copy is detected by the ledger. A forged message in the
@@ -41,8 +41,8 @@ final class TokenLedger implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(TokenLedger.class);
 
   /**
-   * How long it looks for what somebody else has in hand. The broker takes its time to put back what
-   * a dead administrator had, and a reader takes a round trip.
+   * How long it looks for what somebody else has in hand. The broker takes its time to put back
+   * what a dead administrator had, and a reader takes a round trip.
    */
   private static final long RETURN_TIMEOUT_NANOS = 500_000_000;
 

@@ -52,8 +52,8 @@ class PassiveProbeTest extends ExistenceProbeContract {
   }
 
   /**
-   * 3.10 asks for no permission; 4.3.6 for any one on the queue; only 4.2.6 and 4.3.0, which are not
-   * here, for configure.
+   * 3.10 asks for no permission; 4.3.6 for any one on the queue; only 4.2.6 and 4.3.0, which are
+   * not here, for configure.
    */
   @Tag("trap-12")
   @Override

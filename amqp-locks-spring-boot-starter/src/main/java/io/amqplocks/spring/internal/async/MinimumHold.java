@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lease that is kept for a minimum time. If it is closed earlier, it is released when that time is
- * over; the close does not wait. Until then it is held and verified like any lease.
+ * A lease that is kept for a minimum time. If it is closed earlier, it is released when that time
+ * is over; the close does not wait. Until then it is held and verified like any lease.
  *
  * <p>Concurrency: the first close decides when it is released.
  */

@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.asm.Label;
 
 /**
- * What is on the operand stack of a method, in slots, as far as it matters: which of them are {@code
- * this}. Where branches meet, a slot is only if it is on all ways that were seen. Ways back, as of
- * loops, are not: compilers begin a loop with an empty stack.
+ * What is on the operand stack of a method, in slots, as far as it matters: which of them are
+ * {@code this}. Where branches meet, a slot is only if it is on all ways that were seen. Ways back,
+ * as of loops, are not: compilers begin a loop with an empty stack.
  */
 final class OperandStack {
 

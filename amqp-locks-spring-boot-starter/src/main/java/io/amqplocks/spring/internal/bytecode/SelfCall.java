@@ -27,8 +27,8 @@ public record SelfCall(String caller, String callerDescriptor, String name, Stri
 
   /**
    * All such calls in the class, the classes above it and their interfaces, but for those of Java
-   * and Spring. What cannot be read has none. Calls in inner classes, and on {@code this} by another
-   * variable, are not seen, nor those of a method that is overridden.
+   * and Spring. What cannot be read has none. Calls in inner classes, and on {@code this} by
+   * another variable, are not seen, nor those of a method that is overridden.
    */
   public static Set<SelfCall> in(Class<?> type) {
     Set<SelfCall> found = new LinkedHashSet<>();

@@ -83,7 +83,10 @@ public record LockSettings(
         lock, source, configured, slots, algorithm, queueType, maxWait, number, onMismatch);
   }
 
-  /** These settings with that reaction to another number of slots at the broker; null leaves it open. */
+  /**
+   * These settings with that reaction to another number of slots at the broker; null leaves it
+   * open.
+   */
   public LockSettings onMismatch(@Nullable OnMismatch reaction) {
     return new LockSettings(
         lock, source, configured, slots, algorithm, queueType, maxWait, priority, reaction);

@@ -26,10 +26,11 @@ import org.slf4j.LoggerFactory;
  * Asks the broker about many locks, within a bound on the time for all of them: an operator who
  * looks because the broker does not answer shall get what is known here, and soon.
  *
- * <p>Concurrency: a thread of our own asks, one lock after the other. The caller waits for it up to the
- * bound, and then takes the answers that there are. The thread ends after the question that it just
- * asked, which the call timeout bounds. There are at most two such threads. Requests beyond that wait for their turn within their
- * bound, and leave the line when it is over, so a broker that hangs piles up nothing.
+ * <p>Concurrency: a thread of our own asks, one lock after the other. The caller waits for it up to
+ * the bound, and then takes the answers that there are. The thread ends after the question that it
+ * just asked, which the call timeout bounds. There are at most two such threads. Requests beyond
+ * that wait for their turn within their bound, and leave the line when it is over, so a broker that
+ * hangs piles up nothing.
  */
 public final class BrokerQueries implements AutoCloseable {
 

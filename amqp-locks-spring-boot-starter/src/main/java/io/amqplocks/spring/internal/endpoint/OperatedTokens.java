@@ -12,8 +12,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A token semaphore. It asks how many tokens are in use before those of this process go back. If there
- * are more than are held here, it replaces those of the others. Then a waiter that has just
+ * A token semaphore. It asks how many tokens are in use before those of this process go back. If
+ * there are more than are held here, it replaces those of the others. Then a waiter that has just
  * acquired a token can lose it too, because it cannot be distinguished from theirs.
  */
 final class OperatedTokens extends OperatedLock {

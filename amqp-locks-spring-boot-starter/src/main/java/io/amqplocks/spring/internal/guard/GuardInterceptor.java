@@ -36,7 +36,8 @@ public final class GuardInterceptor implements MethodInterceptor {
 
   /**
    * Runs a call of a woven method. If the object's class overrides it, then by what the method says
-   * itself: the other one does not run it, or is not guarded. A fallback runs without its own locks.
+   * itself: the other one does not run it, or is not guarded. A fallback runs without its own
+   * locks.
    */
   public @Nullable Object guard(MethodInvocation call) throws Throwable {
     Object target = call.getThis();

@@ -18,9 +18,9 @@ import org.springframework.asm.Type;
 import org.springframework.util.ClassUtils;
 
 /**
- * Warns of calls from within an object of its own guarded methods: they do not go through the proxy,
- * and so run without the lock. It tells what the bytecode shows: calls on {@code this} in the bean's
- * class, the classes above it and their interfaces, also in lambdas.
+ * Warns of calls from within an object of its own guarded methods: they do not go through the
+ * proxy, and so run without the lock. It tells what the bytecode shows: calls on {@code this} in
+ * the bean's class, the classes above it and their interfaces, also in lambdas.
  *
  * <p>A caller that is guarded by the same locks holds them during the call, and there is nothing to
  * warn of. Where keys decide, that cannot be known, and it warns.

@@ -12,20 +12,22 @@ import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
 /**
- * Whether locks can be acquired: UP with a session, DOWN if none can be opened, never DOWN because a
- * lock is contended.
+ * Whether locks can be acquired: UP with a session, DOWN if none can be opened, never DOWN because
+ * a lock is contended.
  *
  * <p>If there is no session, this check opens one rather than report what was: an instance that is
  * taken out of service while it is DOWN gets no work whose next acquire could open the session, and
  * would stay DOWN for ever.
  *
  * <p>While an alarm of the broker holds up publishers, it says UP with the detail {@code blocked}:
- * leases are held and can be released, tokens and mutexes acquired, but slots have to wait. RabbitMQ
- * tells a connection of the alarm when that publishes, so {@code blocked} is not said before.
+ * leases are held and can be released, tokens and mutexes acquired, but slots have to wait.
+ * RabbitMQ tells a connection of the alarm when that publishes, so {@code blocked} is not said
+ * before.
  *
  * <p>An open session is not tried out: with a broker that has stopped without a word it says UP for
- * up to three heartbeats more, until the leases are lost too. A process with leases shows it sooner, by
- * the detail {@code uncertain}: how many of them the broker has not confirmed for too long.
+ * up to three heartbeats more, until the leases are lost too. A process with leases shows it
+ * sooner, by the detail {@code uncertain}: how many of them the broker has not confirmed for too
+ * long.
  */
 public final class AmqpLocksHealthIndicator extends AbstractHealthIndicator {
 

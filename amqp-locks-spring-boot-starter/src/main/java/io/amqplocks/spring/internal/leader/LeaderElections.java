@@ -31,9 +31,9 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.ContextClosedEvent;
 
 /**
- * The elections of an application: those that are beans, those of sole consumers that are beans, and
- * one for each name of {@code @LeaderOnly} that has none of these. Starts them when all else has
- * started, and closes them before anything else stops: other processes take over while this one
+ * The elections of an application: those that are beans, those of sole consumers that are beans,
+ * and one for each name of {@code @LeaderOnly} that has none of these. Starts them when all else
+ * has started, and closes them before anything else stops: other processes take over while this one
  * finishes its requests. Publishes their events, after containers were told.
  *
  * <p>A context that is only stopped or paused may be started again, which a closed election cannot.

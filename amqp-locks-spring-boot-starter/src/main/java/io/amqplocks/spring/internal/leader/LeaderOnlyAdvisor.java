@@ -15,16 +15,17 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
 
 /**
- * Lets calls of {@link LeaderOnly} methods through only while this process certainly leads. Listeners
- * are none of its business: their containers run or do not, and a message that has come is handled.
+ * Lets calls of {@link LeaderOnly} methods through only while this process certainly leads.
+ * Listeners are none of its business: their containers run or do not, and a message that has come
+ * is handled.
  */
 public final class LeaderOnlyAdvisor extends StaticMethodMatcherPointcutAdvisor {
 
   @Serial private static final long serialVersionUID = 1L;
 
   /**
-   * An advisor at that place among others. Both suppliers are asked at the first call: the advisor is
-   * created before other beans, and must not have them created too.
+   * An advisor at that place among others. Both suppliers are asked at the first call: the advisor
+   * is created before other beans, and must not have them created too.
    */
   public LeaderOnlyAdvisor(
       Supplier<LeaderOnlyMethods> methods, Supplier<LeaderElections> elections, int order) {

@@ -16,10 +16,10 @@ import org.springframework.core.annotation.Order;
  * Logs each lost lease once, with the guarded method that works under it, if one does. It comes
  * before the application's own listeners, which may take their time.
  *
- * <p>Concurrency: a method is remembered for as long as it works, and no longer: {@link #ends} takes
- * it out whatever has become of the lease. A loss that is told only after that is logged without the
- * method. A lease that is kept on is remembered until it is released or lost; if that happened
- * before it was remembered, it is forgotten at once.
+ * <p>Concurrency: a method is remembered for as long as it works, and no longer: {@link #ends}
+ * takes it out whatever has become of the lease. A loss that is told only after that is logged
+ * without the method. A lease that is kept on is remembered until it is released or lost; if that
+ * happened before it was remembered, it is forgotten at once.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 public final class LossLog implements LockListener {

@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  * <p>What is held is asked of the leases themselves and not summed up from notices, which the core
  * drops when a listener falls far behind: a sum would stay wrong for ever.
  *
- * <p>Concurrency: notices come one at a time; the gauge is read, and unguarded calls are counted, by
- * any thread.
+ * <p>Concurrency: notices come one at a time; the gauge is read, and unguarded calls are counted,
+ * by any thread.
  */
 final class SingleLockMeters {
 

@@ -13,8 +13,8 @@ import java.util.HexFormat;
  * Names of locks that share the settings of one name and differ by a key: {@code name:key}.
  *
  * <p>Two keys never make one lock. A name that has keys contains no colon, so the first colon
- * divides the two ({@link LockName#withoutKey}). A key that is not allowed in a lock's name is replaced by its hash. So is a key
- * that looks like a hash.
+ * divides the two ({@link LockName#withoutKey}). A key that is not allowed in a lock's name is
+ * replaced by its hash. So is a key that looks like a hash.
  */
 public final class KeyedName {
 

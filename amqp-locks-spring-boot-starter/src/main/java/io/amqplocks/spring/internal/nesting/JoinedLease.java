@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lease of an outer call, as a nested call has it. To close it does nothing, since it is not the
- * nested call's to give back.
+ * The lease of an outer call, as a nested call has it. To close it does nothing, since it is not
+ * the nested call's to give back.
  *
  * <p>Concurrency: the first to leave leaves for all. The first to ask for the loss makes the future
  * that all see. It is forgotten when somebody leaves, or asks after that.

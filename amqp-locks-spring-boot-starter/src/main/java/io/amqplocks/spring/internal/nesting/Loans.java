@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Concurrency: all state is under the lock. Futures are completed, and the end is run, without
  * it. A loan counts from the moment at which it leaves the queue. If its future was completed by
  * others in between, because the caller gave up, the loan goes back. A caller that gives up earlier
- * takes itself out of the queue. The end runs once: when it was asked for, nothing is lent, and nobody
- * waits. After that nothing is lent any more.
+ * takes itself out of the queue. The end runs once: when it was asked for, nothing is lent, and
+ * nobody waits. After that nothing is lent any more.
  */
 final class Loans {
 

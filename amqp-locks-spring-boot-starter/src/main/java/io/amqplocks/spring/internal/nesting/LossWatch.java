@@ -11,8 +11,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * Tells the loss of one lease to nested calls, which come and go. The lease's own stage would keep
  * what each of them chained to it until the lease ends.
  *
- * <p>Concurrency: a watcher is in the set before it is looked whether the lease was lost, and a loss
- * is recorded in the lease before the set is gone through. So one of the two tells the watcher.
+ * <p>Concurrency: a watcher is in the set before it is looked whether the lease was lost, and a
+ * loss is recorded in the lease before the set is gone through. So one of the two tells the
+ * watcher.
  */
 final class LossWatch {
 

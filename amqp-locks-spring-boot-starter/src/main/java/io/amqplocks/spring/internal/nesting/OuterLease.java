@@ -264,7 +264,10 @@ public final class OuterLease {
     return failure;
   }
 
-  /** Notifies calls that joined the lease of its loss. Two threads that come first may each make one. */
+  /**
+   * Notifies calls that joined the lease of its loss. Two threads that come first may each make
+   * one.
+   */
   LossWatch losses() {
     LossWatch known = losses;
     if (known == null) {

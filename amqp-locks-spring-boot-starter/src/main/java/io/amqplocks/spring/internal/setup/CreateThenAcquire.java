@@ -48,7 +48,8 @@ final class CreateThenAcquire {
   }
 
   /**
-   * The result of the first attempt. If it finds the semaphore gone, creates it and acquires it again.
+   * The result of the first attempt. If it finds the semaphore gone, creates it and acquires it
+   * again.
    *
    * @param explained the failure of that attempt, in words for this application
    */

@@ -173,7 +173,9 @@ public final class SemaphoreSetup {
     attempts.entrySet().removeIf(each -> each.getValue().isDone() && createsAgain(each.getKey()));
   }
 
-  /** It may also be a new key, whose number of slots somebody else chose; that is not settled then. */
+  /**
+   * It may also be a new key, whose number of slots somebody else chose; that is not settled then.
+   */
   private boolean isForgottenKey(LockId id) {
     return forgot && createsAgain(id);
   }

@@ -9,8 +9,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The exceptions of threads that needed the same semaphore, after one of them failed to create it. Each
- * of the others gets an exception of its own, of the same type, whose cause is the first one.
+ * The exceptions of threads that needed the same semaphore, after one of them failed to create it.
+ * Each of the others gets an exception of its own, of the same type, whose cause is the first one.
  */
 final class SharedFailure {
 

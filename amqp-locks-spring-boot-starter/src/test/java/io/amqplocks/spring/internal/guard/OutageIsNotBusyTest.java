@@ -35,8 +35,8 @@ import org.springframework.context.ApplicationContext;
 import reactor.core.publisher.Mono;
 
 /**
- * The broker is gone, and a call of this process waits for the lock. Another call that does not wait
- * must not conclude from that one that the lock is held.
+ * The broker is gone, and a call of this process waits for the lock. Another call that does not
+ * wait must not conclude from that one that the lock is held.
  */
 @BrokerTest
 @Tag("defect-B2")

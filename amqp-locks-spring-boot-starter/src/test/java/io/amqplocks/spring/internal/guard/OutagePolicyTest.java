@@ -40,8 +40,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.scheduling.annotation.EnableAsync;
 
 /**
- * What calls do in an outage: every policy with every kind of result. All would wait two minutes for
- * a busy lock, and the whole of a test has half a minute for its calls.
+ * What calls do in an outage: every policy with every kind of result. All would wait two minutes
+ * for a busy lock, and the whole of a test has half a minute for its calls.
  */
 @BrokerTest
 @Isolated
@@ -294,8 +294,8 @@ class OutagePolicyTest {
   }
 
   /**
-   * An attempt to connect takes 2 s to fail, and each key here is a new one, whose semaphore is to be
-   * created.
+   * An attempt to connect takes 2 s to fail, and each key here is a new one, whose semaphore is to
+   * be created.
    */
   @Test
   void newKeysDoNotWaitForTheBrokerEither() {

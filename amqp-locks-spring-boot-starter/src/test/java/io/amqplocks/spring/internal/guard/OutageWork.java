@@ -13,7 +13,9 @@ import org.springframework.scheduling.annotation.Async;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Methods of every policy for outages and every kind of result, which wait long for a busy lock. */
+/**
+ * Methods of every policy for outages and every kind of result, which wait long for a busy lock.
+ */
 class OutageWork {
 
   private static final String LONG = "120s";

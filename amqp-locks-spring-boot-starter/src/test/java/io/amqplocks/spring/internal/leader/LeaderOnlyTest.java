@@ -282,7 +282,9 @@ class LeaderOnlyTest {
     }
   }
 
-  /** With retries, which would drop what is thrown back; by a yield, and by an ordinary shutdown. */
+  /**
+   * With retries, which would drop what is thrown back; by a yield, and by an ordinary shutdown.
+   */
   @Test
   void theNextListenerBeginsAfterTheOldHandlerHasEndedAndABacklogIsNotLost() throws Exception {
     SlowOrders.done.clear();

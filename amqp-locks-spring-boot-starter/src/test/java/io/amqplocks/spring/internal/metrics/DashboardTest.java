@@ -33,8 +33,8 @@ import org.springframework.boot.micrometer.observation.autoconfigure.Observation
 import org.yaml.snakeyaml.Yaml;
 
 /**
- * The dashboard and the alert rules in {@code docs/operations} ask for meters, labels and values that
- * an application really has.
+ * The dashboard and the alert rules in {@code docs/operations} ask for meters, labels and values
+ * that an application really has.
  */
 @BrokerTest
 class DashboardTest {

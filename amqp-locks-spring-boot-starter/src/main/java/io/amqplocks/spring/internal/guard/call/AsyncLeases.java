@@ -53,9 +53,9 @@ final class AsyncLeases {
   }
 
   /**
-   * Acquires all locks. The future is empty when all are held. It has the lock that was not acquired if
-   * the call does something else instead; otherwise it fails with the exception. In each case the leases
-   * that are held must be closed.
+   * Acquires all locks. The future is empty when all are held. It has the lock that was not
+   * acquired if the call does something else instead; otherwise it fails with the exception. In
+   * each case the leases that are held must be closed.
    */
   CompletableFuture<Optional<MissedLock>> acquire() {
     next(0);

@@ -25,11 +25,11 @@ import org.springframework.util.ReflectionUtils;
 
 /**
  * Refuses locks on the methods that Spring calls on the object itself when it creates or destroys a
- * bean. Those calls do not go through the proxy, so they would run without the lock. It looks before
- * Spring makes the first of them, since a migration without its lock must not run even once.
+ * bean. Those calls do not go through the proxy, so they would run without the lock. It looks
+ * before Spring makes the first of them, since a migration without its lock must not run even once.
  *
- * <p>It is the last one of its order: those who read {@code @PostConstruct}, {@code @PreDestroy} and
- * {@code @Autowired} have entered in the bean's definition by then what they found.
+ * <p>It is the last one of its order: those who read {@code @PostConstruct}, {@code @PreDestroy}
+ * and {@code @Autowired} have entered in the bean's definition by then what they found.
  */
 public final class LifecycleMethodCheck
     implements MergedBeanDefinitionPostProcessor, PriorityOrdered {

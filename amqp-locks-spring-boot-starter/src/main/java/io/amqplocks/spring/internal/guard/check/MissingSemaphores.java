@@ -17,8 +17,8 @@ import org.slf4j.LoggerFactory;
  * Finds semaphores that annotations name and that nobody makes: no annotation and no property gives
  * them slots, and the broker does not know them either, as when a name was misspelt. Looks once at
  * startup, after those with slots were created. The semaphores of keys have no names yet; that
- * nobody gives them slots is a warning, since an administrator may create them. If the broker cannot
- * be asked, the first call finds out.
+ * nobody gives them slots is a warning, since an administrator may create them. If the broker
+ * cannot be asked, the first call finds out.
  */
 public final class MissingSemaphores extends StartupCheck {
 

@@ -4,8 +4,8 @@ import io.amqplocks.spring.internal.lifecycle.LocksLifecycle;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * A look at what the guarded methods want, once at each start of the context, before the application
- * serves requests.
+ * A look at what the guarded methods want, once at each start of the context, before the
+ * application serves requests.
  */
 abstract class StartupCheck implements SmartLifecycle {
 

@@ -30,7 +30,9 @@ public record DeclaredMethod(Method method, Class<?> type) {
         : new DeclaredMethod(AopUtils.getMostSpecificMethod(method, type), type);
   }
 
-  /** Whether its objects are made from interfaces, so that it is final and can be proxied anyway. */
+  /**
+   * Whether its objects are made from interfaces, so that it is final and can be proxied anyway.
+   */
   public static boolean isMadeFromInterface(Class<?> type) {
     return Proxy.isProxyClass(type) || ClassUtils.isLambdaClass(type);
   }

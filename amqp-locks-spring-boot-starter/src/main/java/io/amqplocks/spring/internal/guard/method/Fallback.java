@@ -126,8 +126,8 @@ record Fallback(Method method, boolean takesFailure) {
   }
 
   /**
-   * Calls the default method of a client of an HTTP interface by itself: Spring's proxy, which has no
-   * object behind it, refuses to if the interface is not public.
+   * Calls the default method of a client of an HTTP interface by itself: Spring's proxy, which has
+   * no object behind it, refuses to if the interface is not public.
    */
   private @Nullable Object invoke(@Nullable Object target, @Nullable Object[] arguments)
       throws Throwable {

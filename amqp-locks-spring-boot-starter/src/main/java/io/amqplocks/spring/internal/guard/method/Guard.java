@@ -32,7 +32,8 @@ import org.jspecify.annotations.Nullable;
  * @param fallback what to call instead; null unless one of the two says so
  * @param onLost what to do when its lease is lost
  * @param releaseAfter when its lease is released
- * @param unguarded is notified of calls that run without it; null unless {@code onUnavailable} says so
+ * @param unguarded is notified of calls that run without it; null unless {@code onUnavailable} says
+ *     so
  */
 public record Guard(
     FamilyId lock,

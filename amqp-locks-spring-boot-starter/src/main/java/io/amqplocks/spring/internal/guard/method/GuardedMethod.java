@@ -99,7 +99,9 @@ public final class GuardedMethod {
     return watchesLoss;
   }
 
-  /** Whether a lease may be held for longer than the method runs, by the transaction of its caller. */
+  /**
+   * Whether a lease may be held for longer than the method runs, by the transaction of its caller.
+   */
   public boolean outlivesMethod() {
     return outlivesMethod;
   }

@@ -62,8 +62,8 @@ public record LockRequest(Guard guard, String key, LockHandle handle, LeaseReque
   }
 
   /**
-   * Joins the lease of one of those calls, or else acquires the lock, for work that goes on after the
-   * method has returned.
+   * Joins the lease of one of those calls, or else acquires the lock, for work that goes on after
+   * the method has returned.
    *
    * @throws LockException.AcquireTimeout if it is busy
    */
@@ -90,8 +90,8 @@ public record LockRequest(Guard guard, String key, LockHandle handle, LeaseReque
   }
 
   /**
-   * The consequence of a failed acquire: the missed lock if the call does something else instead, or
-   * empty if it goes on without the lock.
+   * The consequence of a failed acquire: the missed lock if the call does something else instead,
+   * or empty if it goes on without the lock.
    *
    * @throws LockException the failure, if the caller gets it
    */
@@ -106,7 +106,9 @@ public record LockRequest(Guard guard, String key, LockHandle handle, LeaseReque
     return Optional.of(new MissedLock(this, failure));
   }
 
-  /** Joins the lease of one of those calls, without a thread that waits; null if none has the lock. */
+  /**
+   * Joins the lease of one of those calls, without a thread that waits; null if none has the lock.
+   */
   public @Nullable CompletableFuture<Lease> joinAsync(@Nullable LeaseScope calls) {
     return LeaseScope.joinAsync(calls, wanted, guard.maxWait());
   }

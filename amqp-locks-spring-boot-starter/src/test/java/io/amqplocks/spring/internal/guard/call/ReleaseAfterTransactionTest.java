@@ -386,7 +386,10 @@ class ReleaseAfterTransactionTest {
                 }));
   }
 
-  /** The suspended transaction ends later, on the same thread. To wait for it is to wait for oneself. */
+  /**
+   * The suspended transaction ends later, on the same thread. To wait for it is to wait for
+   * oneself.
+   */
   @Test
   void aTransactionWithinASuspendedOneJoinsItsLease() {
     run(
