@@ -36,15 +36,18 @@ class SourceFileNamesTest {
   }
 
   private static List<Path> sources() throws IOException {
-    List<Path> sources;
-    try (Stream<Path> files = Files.walk(Snippets.file(""))) {
-      sources =
-          files
-              .filter(file -> file.toString().endsWith(".java"))
-              .filter(file -> !file.toString().contains("/target/"))
-              .toList();
-    }
+    List<Path> sources = files(".java");
     assertThat(sources).hasSizeGreaterThan(500);
     return sources;
+  }
+
+  /** The files of all modules whose names end so, but for what builds leave. */
+  static List<Path> files(String ending) throws IOException {
+    try (Stream<Path> files = Files.walk(Snippets.file(""))) {
+      return files
+          .filter(file -> file.toString().endsWith(ending))
+          .filter(file -> !file.toString().contains("/target/"))
+          .toList();
+    }
   }
 }
