@@ -37,11 +37,11 @@ import org.jspecify.annotations.Nullable;
  * SoleConsumerBuilder#prefetch prefetch} of one avoids that. Nor is it promised after a loss, when
  * the old handler may still have a message.
  *
- * <p>Messages are not handled exactly once. If a consumer dies after it handled a message and
- * before the broker received the acknowledgement, the next one handles the message again. And after
- * a loss the old handler may still work on its message when the next consumer has begun with later
- * ones. A resource that this could harm must check the {@linkplain Delivery#fencingToken() fencing
- * token}.
+ * <p>That each message is handled exactly once is not promised. If a consumer dies after it handled
+ * a message and before the broker received the acknowledgement, the next one handles the message
+ * again. And after a loss the old handler may still work on its message when the next consumer has
+ * begun with later ones. A resource that this could harm must check the {@linkplain
+ * Delivery#fencingToken() fencing token}.
  *
  * <p>Each term has a connection of its own, so no error with a delivery harms a lease. It consumes
  * exclusively: on a classic queue the broker refuses other consumers meanwhile, even those that do
@@ -82,8 +82,8 @@ public final class SoleConsumer implements AutoCloseable {
    *
    * @param lock a mutex of any kind; all processes that give the same one take turns
    * @param factory how to connect. It is copied, and its automatic recovery has no effect. Its
-   *     connection timeout is limited to 10 seconds. So is its heartbeat, and no heartbeat becomes
-   *     one of 10 seconds, because the next consumer must wait until the broker notices that the
+   *     connection timeout and its heartbeat are limited to 10 seconds; one that is turned off
+   *     becomes 10 seconds. The next consumer cannot consume before the broker notices that the
    *     last one is dead
    * @param queue the queue, which must exist when this consumer is active
    * @param handler handles the messages

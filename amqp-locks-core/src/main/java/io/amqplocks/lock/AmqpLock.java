@@ -110,9 +110,9 @@ public interface AmqpLock {
    * occupies a channel. So there are {@value #MAX_PERMITS} at most.
    *
    * <p>All acquires of the returned lock also throw {@link LockException.Conflict} if the semaphore
-   * has fewer slots. A call that waits notices within some seconds that slots were removed. In the
-   * blog post's plain protocol nobody knows the number of slots, and such a call ends with its
-   * time.
+   * has fewer slots. A call that waits notices within some seconds that slots were removed. With
+   * {@code TokenNaming.blog()}, where any message is a token, nobody knows the number of slots, and
+   * such a call ends with its time.
    *
    * @throws LockException.Invalid if the number is below 1 or above {@value #MAX_PERMITS}, or above
    *     1 and this lock is not a semaphore

@@ -20,7 +20,8 @@ public abstract sealed class LockException extends RuntimeException {
   }
 
   /**
-   * The lock of the lease that the failed call was about, with its key. Empty for other calls, such
+   * The lock that the failed call should have acquired, with its key, or the lock of the lease that
+   * was checked at the end of a guarded method or of its transaction. Empty for other calls, such
    * as those of administration, and after serialization.
    */
   public Optional<LockId> lock() {

@@ -21,11 +21,12 @@ import net.javacrumbs.shedlock.core.SimpleLock;
  *   <li>{@code lockAtMostFor}: when it is over, this process releases the lock, also if the task
  *       still runs. The time is measured by the process's monotonic clock, from {@link #lock} or
  *       {@code extend} on. If the process dies, the broker releases the lock within seconds, and
- *       nobody has to wait for {@code lockAtMostFor}. <li>{@code lockAtLeastFor}: nobody gets the
- *       lock before it is over, also if the process dies or the broker restarts. The broker
- *       measures it, from a moment within {@link #lock} or {@code extend} on. <li>{@code extend}
- *       works while the lock is held, and returns empty afterwards. ShedLock's {@code
- *       KeepAliveLockProvider} may wrap this provider.
+ *       nobody has to wait for {@code lockAtMostFor}.
+ *   <li>{@code lockAtLeastFor}: nobody gets the lock before it is over, also if the process dies or
+ *       the broker restarts. The broker measures it, from a moment within {@link #lock} or {@code
+ *       extend} on.
+ *   <li>{@code extend} works while the lock is held, and returns empty afterwards. ShedLock's
+ *       {@code KeepAliveLockProvider} may wrap this provider.
  * </ul>
  *
  * <p>For {@code lockAtLeastFor}, each lock's name has a durable queue at the broker that stays, as

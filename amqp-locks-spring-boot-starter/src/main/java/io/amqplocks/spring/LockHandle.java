@@ -102,8 +102,9 @@ public final class LockHandle {
 
   /**
    * The identity of this lock within this process. It is equal for two handles of the same lock of
-   * the same {@code AmqpLocks}, even if the handles wait for different times. It is for code that
-   * must know whether it already holds a lock.
+   * the same {@code AmqpLocks}, even if the handles wait for different times. It is different for
+   * any other lock, and for a lock of another {@code AmqpLocks}. It is for code that must know
+   * whether it already holds a lock.
    */
   public Object identity() {
     return new Identity(nesting.owner(), lock.id());

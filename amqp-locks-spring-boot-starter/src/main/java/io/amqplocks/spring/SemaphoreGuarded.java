@@ -60,13 +60,15 @@ import java.lang.annotation.Target;
  * <ul>
  *   <li>A plain method: plain calls on its thread, until it returns. A call that returns a stage, a
  *       {@code Mono} or a {@code Flux} does not join. It waits until the outer call has ended, so
- *       do not wait for its result before that. <li>A method that returns a stage: calls on the
- *       thread of its body, until the body returns. Calls that return stages join too, and may go
- *       on after it. What is chained to its stage does not join. <li>A method that returns a {@code
- *       Mono} or a {@code Flux}: a {@code Mono} or {@code Flux} that is part of it, and plain calls
- *       in the method's body. Plain calls in its operators do not join. <li>With {@link
- *       #releaseAfter} = {@link ReleaseAfter#TRANSACTION}: plain calls on the same thread, until
- *       the transaction completes.
+ *       do not wait for its result before that.
+ *   <li>A method that returns a stage: calls on the thread of its body, until the body returns.
+ *       Calls that return stages join too, and may go on after it. What is chained to its stage
+ *       does not join.
+ *   <li>A method that returns a {@code Mono} or a {@code Flux}: a {@code Mono} or {@code Flux} that
+ *       is part of it, and plain calls in the method's body. Plain calls in its operators do not
+ *       join.
+ *   <li>With {@link #releaseAfter} = {@link ReleaseAfter#TRANSACTION}: plain calls on the same
+ *       thread, until the transaction completes.
  * </ul>
  *
  * <p>Other threads do not join, even if the outer method started them. Several stages or publishers

@@ -15,15 +15,16 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>Mutex and exclusive-queue mutex: {@code PREFIX mutex.NAME}. They share the name so that
  *       processes which disagree about the algorithm get an error, and not the lock twice.
- *       <li>Persistent mutex: {@code PREFIX persistent-mutex.NAME}. <li>Slot semaphore: {@code
- *       PREFIX semaphore.NAME}, followed by {@code .slot.N}, {@code .holder.N} or {@code .admin}.
- *       <li>Fences: {@code PREFIX fence.KIND.NAME.SLOT.GENERATION}, and {@code PREFIX
+ *   <li>Persistent mutex: {@code PREFIX persistent-mutex.NAME}.
+ *   <li>Slot semaphore: {@code PREFIX semaphore.NAME}, followed by {@code .slot.N}, {@code
+ *       .holder.N} or {@code .admin}.
+ *   <li>Fences: {@code PREFIX fence.KIND.NAME.SLOT.GENERATION}, and {@code PREFIX
  *       epoch.KIND.NAME.SLOT.GENERATION}. For locks with keys: {@code keyed-KIND} instead of {@code
  *       KIND}, the name without the key, and the number of the counter instead of the slot.
- *       <li>Collecting several permits: {@code PREFIX permits.KIND.NAME}. <li>Tokens: {@code PREFIX
- *       token-semaphore.NAME} or {@code PREFIX fenced-mutex.NAME}, followed by {@code
- *       .tokens.GENERATION}, {@code .record}, {@code .ledger} or {@code .admin}. <li>Indexes of
- *       keys: {@code PREFIX keys.KIND.NAME}.
+ *   <li>Collecting several permits: {@code PREFIX permits.KIND.NAME}.
+ *   <li>Tokens: {@code PREFIX token-semaphore.NAME} or {@code PREFIX fenced-mutex.NAME}, followed
+ *       by {@code .tokens.GENERATION}, {@code .record}, {@code .ledger} or {@code .admin}.
+ *   <li>Indexes of keys: {@code PREFIX keys.KIND.NAME}.
  * </ul>
  *
  * <p>The part after the lock's name is unambiguous. Read from the end, a queue name belongs to one

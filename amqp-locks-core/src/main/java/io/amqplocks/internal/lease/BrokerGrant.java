@@ -125,14 +125,17 @@ public final class BrokerGrant {
     return hold.lock();
   }
 
-  /** Creates the next lease of the slot. Empty if the slot was lost in the meantime. */
+  /**
+   * Creates the next lease of the slot. Empty if the slot was lost in the meantime, or is under
+   * way: a verification that began for the last lease may go on.
+   */
   public Optional<HeldLease> takeOver() {
     HeldLease lease = lease(provenAt);
     lease.begin();
     if (revoked) {
       lease.revoked();
     }
-    if (lease.acquired()) {
+    if (lease.acquired() && !hold.isUnderWay()) {
       return Optional.of(lease);
     }
     lease.withdraw();

@@ -1,6 +1,7 @@
 package io.amqplocks.internal.permits;
 
 import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.Futures;
 import io.amqplocks.internal.lease.HeldLease;
 import io.amqplocks.internal.lease.LeaseFactory;
 import io.amqplocks.internal.session.Session;
@@ -9,6 +10,7 @@ import io.amqplocks.internal.waiting.Subscription;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockKind;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Supplier;
@@ -46,6 +48,11 @@ record PermitsClaim(
 
   private static final Logger log = LoggerFactory.getLogger(PermitsClaim.class);
 
+  /** How often to look whether a slot is back that is being verified, and the pause in between. */
+  private static final int LOOKS = 5;
+
+  private static final long PAUSE_NANOS = Duration.ofMillis(2).toNanos();
+
   @Override
   public Optional<HeldLease> attempt(Call call, Session session) {
     CollectedPermits collected = new CollectedPermits(permits, fenced, leases);
@@ -58,13 +65,23 @@ record PermitsClaim(
         collected.add(slot.get(), () -> {});
       }
       if (collected.isComplete()) {
-        return collected.lease(call);
+        return leaseOf(collected, call);
       }
     } finally {
       collected.giveBack(call);
     }
     requireEnoughSlots(call, session);
     return Optional.empty();
+  }
+
+  /** A slot that is being verified is back after a round trip. That is not "busy". */
+  private static Optional<HeldLease> leaseOf(CollectedPermits collected, Call call) {
+    Optional<HeldLease> lease = collected.lease(call);
+    for (int i = 0; i < LOOKS && lease.isEmpty() && collected.isComplete(); i++) {
+      Futures.pause(Math.min(PAUSE_NANOS, call.remainingNanos()));
+      lease = collected.lease(call);
+    }
+    return lease;
   }
 
   /**

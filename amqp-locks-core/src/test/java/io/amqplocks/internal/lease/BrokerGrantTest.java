@@ -111,6 +111,27 @@ class BrokerGrantTest {
     assertThat(fixture.exists(queue)).isFalse();
   }
 
+  /** A verification that began for the last lease goes on when that one has ended. */
+  @Test
+  void isNotTakenOverWhileItIsUnderWay() throws Exception {
+    AtomicBoolean underWay = new AtomicBoolean();
+    HeldLease lease =
+        take(
+            DelegatingHold.contest(
+                queue(),
+                hold ->
+                    new DelegatingHold(hold) {
+                      @Override
+                      public boolean isUnderWay() {
+                        return underWay.get();
+                      }
+                    }));
+    lease.close();
+    underWay.set(true);
+    assertThat(takeOver()).isEmpty();
+    assertThat(fixture.exists(queue)).as("it went back to the broker").isFalse();
+  }
+
   @Test
   void itsLeasesHaveTheTokenThatWasDrawnAndTheNumberOfHandOvers() {
     FencingToken drawn = new FencingToken(1, 29_876_543, 20);

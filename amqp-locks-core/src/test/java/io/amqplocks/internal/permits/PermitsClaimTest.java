@@ -22,6 +22,7 @@ import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -176,6 +177,24 @@ class PermitsClaimTest {
     doubt = false;
     assertComplete(waiting);
     assertThat(taken).as("nothing was collected twice").isEqualTo(3);
+  }
+
+  /** It is back after a round trip. */
+  @Test
+  void aTryIsNotBusyBecauseASlotIsBeingVerified() {
+    AtomicInteger looks = new AtomicInteger();
+    wrapped =
+        real ->
+            new DelegatingHold(real) {
+              @Override
+              public boolean isUnderWay() {
+                return slot() == 2 && looks.incrementAndGet() <= 2;
+              }
+            };
+    free = 3;
+    Optional<HeldLease> lease = claim.attempt(client.call(LOCK), client.session());
+    assertThat(lease).map(HeldLease::permits).contains(3);
+    assertThat(looks).hasValueGreaterThan(2);
   }
 
   /** Its fencing token was superseded, and the lease would begin with it. */

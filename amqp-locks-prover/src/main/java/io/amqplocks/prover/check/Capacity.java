@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * How many slots a lock has at most, at each moment. While a change is under way, the larger number
@@ -54,9 +55,12 @@ public final class Capacity {
     return result;
   }
 
-  /** When the number may become smaller without anybody doing anything. */
-  List<Long> ends() {
-    return changes.stream().map(Change::to).filter(end -> end != Long.MAX_VALUE).toList();
+  /** When the number may become larger, or smaller, without anybody doing anything. */
+  List<Long> turns() {
+    return changes.stream()
+        .flatMap(change -> Stream.of(change.from(), change.to()))
+        .filter(turn -> turn != Long.MAX_VALUE)
+        .toList();
   }
 
   /** The number at a moment. */

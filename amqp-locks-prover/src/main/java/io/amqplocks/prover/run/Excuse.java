@@ -1,11 +1,13 @@
 package io.amqplocks.prover.run;
 
+import io.amqplocks.prover.check.Tolerance;
 import io.amqplocks.prover.driver.LockRef;
 import io.amqplocks.prover.history.Entry;
 import io.amqplocks.prover.history.FaultSpan;
 import io.amqplocks.prover.history.History;
 import io.amqplocks.prover.history.Interval;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -42,12 +44,15 @@ final class Excuse {
    * token then. The holder is certain until the message has arrived, or for as long as a token may
    * be away.
    */
-  static Duration tolerated(History history, LockRef lock) {
-    boolean published =
-        history.entries().stream()
-            .map(Entry::fault)
-            .anyMatch(fault -> fault != null && fault.what().equals(FaultKind.STRANGER.label()));
-    return published && HELD_BY_MESSAGES.contains(lock.kind()) ? AWAY : Duration.ZERO;
+  static Tolerance tolerated(History history, LockRef lock) {
+    return history.entries().stream()
+        .map(Entry::fault)
+        .filter(fault -> fault != null && fault.what().equals(FaultKind.STRANGER.label()))
+        .map(FaultSpan::from)
+        .min(Comparator.naturalOrder())
+        .filter(published -> HELD_BY_MESSAGES.contains(lock.kind()))
+        .map(published -> new Tolerance(published, AWAY))
+        .orElse(Tolerance.NONE);
   }
 
   /** Those that follow from a fault. */

@@ -28,12 +28,13 @@ import org.springframework.integration.support.locks.RenewableLockRegistry;
  *
  * <ul>
  *   <li>{@code lock()} and {@code lockInterruptibly()} throw {@link LockException.AcquireTimeout}
- *       if the lock is not free within an hour, or the time given to the constructor. <li>{@code
- *       unlock()} throws {@link ConcurrentModificationException} if the lock was lost before, as
- *       Spring Integration's own registries do, and {@link IllegalMonitorStateException} for a
- *       thread that does not hold it. <li>A thread that holds a lost lock and acquires it again
- *       gets {@link LockException.Lost}. It must unlock first. A {@code
- *       LockRegistryLeaderInitiator} does that, and is not the leader any more.
+ *       if the lock is not free within an hour, or the time given to the constructor.
+ *   <li>{@code unlock()} throws {@link ConcurrentModificationException} if the lock was lost
+ *       before, as Spring Integration's own registries do, and {@link IllegalMonitorStateException}
+ *       for a thread that does not hold it.
+ *   <li>A thread that holds a lost lock and acquires it again gets {@link LockException.Lost}. It
+ *       must unlock first. A {@code LockRegistryLeaderInitiator} does that, and is not the leader
+ *       any more.
  * </ul>
  */
 public final class AmqpLockRegistry

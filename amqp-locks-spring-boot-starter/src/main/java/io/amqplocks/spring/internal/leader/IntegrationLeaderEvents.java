@@ -13,7 +13,8 @@ import org.springframework.integration.leader.event.LeaderEventPublisher;
  * role are started where this application leads by the lock of that name, and stopped at the end of
  * the term: {@code SmartLifecycleRoleController} does that.
  *
- * <p>Concurrency: has no state. The events of an election come one after the other.
+ * <p>Concurrency: has no state. The library publishes the events of an election one after the
+ * other.
  */
 public final class IntegrationLeaderEvents {
 
@@ -26,10 +27,13 @@ public final class IntegrationLeaderEvents {
     this.publisher = publisher;
   }
 
+  /** If the term is over by now, endpoints must not be started any more. */
   @EventListener
   void granted(LeadershipGrantedEvent event) {
     Term term = new Term(elections, event.leadership());
-    publisher.publishOnGranted(this, term, term.getRole());
+    if (term.isLeader()) {
+      publisher.publishOnGranted(this, term, term.getRole());
+    }
   }
 
   @EventListener
@@ -46,7 +50,7 @@ public final class IntegrationLeaderEvents {
       return leadership.isCurrent();
     }
 
-    /** Gives this term up, and no later one. */
+    /** Gives this term up; does nothing if it is over. */
     @Override
     public void yield() {
       elections.known().stream()

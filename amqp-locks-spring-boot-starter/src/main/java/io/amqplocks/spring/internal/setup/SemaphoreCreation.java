@@ -71,7 +71,10 @@ final class SemaphoreCreation {
     return actual;
   }
 
-  /** For the log only. A record that another client has in hand cannot be read, but is there. */
+  /**
+   * For the log only. A record that another client has in hand cannot be read, but is there. A
+   * semaphore whose token queue was deleted counts as existing, although the queue is made again.
+   */
   private static boolean exists(SemaphoreAdmin semaphore) {
     try {
       return semaphore.count() > 0;

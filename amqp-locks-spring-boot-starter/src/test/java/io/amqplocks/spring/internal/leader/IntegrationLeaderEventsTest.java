@@ -5,6 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.leader.LeaderElection;
+import io.amqplocks.leader.Leadership;
+import io.amqplocks.spring.LeadershipGrantedEvent;
 import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
@@ -110,6 +112,7 @@ class IntegrationLeaderEventsTest {
               assertThat(granted.getContext().getRole()).isEqualTo(onBroker.name());
               assertThat(granted.getContext().isLeader()).isTrue();
 
+              Leadership first = election.leadership().orElseThrow();
               granted.getContext().yield();
               assertThat(granted.getContext().isLeader()).isFalse();
               await()
@@ -124,6 +127,9 @@ class IntegrationLeaderEventsTest {
               granted.getContext().yield();
               assertThat(election.isLeader()).isTrue();
               assertThat(application.events.get(2).getContext().isLeader()).isTrue();
+              // What is told too late must start nothing.
+              context.publishEvent(new LeadershipGrantedEvent(first));
+              assertThat(application.events).hasSize(3);
               election.close();
               await().until(() -> !mine.isRunning());
             });
