@@ -134,8 +134,8 @@ public final class AmqpLocksAutoConfiguration {
 
   @Bean
   @ConditionalOnMissingBean
-  Reconnection amqpLocksReconnection(AmqpLocks locks, SemaphoreSetup setup) {
-    return new Reconnection(locks, setup, Duration.ofSeconds(5));
+  Reconnection amqpLocksReconnection(AmqpLocks locks, SemaphoreSetup setup, LockCatalog catalog) {
+    return new Reconnection(locks, setup, catalog, Duration.ofSeconds(5));
   }
 
   @Bean

@@ -3,6 +3,7 @@ package io.amqplocks.spring.internal.lifecycle;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LocksStatus.Session;
+import io.amqplocks.spring.internal.catalog.LockCatalog;
 import io.amqplocks.spring.internal.setup.SemaphoreSetup;
 import java.time.Duration;
 import java.util.concurrent.ScheduledExecutorService;
@@ -18,6 +19,10 @@ import org.springframework.context.SmartLifecycle;
  * its metric and its endpoint would say that there is no session, long after the broker is back. So
  * it does where the broker was away when the application started, and creates the semaphores that
  * could not be created then.
+ *
+ * <p>Keyed semaphores and mutexes are created at first use, so an application that names nothing
+ * else has not asked for its broker when it has started. It is asked for once, in the background,
+ * and one warning says that it is away.
  */
 public final class Reconnection implements SmartLifecycle {
 
@@ -25,20 +30,48 @@ public final class Reconnection implements SmartLifecycle {
 
   private final AmqpLocks locks;
   private final SemaphoreSetup setup;
+  private final LockCatalog catalog;
   private final Duration period;
+  private volatile boolean wasAway;
   private @Nullable ScheduledExecutorService thread;
 
-  /** Looks after those locks, so often. */
-  public Reconnection(AmqpLocks locks, SemaphoreSetup setup, Duration period) {
+  /**
+   * Looks after those locks, so often.
+   *
+   * @param catalog whether the application names any
+   */
+  public Reconnection(AmqpLocks locks, SemaphoreSetup setup, LockCatalog catalog, Duration period) {
     this.locks = locks;
     this.setup = setup;
+    this.catalog = catalog;
     this.period = period;
+  }
+
+  private void lookFirst() {
+    if (locks.status().session() != Session.NOT_OPENED
+        || setup.isUnfinished() // which was a warning
+        || catalog.locks().isEmpty()) {
+      return;
+    }
+    try {
+      locks.connect();
+    } catch (LockException.Closed | LockException.Interrupted e) {
+      log.debug("Not connected before the end: {}", e.getMessage());
+    } catch (LockException e) {
+      wasAway = true;
+      log.warn(
+          "The application has started without the broker of its locks. Calls that need a lock wait for"
+              + " the broker or fail, until it is found; it is tried again every {}: {}",
+          period,
+          e.getMessage());
+    }
   }
 
   private void look() {
     try {
       Session session = locks.status().session();
-      if (session == Session.ENDED || (session == Session.NOT_OPENED && setup.isUnfinished())) {
+      boolean awaited = wasAway || setup.isUnfinished();
+      if (session == Session.ENDED || (session == Session.NOT_OPENED && awaited)) {
         locks.connect();
       }
       if (setup.isUnfinished() && locks.status().session() == Session.OPEN) {
@@ -57,6 +90,7 @@ public final class Reconnection implements SmartLifecycle {
     if (thread == null) {
       ScheduledExecutorService started =
           new ScheduledThreadPoolExecutor(1, Reconnection::newThread);
+      started.execute(this::lookFirst);
       var unused =
           started.scheduleWithFixedDelay(
               this::look, period.toNanos(), period.toNanos(), TimeUnit.NANOSECONDS);
@@ -83,8 +117,9 @@ public final class Reconnection implements SmartLifecycle {
     return thread != null;
   }
 
+  /** After semaphores were created and looked for, so that an outage is not said twice. */
   @Override
   public int getPhase() {
-    return LocksLifecycle.PHASE;
+    return LocksLifecycle.PHASE + 2;
   }
 }

@@ -7,15 +7,26 @@ import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.LocksStatus.Session;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.LocksOnBroker;
+import io.amqplocks.spring.MutexGuarded;
+import io.amqplocks.spring.SemaphoreGuarded;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /** An application that has nothing to do says the truth about its session all the same. */
 @BrokerTest(ownBroker = true)
+@Isolated
+@ExtendWith(OutputCaptureExtension.class)
 class ReconnectionTest {
 
   private static final Duration LONG = Duration.ofSeconds(30);
@@ -74,6 +85,48 @@ class ReconnectionTest {
                   .until(() -> registry.get("amqp.locks.session").gauge().value() == 1);
               await().atMost(LONG).until(() -> onBroker.tokens() == 3);
             });
+  }
+
+  static class Reports {
+    @MutexGuarded(name = "report")
+    void write() {}
+  }
+
+  static class Images {
+    @SemaphoreGuarded(name = "images", key = "#customer", slots = 2)
+    void draw(String customer) {}
+  }
+
+  /** None of these locks is created at the start, so nothing else asks for the broker. */
+  @ParameterizedTest
+  @ValueSource(classes = {Reports.class, Images.class})
+  void aBrokerThatIsAwayAtTheStartIsSaidOnce(Class<?> work, CapturedOutput output) {
+    broker.faults().kill();
+    try {
+      onBroker
+          .application()
+          .withBean(work)
+          .withPropertyValues("amqp-locks.call-timeout=1s")
+          .run(
+              context -> {
+                assertThat(context).hasNotFailed();
+                await().atMost(LONG).until(() -> !warnings(output).isEmpty());
+                await().during(Duration.ofSeconds(6)).until(() -> warnings(output).size() == 1);
+                broker.faults().start();
+                AmqpLocks locks = context.getBean(AmqpLocks.class);
+                await().atMost(LONG).until(() -> locks.status().session() == Session.OPEN);
+              });
+    } finally {
+      broker.faults().start();
+    }
+    assertThat(warnings(output))
+        .singleElement()
+        .asString()
+        .contains("No connection to RabbitMQ", "check that it runs");
+  }
+
+  private static List<String> warnings(CapturedOutput output) {
+    return output.getOut().lines().filter(line -> line.contains(" WARN ")).toList();
   }
 
   @Test
