@@ -9,7 +9,7 @@ import io.amqplocks.spring.LockConfigurationException;
 import io.amqplocks.spring.OnMismatch;
 import io.amqplocks.spring.internal.catalog.SemaphoreSettings;
 import java.util.Arrays;
-import java.util.function.IntSupplier;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -43,7 +43,7 @@ final class SemaphoreCreation {
   int create(SemaphoreSettings wanted, boolean settled) {
     SemaphoreAdmin semaphore = admin.semaphore(wanted.lock());
     boolean told = !settled && !wanted.isOfKey();
-    boolean existed = told && exists(semaphore);
+    boolean existed = told && unlessAdministered(wanted.lock(), () -> exists(semaphore));
     int actual =
         unlessAdministered(
             wanted.lock(),
@@ -117,9 +117,9 @@ final class SemaphoreCreation {
                 .formatted(property));
   }
 
-  private static int unlessAdministered(LockId id, IntSupplier change) {
+  private static <T> T unlessAdministered(LockId id, Supplier<T> step) {
     try {
-      return change.getAsInt();
+      return step.get();
     } catch (LockException.AcquireTimeout e) {
       LockException.Unanswered broken =
           LockException.Unanswered.contended(
