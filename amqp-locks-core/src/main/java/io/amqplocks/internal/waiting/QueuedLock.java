@@ -264,10 +264,7 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
     }
   }
 
-  /**
-   * The key of the wait queue. Calls for several permits have one of their own: a slot that is
-   * handed over is no use to them.
-   */
+  /** The key of the wait queue. Calls for several permits have no use for one slot. */
   Object line() {
     return variant.permits() == 1 ? queueKey : new WaitQueues.SeveralPermits(queueKey);
   }

@@ -36,7 +36,11 @@ import org.springframework.expression.BeanResolver;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringValueResolver;
 
-/** Reads what a method's annotations say, checks it, and enters it in the catalog. */
+/**
+ * Reads what a method's annotations say, checks it, and enters it in the catalog.
+ *
+ * <p>The file is above 300 lines because all attributes are read and refused in one place.
+ */
 final class GuardReader {
 
   private final LockCatalog catalog;
