@@ -25,6 +25,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -40,6 +41,9 @@ import org.slf4j.LoggerFactory;
  */
 // More than 300 lines: the course of a round is told in one place.
 final class Round {
+
+  /** How long a queue may take to answer a bare client. */
+  private static final Duration BARE_PATIENCE = Duration.ofSeconds(10);
 
   private static final Logger log = LoggerFactory.getLogger(Round.class);
 
@@ -308,10 +312,16 @@ final class Round {
                               .formatted(each.count(), each.lock())));
                 });
       } catch (LockException e) {
-        stuck.add(
-            stuck(
-                each.lock(),
-                "an observer got %d of %d slots: %s".formatted(leases.size(), each.count(), e)));
+        Optional<String> lost = LostQueue.behind(e, broker, BARE_PATIENCE);
+        if (lost.isPresent()) {
+          log.warn(
+              "Queue {} answers nobody, not even a bare client: the broker lost it", lost.get());
+        } else {
+          stuck.add(
+              stuck(
+                  each.lock(),
+                  "an observer got %d of %d slots: %s".formatted(leases.size(), each.count(), e)));
+        }
       } finally {
         leases.forEach(Lease::close);
       }

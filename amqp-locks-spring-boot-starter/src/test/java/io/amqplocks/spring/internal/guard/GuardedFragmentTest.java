@@ -114,7 +114,7 @@ class GuardedFragmentTest {
   void othersExcludeIt() {
     onBroker
         .application()
-        .withPropertyValues("amqp-locks.default-wait=100ms")
+        .withPropertyValues("amqp-locks.default-wait=2s")
         .withUserConfiguration(Repositories.class)
         .run(
             context -> {
