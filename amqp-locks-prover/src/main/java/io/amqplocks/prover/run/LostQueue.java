@@ -13,9 +13,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A queue that the broker has lost: it is there, and answers nobody. RabbitMQ 3.10 does that to some
- * quorum queues that are a few seconds old when the broker is killed. No client can do anything about
- * it, so it is not the locks' fault.
+ * A queue that the broker has lost: it is there, and answers nobody. RabbitMQ 3.10 does that to
+ * some quorum queues that are a few seconds old when the broker is killed. No client can do
+ * anything about it, so it is not the locks' fault.
  */
 final class LostQueue {
 
@@ -23,7 +23,9 @@ final class LostQueue {
 
   private LostQueue() {}
 
-  /** The queue whose silence is the reason for that failure, if it does not answer a bare client. */
+  /**
+   * The queue whose silence is the reason for that failure, if it does not answer a bare client.
+   */
   static Optional<String> behind(LockException failure, Broker broker, Duration patience) {
     Matcher named = QUEUE.matcher(String.valueOf(failure.getMessage()));
     return failure instanceof LockException.Unanswered && named.find()
