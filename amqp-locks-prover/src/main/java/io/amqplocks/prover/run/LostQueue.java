@@ -13,9 +13,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A queue that the broker has lost: it is there, and answers nobody. RabbitMQ 3.10 does that to
- * some quorum queues that are a few seconds old when the broker is killed. No client can do
- * anything about it, so it is not the locks' fault.
+ * A queue that exists and answers nobody. It was seen on RabbitMQ 3.10.8, with quorum queues that
+ * were a few seconds old when the broker was killed. Why is not known. A bare client gets no answer
+ * either, so the lock that waits for one is not counted as stuck.
  */
 final class LostQueue {
 
