@@ -35,9 +35,8 @@ record ManyLocks() implements RowSource {
     VerificationPasses passes = new VerificationPasses(LOCKS);
     ConnectionFactory factory = lab.factory();
     factory.setTrafficListener(passes);
-    AmqpLocks locks =
-        lab.closing(
-            lab.builder(factory).verifyEvery(Duration.ofSeconds(lab.quick() ? 3 : 5)).build());
+    // Far longer than a pass takes, for passes are told apart by the pauses between them.
+    AmqpLocks locks = lab.closing(lab.builder(factory).verifyEvery(Duration.ofSeconds(10)).build());
     Sides alone = alone(lab, locks);
     Duration time = lab.time().dividedBy(2);
     List<Samples> before = Turns.take(time, List.of(alone.ours(), alone.floor()));
