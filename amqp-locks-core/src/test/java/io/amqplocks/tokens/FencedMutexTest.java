@@ -3,6 +3,7 @@ package io.amqplocks.tokens;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.rabbitmq.client.Connection;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.FencingToken;
@@ -41,6 +42,23 @@ class FencedMutexTest extends LockContract {
   @Override
   protected void isFree(String name) {
     await().until(() -> !isHeld(name));
+  }
+
+  /** Its first users make it, and one of them may die between making the record and writing it. */
+  @Test
+  void aRecordThatItsMakerDidNotWriteIsWritten() throws Exception {
+    FencingToken before;
+    try (Lease lease = lock(fixture.open(), "m").acquire(LONG)) {
+      before = lease.fencingToken();
+    }
+    try (Connection connection = fixture.stranger()) {
+      String queue = fixture.names().tokenRecord(LockId.fencedMutex("m"));
+      assertThat(connection.createChannel().queuePurge(queue).getMessageCount()).isEqualTo(1);
+    }
+    try (Lease lease = lock(fixture.open(), "m").acquire(LONG)) {
+      assertThat(lease.fencingToken().isAfter(before)).isTrue();
+      assertThat(lock(fixture.open(), "m").tryAcquire()).isEmpty();
+    }
   }
 
   /** Each lease has its own token, also if the slot is handed over within the process. */

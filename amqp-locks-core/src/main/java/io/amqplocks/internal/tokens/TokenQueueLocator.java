@@ -78,11 +78,13 @@ public final class TokenQueueLocator {
 
   private Optional<TokenQueueRef> read(Call call, Session session) {
     LockId lock = call.lock();
+    // What its users make when it is missing, they complete when its maker died.
+    Optional<TokenRecord> record =
+        lock.kind() == LockKind.FENCED_MUTEX
+            ? records.readIfWritten(call, session, lock)
+            : records.read(call, session, lock);
     Optional<Found> found =
-        records
-            .read(call, session, lock)
-            .filter(TokenRecord::exists)
-            .map(record -> found(lock, record, session));
+        record.filter(TokenRecord::exists).map(exists -> found(lock, exists, session));
     if (found.isEmpty()) {
       return Optional.empty();
     }

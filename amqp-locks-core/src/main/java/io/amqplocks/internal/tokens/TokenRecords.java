@@ -12,6 +12,7 @@ import java.time.Clock;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,11 +36,39 @@ public record TokenRecords(QueueNames names, Clock clock) {
 
   private static final long PAUSE_NANOS = 2_000_000;
 
-  /** The record of the lock; empty if the lock was never created. */
+  /**
+   * The record of the lock; empty if the lock was never created.
+   *
+   * @throws LockException.Unexpected if there is a queue for it, and nothing in it for half of the
+   *     call
+   */
   public Optional<TokenRecord> read(Call call, Session session, LockId lock) {
-    String queue = names.tokenRecord(lock);
     // The last request needs time for its reply.
-    Call reading = call.half();
+    return look(
+        call,
+        call.half(),
+        session,
+        lock,
+        () -> {
+          throw hidden(call, names.tokenRecord(lock));
+        });
+  }
+
+  /**
+   * The same, but empty too if nothing is in the queue for a quarter of the call: whoever made the
+   * queue died before it wrote the record. The rest of the call is for who writes it instead.
+   */
+  Optional<TokenRecord> readIfWritten(Call call, Session session, LockId lock) {
+    return look(call, call.half().half(), session, lock, Optional::empty);
+  }
+
+  private Optional<TokenRecord> look(
+      Call call,
+      Call reading,
+      Session session,
+      LockId lock,
+      Supplier<Optional<TokenRecord>> ifHidden) {
+    String queue = names.tokenRecord(lock);
     while (true) {
       Optional<List<String>> texts = session.reader().readAll(call, queue);
       if (texts.isEmpty()) {
@@ -60,7 +89,10 @@ public record TokenRecords(QueueNames names, Clock clock) {
       }
       // Another reader has the record, for less than a round trip.
       if (reading.remainingNanos() == 0) {
-        throw doubt.map(why -> doubtful(lock, queue, why)).orElseGet(() -> hidden(call, queue));
+        if (doubt.isPresent()) {
+          throw doubtful(lock, queue, doubt.get());
+        }
+        return ifHidden.get();
       }
       Futures.pause(PAUSE_NANOS);
     }

@@ -51,7 +51,7 @@ public final class TokenAdministration implements TokenSemaphoreAdmin {
   public int createIfAbsent(int slots, TokenQueueType type) {
     requirePossible(slots, type);
     Call call = turn.call();
-    Optional<TokenRecord> record = recordUnlessHidden(call);
+    Optional<TokenRecord> record = recordUnlessHidden(call.half());
     upgradeIfDue(record);
     if (record.isPresent() && record.get().slots() > 0 && isThere(turn.call(), record.get())) {
       return record.get().slots();
