@@ -70,6 +70,31 @@ public interface BrokerFaults {
   void dropLinkTo(String queue);
 
   /**
+   * Lets this node forget that it has a member of a quorum queue, once it is started again. A
+   * {@link #kill()} does that to a queue that was created a moment before, because the broker
+   * writes down such a member only after half a second. To be followed by {@link #kill()} and
+   * {@link #start()}. The queue is then started anew, and empty. Up to 4.2 it has no leader and
+   * answers nobody, until {@link #electLeaders()}.
+   *
+   * @throws IllegalStateException if there is no such quorum queue
+   */
+  void forgetMember(String queue);
+
+  /**
+   * Lets this node write down the members that it has of quorum queues. A {@link #kill()} that
+   * follows loses none, however new they are.
+   */
+  void writeMembers();
+
+  /**
+   * Lets each quorum queue elect a leader that has had none for two seconds, as an operator
+   * may do.
+   *
+   * @return the names of these queues
+   */
+  List<String> electLeaders();
+
+  /**
    * Suspends a classic queue: whoever asks for it gets no answer until {@link #resumeQueue}. Its
    * connections and all other queues go on. {@link #heal()} resumes it.
    *

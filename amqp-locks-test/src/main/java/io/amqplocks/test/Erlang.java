@@ -140,6 +140,63 @@ final class Erlang {
       end.
       """;
 
+  /**
+   * Queue. Takes the member out of the file in which the node has its members, and writes it. The
+   * value is {@code none} if there is no such quorum queue.
+   */
+  static final String FORGET_MEMBER =
+      """
+      case rabbit_amqqueue:lookup(rabbit_misc:r(<<"/">>, queue, %s)) of
+        {ok, Queue} ->
+          case amqqueue:get_pid(Queue) of
+            {Member, _} ->
+              #{names := #{directory_rev := Members}} = ra_system:fetch(quorum_queues),
+              ok = dets:delete(Members, Member),
+              ok = dets:sync(Members),
+              "forgotten";
+            _ ->
+              "none"
+          end;
+        _ ->
+          "none"
+      end.
+      """;
+
+  static final String WRITE_MEMBERS =
+      """
+      #{names := #{directory_rev := Members}} = ra_system:fetch(quorum_queues),
+      ok = dets:sync(Members)
+      """
+          + DONE;
+
+  /** One row a queue that had no leader: its name. */
+  static final String ELECT_LEADERS =
+      """
+      Answer = fun(Member, Patience) ->
+        try element(1, ra:members(Member, Patience))
+        catch exit:_ -> error %% it is being deleted
+        end
+      end,
+      [begin
+         {Name, _} = amqqueue:get_pid(Queue),
+         Member = {Name, node()},
+         case Answer(Member, 2000) of
+           timeout ->
+             catch ra:trigger_election(Member),
+             case Answer(Member, 10000) of
+               ok ->
+                 {resource, _, queue, Text} = amqqueue:get_name(Queue),
+                 [base64:encode(Text), "\n"];
+               _ ->
+                 []
+             end;
+           _ ->
+             [] %% it has one, or is gone
+         end
+       end || Queue <- rabbit_amqqueue:list(<<"/">>),
+              amqqueue:get_type(Queue) =:= rabbit_quorum_queue].
+      """;
+
   /** Queue. The value is {@code none} if there is no such queue. */
   static final String SUSPEND_QUEUE = queueProcess("sys:suspend(Pid)");
 

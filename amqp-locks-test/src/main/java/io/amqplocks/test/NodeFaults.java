@@ -86,6 +86,26 @@ final class NodeFaults implements BrokerFaults {
   }
 
   @Override
+  public void forgetMember(String queue) {
+    if (ask(Erlang.FORGET_MEMBER, queue).equals("none")) {
+      throw new IllegalStateException("There is no quorum queue named " + queue);
+    }
+  }
+
+  @Override
+  public void writeMembers() {
+    ask(Erlang.WRITE_MEMBERS);
+  }
+
+  @Override
+  public List<String> electLeaders() {
+    return Arrays.stream(ask(Erlang.ELECT_LEADERS).split("\n"))
+        .filter(line -> !line.isEmpty())
+        .map(Erlang::text)
+        .toList();
+  }
+
+  @Override
   public void suspendQueue(String queue) {
     if (ask(Erlang.SUSPEND_QUEUE, queue).equals("none")) {
       throw new IllegalStateException("There is no queue named " + queue);

@@ -86,6 +86,21 @@ record SharedFaults(BrokerFaults faults) implements BrokerFaults {
   }
 
   @Override
+  public void forgetMember(String queue) {
+    faults.forgetMember(queue);
+  }
+
+  @Override
+  public void writeMembers() {
+    faults.writeMembers();
+  }
+
+  @Override
+  public List<String> electLeaders() {
+    return faults.electLeaders();
+  }
+
+  @Override
   public void suspendQueue(String queue) {
     faults.suspendQueue(queue);
   }

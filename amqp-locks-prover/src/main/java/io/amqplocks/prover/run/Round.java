@@ -25,7 +25,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -41,9 +40,6 @@ import org.slf4j.LoggerFactory;
  */
 // More than 300 lines: the course of a round is told in one place.
 final class Round {
-
-  /** How long a queue may take to answer a bare client. */
-  private static final Duration BARE_PATIENCE = Duration.ofSeconds(10);
 
   private static final Logger log = LoggerFactory.getLogger(Round.class);
 
@@ -226,7 +222,7 @@ final class Round {
               client,
               () -> proxy.delay(Direction.BOTH, Duration.ofMillis(150)),
               () -> proxy.delay(Direction.BOTH, Duration.ZERO));
-      case BROKER_KILL -> toBroker(harm, broker.faults()::kill, broker.faults()::start);
+      case BROKER_KILL -> toBroker(harm, this::killBroker, this::startBroker);
       case BROKER_STOP -> toBroker(harm, broker.faults()::freeze, broker.faults()::thaw);
       case CLOSE, ALARM, POLICY, QUEUE_CRASH, QUEUE_DELETE, LINK_DROP, STRANGER, READER ->
           new QueueHarm(plan, broker, prefix, history).carryOut(harm);
@@ -242,6 +238,23 @@ final class Round {
   private void lasting(Harm harm, ClientProcess client, Runnable begin, Runnable end) {
     FaultSpan span = during(harm, begin, end);
     history.suffered(client.name(), span);
+  }
+
+  /**
+   * A broker would forget the content of a quorum queue that it has only just made (trap 21), and
+   * no lock can help that.
+   */
+  private void killBroker() {
+    broker.faults().writeMembers();
+    broker.faults().kill();
+  }
+
+  /** A queue that was just being made when the broker died may have no leader (trap 21). */
+  private void startBroker() {
+    broker.faults().start();
+    for (String queue : broker.faults().electLeaders()) {
+      log.warn("Queue {} had no leader after the broker's start, and was made to elect one", queue);
+    }
   }
 
   private void toBroker(Harm harm, Runnable begin, Runnable end) {
@@ -312,16 +325,10 @@ final class Round {
                               .formatted(each.count(), each.lock())));
                 });
       } catch (LockException e) {
-        Optional<String> lost = LostQueue.behind(e, broker, BARE_PATIENCE);
-        if (lost.isPresent()) {
-          log.warn(
-              "Queue {} answers nobody, not even a bare client: the broker lost it", lost.get());
-        } else {
-          stuck.add(
-              stuck(
-                  each.lock(),
-                  "an observer got %d of %d slots: %s".formatted(leases.size(), each.count(), e)));
-        }
+        stuck.add(
+            stuck(
+                each.lock(),
+                "an observer got %d of %d slots: %s".formatted(leases.size(), each.count(), e)));
       } finally {
         leases.forEach(Lease::close);
       }
