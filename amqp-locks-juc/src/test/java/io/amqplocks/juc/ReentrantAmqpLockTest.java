@@ -218,7 +218,7 @@ class ReentrantAmqpLockTest {
 
   @Test
   void isHeldForALimitedTime() throws Exception {
-    lock.lock(Duration.ofMillis(300));
+    lock.lock(Duration.ofSeconds(5));
     Lease lease = lock.lease().orElseThrow();
     // Its outermost call has said for how long.
     assertThat(lock.tryLock(Duration.ZERO, Duration.ofHours(1))).isTrue();

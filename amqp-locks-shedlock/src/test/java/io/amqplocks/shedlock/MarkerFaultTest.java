@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 @BrokerTest(everyLine = true, ownBroker = true)
 class MarkerFaultTest {
 
-  private static final Duration AT_LEAST = Duration.ofSeconds(40);
+  private static final Duration AT_LEAST = Duration.ofSeconds(60);
 
   private static final Duration BEFORE = Duration.ofSeconds(10);
 

@@ -105,7 +105,7 @@ class LockTemplateTest {
             assertThatExceptionOfType(LockException.AcquireTimeout.class)
                 .isThrownBy(() -> impatient.execute(() -> {}));
           }
-          impatient.execute(() -> {});
+          impatient.waiting(Duration.ofSeconds(20)).execute(() -> {});
         });
   }
 

@@ -77,16 +77,12 @@ public final class LocksOnBroker implements AutoCloseable {
 
   /** Locks of another process; to be closed. */
   public AmqpLocks stranger() {
-    return AmqpLocks.builder(broker.connectionFactory())
-        .queuePrefix(prefix)
-        .heartbeat(Duration.ofSeconds(2))
-        .build();
+    return AmqpLocks.builder(broker.connectionFactory()).queuePrefix(prefix).build();
   }
 
   /** Administers locks as a stranger. */
   public <T> T administer(Function<LockAdmin, T> action) {
-    try (AmqpLocks stranger =
-        AmqpLocks.builder(broker.connectionFactory()).queuePrefix(prefix).build()) {
+    try (AmqpLocks stranger = stranger()) {
       return action.apply(stranger.admin());
     }
   }

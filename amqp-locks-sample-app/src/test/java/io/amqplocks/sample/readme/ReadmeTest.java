@@ -454,14 +454,28 @@ class ReadmeTest {
         }
         """
             .formatted(page.text("leader-bean"), page.text("leader-scheduled"));
-    try (var application = application(compiled(source))) {
+    try (var application = application(compiled(source));
+        AmqpLocks others = AmqpLocks.builder(broker).queuePrefix(prefix).build()) {
       LeaderElection election = application.getBean(LeaderElection.class);
       assertThat(election.awaitLeadership(LONG)).isPresent();
       application.getBean(Runnable.class).run();
       assertThat(table.written()).hasSize(1);
+      CompletableFuture<Lease> next = others.mutex("feed").acquireAsync(LONG);
+      await()
+          .atMost(LONG)
+          .until(
+              () ->
+                  faults.queues().stream()
+                      .anyMatch(
+                          queue ->
+                              queue.name().equals(prefix + "mutex.feed")
+                                  && queue.consumers() == 2));
       assertThat(election.yieldLeadership()).isTrue();
-      application.getBean(Runnable.class).run();
-      assertThat(table.written()).hasSize(1);
+      try (Lease another = next.get(1, TimeUnit.MINUTES)) {
+        application.getBean(Runnable.class).run();
+        assertThat(table.written()).hasSize(1);
+        assertThat(another.lossReason()).isEmpty();
+      }
       assertThat(election.awaitLeadership(LONG)).isPresent();
       application.getBean(Runnable.class).run();
       assertThat(table.written()).hasSize(2).isSorted().doesNotHaveDuplicates();

@@ -39,13 +39,14 @@ import org.springframework.test.context.DynamicPropertySource;
     properties = {
       "sample.report.cron=-",
       "sample.report.tidy-every=50ms",
-      "sample.report.hold-at-least=2s"
+      "sample.report.hold-at-least=5s"
     })
 @ActiveProfiles("reporter")
 @DirtiesContext // or its context would be kept for other tests, and outlive the broker
 class NightlyReportTest {
 
   private static final LocalDate DAY = LocalDate.of(2026, 11, 20);
+  private static final Duration LONG = Duration.ofSeconds(30);
 
   /** Closed after the context, which gives its locks back. */
   @AutoClose private static OwnedBroker broker;
@@ -82,6 +83,7 @@ class NightlyReportTest {
   /** Once the report before it is old enough. */
   private void awaitReport(LocalDate day) {
     await()
+        .atMost(LONG)
         .untilAsserted(
             () -> {
               report.write(day, null);
@@ -107,7 +109,7 @@ class NightlyReportTest {
   void whileAnotherProcessWritesItIsLeftToThat() throws Exception {
     LocalDate day = DAY.plusDays(1);
     try (AmqpLocks other = AmqpLocks.builder(broker.connectionFactory()).build();
-        Lease lease = other.fencedMutex("nightly-report").acquire(Duration.ofSeconds(30))) {
+        Lease lease = other.fencedMutex("nightly-report").acquire(LONG)) {
       assertThat(lease.slot()).isEqualTo(1);
       report.write(day, null);
       assertThat(table.images(day)).isEmpty();
@@ -119,7 +121,7 @@ class NightlyReportTest {
   void aWriterThatWasOvertakenWithoutKnowingItIsRefused() throws Exception {
     LocalDate day = DAY.plusDays(2);
     FencingToken old;
-    try (Lease lease = locks.fencedMutex("nightly-report").acquire(Duration.ofSeconds(30))) {
+    try (Lease lease = locks.fencedMutex("nightly-report").acquire(LONG)) {
       old = lease.fencingToken();
     }
     awaitReport(day);
@@ -132,21 +134,29 @@ class NightlyReportTest {
   void oldReportsAreDeletedByTheLeaderOnly() throws Exception {
     LocalDate old = DAY.minusYears(3);
     write(old);
-    await().until(() -> table.images(old).isEmpty());
+    await().atMost(LONG).until(() -> table.images(old).isEmpty());
     try (AmqpLocks others = AmqpLocks.builder(broker.connectionFactory()).build();
         LeaderElection other = LeaderElection.on(others.mutex("old-reports")).build()) {
       other.start();
-      await().until(() -> others.waiting().size() == 1);
+      await()
+          .atMost(LONG)
+          .until(
+              () ->
+                  broker.faults().queues().stream()
+                      .anyMatch(
+                          queue ->
+                              queue.name().endsWith("mutex.old-reports")
+                                  && queue.consumers() == 2));
       locks.revoke(LockId.mutex("old-reports"), "a test");
-      assertThat(other.awaitLeadership(Duration.ofSeconds(30))).isPresent();
+      assertThat(other.awaitLeadership(LONG)).isPresent();
       write(old);
       await().during(Duration.ofMillis(500)).until(() -> table.images(old).isPresent());
     }
-    await().atMost(Duration.ofSeconds(30)).until(() -> table.images(old).isEmpty());
+    await().atMost(LONG).until(() -> table.images(old).isEmpty());
   }
 
   private void write(LocalDate day) throws Exception {
-    try (Lease lease = locks.fencedMutex("nightly-report").acquire(Duration.ofSeconds(30))) {
+    try (Lease lease = locks.fencedMutex("nightly-report").acquire(LONG)) {
       assertThat(table.write(day, 1, lease.fencingToken())).isTrue();
     }
   }

@@ -71,7 +71,6 @@ class ConnectionsTest {
           .withPropertyValues(
               "spring.rabbitmq.host=" + proxy.host(),
               "spring.rabbitmq.port=" + proxy.port(),
-              "amqp-locks.call-timeout=1s",
               "amqp-locks.certain-for=1s")
           .run(
               context -> {

@@ -17,20 +17,20 @@ final class OtherWork {
     String atStart = "not called";
 
     @PostConstruct
-    @MutexGuarded(name = "${test.lock}", maxWait = "5s")
+    @MutexGuarded(name = "${test.lock}", maxWait = "30s")
     void start() {
       atStart = Outside.held();
     }
   }
 
   static final class OfFinalClass {
-    @MutexGuarded(name = "${test.lock}", maxWait = "5s")
+    @MutexGuarded(name = "${test.lock}", maxWait = "30s")
     String work() {
       return Outside.held();
     }
   }
 
-  @MutexGuarded(name = "${test.lock}", maxWait = "5s")
+  @MutexGuarded(name = "${test.lock}", maxWait = "30s")
   interface Annotated {}
 
   static class Above implements Annotated {
@@ -42,7 +42,7 @@ final class OtherWork {
   static class Below extends Above {}
 
   /** Its proxy, which is there for another reason, is a subclass. */
-  @MutexGuarded(name = "${test.lock}", maxWait = "1s")
+  @MutexGuarded(name = "${test.lock}", maxWait = "30s")
   static class Proxied {
     public String work() {
       return Outside.held();
@@ -52,7 +52,7 @@ final class OtherWork {
     public void later() {}
   }
 
-  @MutexGuarded(name = "${test.lock}", maxWait = "1s")
+  @MutexGuarded(name = "${test.lock}", maxWait = "30s")
   interface Working {
     String work();
   }
@@ -65,7 +65,7 @@ final class OtherWork {
   }
 
   abstract static class Base<T> {
-    @MutexGuarded(name = "${test.lock}", maxWait = "1s")
+    @MutexGuarded(name = "${test.lock}", maxWait = "30s")
     String work(T with) {
       return with + " " + Outside.held();
     }
@@ -74,7 +74,7 @@ final class OtherWork {
   /** One call acquires the mutex. The other one is part of it. */
   static class Overriding extends Base<String> {
     @Override
-    @MutexGuarded(name = "${test.lock}", maxWait = "1s")
+    @MutexGuarded(name = "${test.lock}", maxWait = "30s")
     String work(String with) {
       return super.work("super of " + with);
     }
@@ -90,7 +90,7 @@ final class OtherWork {
 
   /** What a proxy can guard too. */
   static class Plain {
-    @MutexGuarded(name = "${test.lock}", maxWait = "1s")
+    @MutexGuarded(name = "${test.lock}", maxWait = "30s")
     public String work() {
       return Outside.held();
     }
@@ -101,7 +101,7 @@ final class OtherWork {
   }
 
   /** Its fallbacks are guarded too, by its annotation. */
-  @MutexGuarded(name = "${test.lock}", maxWait = "1s")
+  @MutexGuarded(name = "${test.lock}", maxWait = "5s")
   static class FallingBack {
     @MutexGuarded(name = "${test.lock}", onBusy = OnBusy.FALLBACK, fallbackMethod = "later")
     public String work(boolean fails) {
@@ -120,7 +120,7 @@ final class OtherWork {
       return "not busy";
     }
 
-    @MutexGuarded(name = "${test.lock}", maxWait = "1s")
+    @MutexGuarded(name = "${test.lock}", maxWait = "30s")
     static String laterOfStatic() {
       return Outside.held() + " later";
     }
@@ -128,7 +128,7 @@ final class OtherWork {
 
   /** AspectJ sees one of the two. */
   static class Overloaded extends Base<String> {
-    @MutexGuarded(name = "${test.lock}", maxWait = "1s")
+    @MutexGuarded(name = "${test.lock}", maxWait = "30s")
     String work(int with) {
       return with + " " + Outside.held();
     }
@@ -140,7 +140,7 @@ final class OtherWork {
   }
 
   interface AnnotatedMethod {
-    @MutexGuarded(name = "${test.lock}", maxWait = "1s")
+    @MutexGuarded(name = "${test.lock}", maxWait = "30s")
     String work();
   }
 

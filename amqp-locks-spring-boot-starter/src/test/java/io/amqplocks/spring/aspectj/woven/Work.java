@@ -18,7 +18,7 @@ import reactor.core.publisher.Mono;
 class Work {
 
   @Retention(RetentionPolicy.RUNTIME)
-  @MutexGuarded(name = "${test.lock}", maxWait = "5s")
+  @MutexGuarded(name = "${test.lock}", maxWait = "30s")
   @interface Migration {}
 
   static final AtomicInteger INSIDE = new AtomicInteger();
@@ -28,17 +28,17 @@ class Work {
     return this.ofPrivate();
   }
 
-  @MutexGuarded(name = "${test.lock}", maxWait = "5s")
+  @MutexGuarded(name = "${test.lock}", maxWait = "30s")
   private String ofPrivate() {
     return Outside.held();
   }
 
-  @MutexGuarded(name = "${test.lock}", maxWait = "5s")
+  @MutexGuarded(name = "${test.lock}", maxWait = "30s")
   final String ofFinal() {
     return Outside.held();
   }
 
-  @MutexGuarded(name = "${test.lock}", maxWait = "5s")
+  @MutexGuarded(name = "${test.lock}", maxWait = "30s")
   static String ofStatic() {
     return Outside.held();
   }
@@ -52,7 +52,7 @@ class Work {
     return this.injected(null);
   }
 
-  @MutexGuarded(name = "${test.lock}", maxWait = "5s", fenced = true)
+  @MutexGuarded(name = "${test.lock}", maxWait = "30s", fenced = true)
   private String injected(@Nullable Lease lease) {
     return lease == null ? "no lease" : "token " + lease.fencingToken();
   }
@@ -61,7 +61,7 @@ class Work {
     return this.keyed("one") + " " + Outside.held();
   }
 
-  @MutexGuarded(name = "${test.lock}", key = "#id", maxWait = "5s")
+  @MutexGuarded(name = "${test.lock}", key = "#id", maxWait = "30s")
   private String keyed(String id) {
     return Outside.held(":" + id);
   }
@@ -70,7 +70,7 @@ class Work {
     return this.stage();
   }
 
-  @MutexGuarded(name = "${test.lock}", maxWait = "5s")
+  @MutexGuarded(name = "${test.lock}", maxWait = "30s")
   private CompletableFuture<String> stage() {
     return CompletableFuture.supplyAsync(Outside::held);
   }
@@ -79,13 +79,13 @@ class Work {
     return this.mono();
   }
 
-  @MutexGuarded(name = "${test.lock}", maxWait = "5s")
+  @MutexGuarded(name = "${test.lock}", maxWait = "30s")
   private Mono<String> mono() {
     return Mono.fromSupplier(Outside::held);
   }
 
   @Async
-  @MutexGuarded(name = "${test.lock}", maxWait = "5s")
+  @MutexGuarded(name = "${test.lock}", maxWait = "30s")
   public CompletableFuture<String> async() {
     String thread = Thread.currentThread().getName().startsWith("async-") ? "async " : "same ";
     return CompletableFuture.completedFuture(thread + Outside.held());

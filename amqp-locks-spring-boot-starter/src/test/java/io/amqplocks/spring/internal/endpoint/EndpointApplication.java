@@ -26,6 +26,7 @@ import org.springframework.context.annotation.Configuration;
 final class EndpointApplication implements AutoCloseable {
 
   static final String OPENED = "management.endpoint.amqplocks.access=unrestricted";
+  private static final String TIMEOUT = "management.endpoint.amqplocks.timeout=";
 
   @Configuration(proxyBeanMethods = false)
   @EnableAutoConfiguration
@@ -49,10 +50,13 @@ final class EndpointApplication implements AutoCloseable {
   private final URI root;
 
   EndpointApplication(LocksOnBroker onBroker, String... properties) {
+    boolean bounded = Arrays.stream(properties).anyMatch(each -> each.startsWith(TIMEOUT));
     String[] all =
         Stream.of(
                 Arrays.stream(onBroker.properties()),
                 Arrays.stream(properties),
+                // A busy broker takes its time.
+                bounded ? Stream.<String>of() : Stream.of(TIMEOUT + "30s"),
                 Stream.of(
                     "server.port=0",
                     "spring.jmx.enabled=false",

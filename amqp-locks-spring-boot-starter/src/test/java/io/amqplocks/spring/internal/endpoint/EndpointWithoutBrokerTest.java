@@ -4,6 +4,7 @@ import static io.amqplocks.spring.internal.endpoint.EndpointApplication.OPENED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.jayway.jsonpath.PathNotFoundException;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
@@ -33,13 +34,17 @@ class EndpointWithoutBrokerTest {
   }
 
   private EndpointApplication application(int heartbeatInSeconds) {
+    return application(heartbeatInSeconds, 1);
+  }
+
+  private EndpointApplication application(int heartbeatInSeconds, int timeoutInSeconds) {
     return new EndpointApplication(
         onBroker,
         OPENED,
         "amqp-locks.heartbeat=" + heartbeatInSeconds + "s",
         "amqp-locks.semaphores.images.slots=3",
-        "amqp-locks.mutexes.report.wait=1s",
-        "management.endpoint.amqplocks.timeout=1s");
+        "amqp-locks.mutexes.report.wait=20s",
+        "management.endpoint.amqplocks.timeout=" + timeoutInSeconds + "s");
   }
 
   /** An operator would look for the fault at the wrong lock. */
@@ -87,6 +92,7 @@ class EndpointWithoutBrokerTest {
       }
       await()
           .atMost(LONG)
+          .ignoreExceptionsInstanceOf(PathNotFoundException.class)
           .untilAsserted(
               () ->
                   assertThat(
@@ -114,6 +120,7 @@ class EndpointWithoutBrokerTest {
       }
       await()
           .atMost(LONG)
+          .ignoreExceptionsInstanceOf(PathNotFoundException.class)
           .until(
               () ->
                   Integer.valueOf(3)
@@ -157,7 +164,7 @@ class EndpointWithoutBrokerTest {
 
   @Test
   void anAlarm() {
-    try (EndpointApplication application = application(4)) {
+    try (EndpointApplication application = application(4, 30)) {
       broker.faults().memoryAlarm(true);
       try {
         Answer answer = application.get("amqplocks/semaphore/images");

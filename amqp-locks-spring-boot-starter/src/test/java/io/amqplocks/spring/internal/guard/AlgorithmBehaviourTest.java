@@ -170,7 +170,7 @@ class AlgorithmBehaviourTest {
                   () -> {
                     // The head of those who wait must be the urgent one by then.
                     await()
-                        .pollDelay(Duration.ofSeconds(1))
+                        .during(Duration.ofSeconds(1))
                         .until(() -> locks.status().waiting() == 2);
                     only.close();
                     return "done";

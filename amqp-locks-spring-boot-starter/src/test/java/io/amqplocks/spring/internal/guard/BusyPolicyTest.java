@@ -127,6 +127,7 @@ class BusyPolicyTest {
   void aFreeLockChangesNothing() {
     onBroker
         .application()
+        .withPropertyValues("test.little=20s")
         .withBean(BusyWork.class)
         .run(
             context -> {

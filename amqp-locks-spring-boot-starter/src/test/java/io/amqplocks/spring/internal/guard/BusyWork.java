@@ -17,6 +17,8 @@ import reactor.core.publisher.Mono;
 
 /** Methods of every busy policy and every kind of result. */
 class BusyWork {
+  private static final String LITTLE = "${test.little:50ms}";
+
   static final AtomicInteger ran = new AtomicInteger();
 
   private static String ran() {
@@ -24,7 +26,7 @@ class BusyWork {
     return "work";
   }
 
-  @MutexGuarded(name = "${test.lock}", maxWait = "50ms")
+  @MutexGuarded(name = "${test.lock}", maxWait = LITTLE)
   void waits() {
     ran();
   }
@@ -34,7 +36,7 @@ class BusyWork {
     ran();
   }
 
-  @MutexGuarded(name = "${test.lock}", maxWait = "50ms")
+  @MutexGuarded(name = "${test.lock}", maxWait = LITTLE)
   CompletableFuture<String> waitsLater() {
     return CompletableFuture.completedFuture(ran());
   }
@@ -49,7 +51,7 @@ class BusyWork {
     ran();
   }
 
-  @MutexGuarded(name = "${test.lock}", onBusy = OnBusy.SKIP, maxWait = "50ms")
+  @MutexGuarded(name = "${test.lock}", onBusy = OnBusy.SKIP, maxWait = LITTLE)
   @Nullable String skipText() {
     return ran();
   }
@@ -69,7 +71,7 @@ class BusyWork {
     return CompletableFuture.completedFuture(ran());
   }
 
-  @MutexGuarded(name = "${test.lock}", onBusy = OnBusy.SKIP, maxWait = "50ms")
+  @MutexGuarded(name = "${test.lock}", onBusy = OnBusy.SKIP, maxWait = LITTLE)
   CompletionStage<Optional<String>> skipStage() {
     return CompletableFuture.completedFuture(Optional.of(ran()));
   }
@@ -79,7 +81,7 @@ class BusyWork {
     return Mono.just(ran());
   }
 
-  @MutexGuarded(name = "${test.lock}", onBusy = OnBusy.SKIP, maxWait = "50ms")
+  @MutexGuarded(name = "${test.lock}", onBusy = OnBusy.SKIP, maxWait = LITTLE)
   Flux<String> skipFlux() {
     return Flux.just(ran(), "more");
   }
@@ -97,7 +99,7 @@ class BusyWork {
   @MutexGuarded(
       name = "${test.lock}",
       onBusy = OnBusy.FALLBACK,
-      maxWait = "50ms",
+      maxWait = LITTLE,
       fallbackMethod = "insteadFuture")
   CompletableFuture<String> fallbackFuture() {
     return CompletableFuture.completedFuture(ran());

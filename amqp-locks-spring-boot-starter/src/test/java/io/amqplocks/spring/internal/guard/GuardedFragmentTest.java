@@ -10,6 +10,7 @@ import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
+import java.time.Duration;
 import java.util.UUID;
 import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcDataSource;
@@ -95,7 +96,6 @@ class GuardedFragmentTest {
   void aCallThroughBothHoldsTheMutexOnce() {
     onBroker
         .application()
-        .withPropertyValues("amqp-locks.default-wait=2s")
         .withUserConfiguration(Repositories.class)
         .run(
             context -> {
@@ -120,7 +120,11 @@ class GuardedFragmentTest {
             context -> {
               Drawings drawings = context.getBean(Drawings.class);
               try (var other =
-                  context.getBean(LockTemplate.class).mutex(onBroker.name(), "7").acquire()) {
+                  context
+                      .getBean(LockTemplate.class)
+                      .mutex(onBroker.name(), "7")
+                      .waiting(Duration.ofSeconds(20))
+                      .acquire()) {
                 assertThatExceptionOfType(LockException.AcquireTimeout.class)
                     .isThrownBy(() -> drawings.heldWhileRenaming(7));
                 assertThat(other.lossReason()).isEmpty();

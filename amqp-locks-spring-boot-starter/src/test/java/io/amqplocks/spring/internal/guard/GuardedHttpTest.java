@@ -184,7 +184,10 @@ class GuardedHttpTest {
       assertThat(answer.body()).isEqualTo(JSON.formatted("busy"));
       assertThat(foreign.lossReason()).isEmpty();
     }
-    assertThat(running.get("/" + policy + "/" + kind).join().statusCode()).isEqualTo(200);
+    // The foreigner's release is not confirmed.
+    await()
+        .atMost(LONG)
+        .until(() -> running.get("/" + policy + "/" + kind).join().statusCode() == 200);
   }
 
   @ParameterizedTest
@@ -196,7 +199,7 @@ class GuardedHttpTest {
       assertThat(answer.body()).isEqualTo(kind.equals("flux") ? "[]" : "");
       assertThat(foreign.lossReason()).isEmpty();
     }
-    assertThat(running.get("/skip/" + kind).join().body()).contains("work");
+    await().atMost(LONG).until(() -> running.get("/skip/" + kind).join().body().contains("work"));
   }
 
   @ParameterizedTest
@@ -208,7 +211,9 @@ class GuardedHttpTest {
       assertThat(answer.body()).isEqualTo(body("instead", kind));
       assertThat(foreign.lossReason()).isEmpty();
     }
-    assertThat(running.get("/fallback/" + kind).join().body()).contains("work");
+    await()
+        .atMost(LONG)
+        .until(() -> running.get("/fallback/" + kind).join().body().contains("work"));
   }
 
   @Test

@@ -69,13 +69,13 @@ class LostBeforeWorkTest {
     }
 
     @MutexGuarded(name = "${test.lock}", onLost = OnLost.FAIL)
-    @MutexGuarded(name = "${test.lock}-two", maxWait = "2s")
+    @MutexGuarded(name = "${test.lock}-two", maxWait = "10s")
     CompletableFuture<String> failing() {
       return future();
     }
 
     @MutexGuarded(name = "${test.lock}", onLost = OnLost.FAIL)
-    @MutexGuarded(name = "${test.lock}-two", maxWait = "2s", onBusy = OnBusy.SKIP)
+    @MutexGuarded(name = "${test.lock}-two", maxWait = "10s", onBusy = OnBusy.SKIP)
     CompletableFuture<@Nullable String> skipping() {
       return CompletableFuture.completedFuture(plain());
     }

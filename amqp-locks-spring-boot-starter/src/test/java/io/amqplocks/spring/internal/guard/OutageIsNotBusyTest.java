@@ -151,7 +151,7 @@ class OutageIsNotBusyTest {
   }
 
   static List<Named<Consumer<LockHandle>>> acquires() {
-    Duration little = Duration.ofMillis(500);
+    Duration little = Duration.ofSeconds(2);
     return List.of(
         Named.of("tryAcquire", LockHandle::tryAcquire),
         Named.of("tryExecute", lock -> lock.tryExecute(() -> {})),

@@ -332,7 +332,7 @@ class OutagePolicyTest {
   private static <T extends @Nullable Object> CompletableFuture<T> within(
       Duration time, Supplier<T> call) {
     CompletableFuture<T> called = CompletableFuture.supplyAsync(call);
-    await().atMost(time).until(called::isDone);
+    await().pollInterval(Duration.ofMillis(10)).atMost(time).until(called::isDone);
     return called;
   }
 

@@ -107,6 +107,7 @@ class IntegrationLeaderEventsTest {
               assertThat(election.awaitLeadership(LONG)).isPresent();
               await().until(mine::isRunning);
               assertThat(context.getBean("anothers", Endpoint.class).isRunning()).isFalse();
+              await().until(() -> !application.events.isEmpty());
               AbstractLeaderEvent granted = application.events.get(0);
               assertThat(granted.getRole()).isEqualTo(onBroker.name());
               assertThat(granted.getContext().getRole()).isEqualTo(onBroker.name());

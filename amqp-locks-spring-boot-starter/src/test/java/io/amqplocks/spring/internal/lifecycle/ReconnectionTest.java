@@ -72,8 +72,7 @@ class ReconnectionTest {
     broker.faults().kill();
     onBroker
         .application()
-        .withPropertyValues(
-            "amqp-locks.semaphores." + images + ".slots=3", "amqp-locks.call-timeout=1s")
+        .withPropertyValues("amqp-locks.semaphores." + images + ".slots=3")
         .run(
             context -> {
               assertThat(context).hasNotFailed();
@@ -106,7 +105,6 @@ class ReconnectionTest {
       onBroker
           .application()
           .withBean(work)
-          .withPropertyValues("amqp-locks.call-timeout=1s")
           .run(
               context -> {
                 assertThat(context).hasNotFailed();

@@ -40,7 +40,7 @@ class LockMetersTest {
     application =
         onBroker
             .application()
-            .withPropertyValues("amqp-locks.mutexes." + name + ".wait=1s")
+            .withPropertyValues("amqp-locks.mutexes." + name + ".wait=20s")
             .withBean(Uploads.class);
   }
 

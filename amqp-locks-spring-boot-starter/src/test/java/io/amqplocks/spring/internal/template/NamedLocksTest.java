@@ -41,8 +41,8 @@ class NamedLocksTest {
                 "amqp-locks.semaphores.images.slots=1",
                 "amqp-locks.semaphores[my.images].slots=1",
                 "amqp-locks.semaphores.twice.slots=1",
-                "amqp-locks.mutexes.twice.wait=1s",
-                "amqp-locks.mutexes.report.wait=1s");
+                "amqp-locks.mutexes.twice.wait=20s",
+                "amqp-locks.mutexes.report.wait=20s");
   }
 
   record Uses(
@@ -118,7 +118,7 @@ class NamedLocksTest {
   void nothingIsInjectedWithoutAName() {
     onBroker
         .application()
-        .withPropertyValues("amqp-locks.mutexes.report.wait=1s")
+        .withPropertyValues("amqp-locks.mutexes.report.wait=20s")
         .withBean(Unqualified.class)
         .run(context -> assertThat(context.getBean(Unqualified.class).any).isNull());
   }

@@ -1,6 +1,7 @@
 package io.amqplocks.spring.internal.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.Lease;
@@ -135,7 +136,12 @@ class LockExceptionAdviceTest {
                     .contains("in use")
                     .doesNotContain(lease.lock().name().value());
               }
-              assertThat(get(context, "/report")).hasStatusOk().hasBodyTextEqualTo("made");
+              await()
+                  .untilAsserted(
+                      () ->
+                          assertThat(get(context, "/report"))
+                              .hasStatusOk()
+                              .hasBodyTextEqualTo("made"));
             });
   }
 
@@ -163,7 +169,8 @@ class LockExceptionAdviceTest {
                     .contentType(MediaType.APPLICATION_PROBLEM_JSON);
                 assertThat(lease.age()).isPositive();
               }
-              client.get().uri("/later").exchange().expectStatus().isOk();
+              await()
+                  .untilAsserted(() -> client.get().uri("/later").exchange().expectStatus().isOk());
             });
   }
 
@@ -214,7 +221,7 @@ class LockExceptionAdviceTest {
   void anUnansweredCallIs503() {
     try (TcpProxy proxy = TcpProxy.to(broker)) {
       mvc()
-          .withPropertyValues("spring.rabbitmq.port=" + proxy.port(), "amqp-locks.call-timeout=1s")
+          .withPropertyValues("spring.rabbitmq.port=" + proxy.port())
           .run(
               context -> {
                 assertThat(get(context, "/report")).hasStatusOk();
