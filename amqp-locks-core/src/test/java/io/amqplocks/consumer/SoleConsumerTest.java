@@ -539,8 +539,8 @@ class SoleConsumerTest {
     assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
     long before = System.nanoTime();
     first.close();
-    // The grace period, which both share, and two seconds.
-    assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(5));
+    // The grace period, which both share, and two seconds; the handler hangs until the end.
+    assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(15));
     SoleConsumer next = started(delivery -> handled.add(number(delivery)));
     awaitHandled(2);
     assertThat(handled).isEqualTo(numbers(2));
@@ -603,17 +603,25 @@ class SoleConsumerTest {
     active.close();
     publish(1, 2);
     awaitHandled(2);
-    assertThat(connections()).isEqualTo(1);
+    await().untilAsserted(() -> assertThat(connections()).isEqualTo(1));
     assertThat(other.isActive()).isTrue();
     other.close();
     await().until(() -> connections() == 0);
+  }
+
+  /** Counts the connections that were ever opened: one that is soon opened again may be missed. */
+  private TcpProxy counting(AtomicInteger opened) {
+    return TcpProxy.to(
+        fixture.broker(),
+        (connection, direction, bytes) -> opened.accumulateAndGet(connection, Math::max));
   }
 
   @Test
   void aConnectionThatWasCutWhileItStoodByIsOpenedAgain() throws Exception {
     SoleConsumer active = started(delivery -> handled.add(number(delivery)));
     assertThat(active.awaitActive(LONG)).isTrue();
-    try (TcpProxy proxy = TcpProxy.to(fixture.broker())) {
+    AtomicInteger opened = new AtomicInteger();
+    try (TcpProxy proxy = counting(opened)) {
       ConnectionFactory factory = fixture.broker().connectionFactory();
       factory.setHost(proxy.host());
       factory.setPort(proxy.port());
@@ -626,14 +634,16 @@ class SoleConsumerTest {
                       delivery -> handled.add(number(delivery)))
                   .standByConnected());
       other.start();
-      await().until(() -> proxy.connections() == 1);
+      await().until(() -> opened.get() == 1);
+      // It waits for the lock too.
+      fixture.awaitConsumers(fixture.names().mutex(LockName.of("sole")), 2);
       proxy.cut();
-      await().until(() -> proxy.connections() == 0);
+      await().until(() -> proxy.connections() == 0 || opened.get() > 1);
       assertThat(active.handOver()).isTrue();
       publish(0, 1);
       awaitHandled(1);
       assertThat(other.isActive()).isTrue();
-      assertThat(proxy.connections()).isEqualTo(1);
+      await().until(() -> opened.get() > 1 && proxy.connections() == 1);
       other.close();
     }
   }
@@ -643,7 +653,8 @@ class SoleConsumerTest {
   void aConnectionAheadThatCannotBeOpenedOrBreaksIsTriedAgain() throws Exception {
     SoleConsumer active = started(delivery -> handled.add(number(delivery)));
     assertThat(active.awaitActive(LONG)).isTrue();
-    try (TcpProxy proxy = TcpProxy.to(fixture.broker())) {
+    AtomicInteger opened = new AtomicInteger();
+    try (TcpProxy proxy = counting(opened)) {
       ConnectionFactory factory = fixture.broker().connectionFactory();
       factory.setHost(proxy.host());
       factory.setPort(proxy.port());
@@ -658,10 +669,9 @@ class SoleConsumerTest {
                   .standByConnected());
       other.start();
       proxy.refuse(false);
-      await().until(() -> proxy.connections() == 1);
+      await().until(() -> opened.get() == 1);
       proxy.cut();
-      await().until(() -> proxy.connections() == 0);
-      await().until(() -> proxy.connections() == 1);
+      await().until(() -> opened.get() > 1 && proxy.connections() == 1);
       assertThat(other.isActive()).isFalse();
       other.close();
       // Not opened again after that.

@@ -11,6 +11,7 @@ import io.amqplocks.leader.LeaderListener;
 import io.amqplocks.leader.Leadership;
 import io.amqplocks.leader.Revocation;
 import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockName;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.support.SoleConsumerMain;
 import io.amqplocks.test.BrokerTest;
@@ -152,8 +153,10 @@ class TakeOverRequestTest {
     for (String name : List.of("b", "c")) {
       SoleConsumer consumer = kept(on(name).handOverOnRequest());
       consumer.start();
-      assertThat(consumer.awaitActive(Duration.ofMillis(300))).isFalse();
       standingBy.add(consumer);
+      // The active one, and those who wait at the broker: it serves them in this order.
+      fixture.awaitConsumers(fixture.names().mutex(LockName.of("sole")), 1 + standingBy.size());
+      assertThat(consumer.isActive()).isFalse();
     }
     SoleConsumer newcomer = kept(on("d").handOverOnRequest());
     assertThat(newcomer.takeOver(LONG)).isTrue();
@@ -243,7 +246,7 @@ class TakeOverRequestTest {
   private ChildJvm process() {
     ChildJvm process =
         ChildJvm.of(SoleConsumerMain.class)
-            .args(fixture.broker().uri(), fixture.prefix(), queue, "1")
+            .args(fixture.broker().uri(), fixture.prefix(), queue, "4")
             .start();
     processes.add(process);
     process.awaitLine("STARTED", START);

@@ -62,7 +62,7 @@ class TakeoverTest {
   private ChildJvm process() {
     ChildJvm process =
         ChildJvm.of(SoleConsumerMain.class)
-            .args(fixture.broker().uri(), fixture.prefix(), queue(), "1")
+            .args(fixture.broker().uri(), fixture.prefix(), queue(), "4")
             .start();
     processes.add(process);
     process.awaitLine("STARTED", START);

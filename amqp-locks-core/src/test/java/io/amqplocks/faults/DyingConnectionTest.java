@@ -112,8 +112,9 @@ class DyingConnectionTest {
     Lease theirs = others.acquire(LONG);
     AmqpLocks locks = behindProxy();
     Lease ours = kind.of(locks, "s").acquire(LONG);
+    int before = consumers("s");
     CompletableFuture<Lease> waiting = kind.of(locks, "s").acquireAsync(LONG);
-    await().until(() -> isWaitedFor("s"));
+    await().until(() -> consumers("s") > before);
     proxy.blackHole(Direction.CLIENT_TO_BROKER);
     theirs.close();
     await().during(Duration.ofMillis(500)).until(() -> !waiting.isDone());
@@ -131,15 +132,19 @@ class DyingConnectionTest {
     AmqpLock others = kind.create(fixture, fixture.open(fixture.seldomVerifying()), "s", 1);
     Lease theirs = others.acquire(LONG);
     AmqpLocks locks = behindProxy();
+    int before = consumers("s");
     CompletableFuture<Lease> waiting = kind.of(locks, "s").acquireAsync(LONG);
-    await().until(() -> isWaitedFor("s"));
+    await().until(() -> consumers("s") > before);
     proxy.blackHole(Direction.CLIENT_TO_BROKER);
     theirs.close();
     assertThat(waiting).succeedsWithin(Fixture.AT_ONCE);
   }
 
-  /** Nobody who holds one consumes the queue: the first verification comes after half a minute. */
-  private boolean isWaitedFor(String name) throws Exception {
-    return Tokens.consumers(fixture.broker(), fixture.names(), LockId.tokenSemaphore(name)) > 0;
+  /**
+   * One more when somebody begins to wait. Those who hold one change no number: the first
+   * verification comes after half a minute.
+   */
+  private int consumers(String name) throws Exception {
+    return Tokens.consumers(fixture.broker(), fixture.names(), LockId.tokenSemaphore(name));
   }
 }

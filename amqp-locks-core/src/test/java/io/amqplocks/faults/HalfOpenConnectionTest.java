@@ -28,7 +28,7 @@ class HalfOpenConnectionTest {
   void isMissedAfterTheTimeThatLeasesAreCertainFor(Broker broker) throws Exception {
     assertThat(heldBesideTheNext(broker, Duration.ofSeconds(10), Duration.ofSeconds(2)))
         // The heartbeat would say so after 17.5 s.
-        .isLessThan(Duration.ofSeconds(8));
+        .isLessThan(Duration.ofSeconds(12));
   }
 
   /** Its own small requests alone say that it is heard: the first verification comes after 30 s. */
@@ -46,7 +46,7 @@ class HalfOpenConnectionTest {
     await()
         .pollInterval(Duration.ofMillis(20))
         .during(certainFor.multipliedBy(2).plusSeconds(1))
-        .atMost(Duration.ofSeconds(25))
+        .atMost(Duration.ofSeconds(90))
         .until(() -> lease.state() == LeaseState.HELD);
   }
 
@@ -63,7 +63,7 @@ class HalfOpenConnectionTest {
               .verifyEvery(heartbeat.dividedBy(2))
               .callTimeout(Duration.ofSeconds(2))
               .certainFor(certainFor);
-      Lease lease = fixture.open(builder).mutex("m").acquire(Duration.ofSeconds(20));
+      Lease lease = fixture.connected(builder).mutex("m").acquire(Duration.ofSeconds(20));
       AmqpLocks others = fixture.open();
       others.mutex("n").tryAcquire().orElseThrow().close();
       proxy.resetServerSide();

@@ -40,7 +40,8 @@ class HolderFaultTest {
 
   private static final Duration START = Duration.ofSeconds(90);
 
-  private static final Duration WITHIN = Duration.ofSeconds(2);
+  /** A moment, on a busy machine too. */
+  private static final Duration WITHIN = Duration.ofSeconds(8);
 
   /** So long those who are not told at most wait before they look again. */
   private static final Duration LOOKS_AFTER = Duration.ofMillis(1500);
@@ -104,7 +105,7 @@ class HolderFaultTest {
   }
 
   @Test
-  void theSlotsOfAKilledHolderAreFreeWithinTwoSeconds() throws Exception {
+  void theSlotsOfAKilledHolderAreFreeAMomentLater() throws Exception {
     List<AmqpLock> locks = locks();
     for (int kill = 0; kill < KILLS; kill++) {
       // By its heartbeats it would take 20 seconds at least.

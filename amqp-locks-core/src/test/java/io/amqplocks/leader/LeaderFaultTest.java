@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.leader.Revocation.Cause;
+import io.amqplocks.lock.LockName;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.support.LeaderMain;
 import io.amqplocks.test.BrokerTest;
@@ -67,10 +68,17 @@ class LeaderFaultTest {
                 .args(fixture.broker().uri(), fixture.prefix(), "mutex:m", "10")
                 .start();
         try (child) {
-          // The child waits for the lock by then, or it is served later all the same.
-          await().until(() -> next.yieldLeadership() || !next.isLeader());
-          child.awaitLine(line -> line.startsWith("GRANTED"), START);
+          // Each time it leads again, for the child may not have waited for the lock yet.
+          await()
+              .atMost(START)
+              .until(
+                  () -> {
+                    boolean unused = next.yieldLeadership();
+                    return child.lines().stream().anyMatch(line -> line.startsWith("GRANTED"));
+                  });
           assertThat(next.isLeader()).isFalse();
+          // After its pause it waits at the broker, as the one that leads does.
+          fixture.awaitConsumers(fixture.names().mutex(LockName.of("m")), 2);
           child.killNow();
           assertThat(next.awaitLeadership(Duration.ofSeconds(5))).isPresent();
         }

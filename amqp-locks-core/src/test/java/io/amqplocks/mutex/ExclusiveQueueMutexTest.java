@@ -49,7 +49,7 @@ class ExclusiveQueueMutexTest extends MutexContract {
               }));
     }
     for (Future<?> each : all) {
-      each.get(30, TimeUnit.SECONDS);
+      each.get(60, TimeUnit.SECONDS);
     }
     // The announcer may still be opening; who waited is told by the side connection.
     String name = fixture.prefix();

@@ -160,7 +160,7 @@ class PermitsTest {
     AmqpLock semaphore = kind.create(fixture, mine, "s", 4);
     List<Lease> held = acquire(semaphore, 2);
     Future<Lease> waiting =
-        threads.submit(() -> kind.of(theirs, "s").acquire(3, Duration.ofSeconds(4)));
+        threads.submit(() -> kind.of(theirs, "s").acquire(3, Duration.ofSeconds(12)));
     awaitCollected(fixture, semaphore);
     assertThat(waiting).as("has two of three").isNotDone();
     assertThatThrownBy(() -> waiting.get(60, TimeUnit.SECONDS))

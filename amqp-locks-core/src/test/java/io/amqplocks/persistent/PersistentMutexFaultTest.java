@@ -206,7 +206,10 @@ class PersistentMutexFaultTest {
     ConnectionFactory factory = broker.connectionFactory();
     factory.setHost(proxy.host());
     factory.setPort(proxy.port());
-    return fixture.open(fixture.builder(factory).callTimeout(Duration.ofSeconds(3)));
+    // So that the broker does not beat meanwhile: answers would wait behind what is delayed.
+    Duration heartbeat = Duration.ofSeconds(20);
+    return fixture.open(
+        fixture.builder(factory).heartbeat(heartbeat).callTimeout(Duration.ofSeconds(6)));
   }
 
   /** Ends a call in each of its steps: the look, the consume, the cancel. */
@@ -218,13 +221,13 @@ class PersistentMutexFaultTest {
     try (TcpProxy proxy = TcpProxy.to(broker)) {
       AmqpLocks locks = through(proxy, broker);
       AmqpLock mutex = locks.persistentMutex("m");
-      mutex.tryAcquire().orElseThrow().close();
-      for (int delay : new int[] {4000, 1800}) {
+      Fixture.first(mutex).close();
+      for (int delay : new int[] {8000, 3400}) {
         proxy.delay(Direction.BROKER_TO_CLIENT, Duration.ofMillis(delay));
         assertThatThrownBy(mutex::tryAcquire)
             .isInstanceOf(LockException.Unanswered.class)
             .hasMessageContaining("persistent mutex 'm'")
-            .hasMessageContaining(delay == 4000 ? "look for queue" : "consume from queue");
+            .hasMessageContaining(delay == 8000 ? "look for queue" : "consume from queue");
         proxy.heal();
         await().until(() -> !observer.isHeld());
         await()
@@ -232,7 +235,7 @@ class PersistentMutexFaultTest {
             .until(() -> mutex.tryAcquire().map(PersistentMutexFaultTest::closed).isPresent());
       }
       Lease lease = mutex.tryAcquire().orElseThrow();
-      proxy.delay(Direction.BROKER_TO_CLIENT, Duration.ofSeconds(4));
+      proxy.delay(Direction.BROKER_TO_CLIENT, Duration.ofSeconds(8));
       lease.close();
       assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
       proxy.heal();

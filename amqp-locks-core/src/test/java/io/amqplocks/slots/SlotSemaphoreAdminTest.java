@@ -168,7 +168,7 @@ class SlotSemaphoreAdminTest {
     }
     Set<Integer> added = new TreeSet<>();
     for (Future<SlotChange> each : changes) {
-      each.get(30, TimeUnit.SECONDS).added().forEach(slot -> assertThat(added.add(slot)).isTrue());
+      each.get(60, TimeUnit.SECONDS).added().forEach(slot -> assertThat(added.add(slot)).isTrue());
     }
     assertThat(admin.count()).isEqualTo(18);
   }

@@ -6,6 +6,9 @@ import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.AmqpLocksBuilder;
 import io.amqplocks.internal.broker.QueueNames;
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockName;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerQueue;
@@ -18,6 +21,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import org.awaitility.Awaitility;
@@ -135,6 +139,42 @@ public final class Fixture implements BeforeEachCallback, AfterEachCallback, Aut
     AmqpLocks locks = builder.build();
     opened.push(locks);
     return locks;
+  }
+
+  /**
+   * The same, with a connection: to open it may take longer than a call whose bound is short, and
+   * whoever waits for a lock fails at once if it was never there.
+   */
+  public AmqpLocks connected(AmqpLocksBuilder builder) {
+    AmqpLocks locks = open(builder);
+    Awaitility.await()
+        .ignoreExceptionsInstanceOf(LockException.class)
+        .until(
+            () -> {
+              locks.connect();
+              return true;
+            });
+    return locks;
+  }
+
+  /**
+   * The first lease of locks whose calls have a short bound, in which not all connections that it
+   * takes may come about. It is tried for again and again.
+   */
+  public static Lease first(AmqpLock lock) {
+    return Awaitility.await()
+        .ignoreExceptionsInstanceOf(LockException.class)
+        .until(lock::tryAcquire, Optional::isPresent)
+        .orElseThrow();
+  }
+
+  /** Waits until a queue has so many consumers, as the broker counts. */
+  public void awaitConsumers(String queue, int number) {
+    Awaitility.await()
+        .until(
+            () ->
+                broker().faults().queues().stream()
+                    .anyMatch(each -> each.name().equals(queue) && each.consumers() == number));
   }
 
   /** Creates a semaphore, to be deleted at the end. */

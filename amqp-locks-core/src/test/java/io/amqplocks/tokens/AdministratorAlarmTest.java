@@ -38,9 +38,11 @@ class AdministratorAlarmTest {
       broker.faults().memoryAlarm(true);
       try {
         CompletableFuture<Void> resizing = CompletableFuture.runAsync(() -> admin.resize(3));
+        String writing = fixture.prefix() + " administrator";
+        await().until(() -> broker.faults().connections().contains(writing));
         // It has written what it would, and the broker reads nothing of that any more.
         await().pollDelay(Duration.ofSeconds(1)).until(() -> !resizing.isDone());
-        broker.faults().closeConnections(fixture.prefix() + " administrator", "test");
+        broker.faults().closeConnections(writing, "test");
         assertThatThrownBy(() -> resizing.get(60, TimeUnit.SECONDS))
             .hasCauseInstanceOf(LockException.class);
       } finally {

@@ -129,13 +129,16 @@ class ForgedTokenTest extends TokenAdministered {
       CompletableFuture<Void> verified =
           CompletableFuture.runAsync(() -> held.forEach(Lease::verify));
       List<Lease> all = new ArrayList<>(held);
+      boolean fine = true;
       long right = System.nanoTime();
       while (!verified.isDone()) {
         lock.tryAcquire().ifPresent(all::add);
-        if (all.stream().filter(lease -> lease.state() == LeaseState.HELD).count() <= 2) {
+        if (fine) {
+          // None is one too many before it is had, however long that took.
           right = System.nanoTime();
         }
-        longest = Math.max(longest, System.nanoTime() - right);
+        fine = all.stream().filter(lease -> lease.state() == LeaseState.HELD).count() <= 2;
+        longest = fine ? longest : Math.max(longest, System.nanoTime() - right);
       }
       verified.get();
       assertThat(all.stream().filter(lease -> lease.verify() == LeaseState.HELD))
@@ -273,6 +276,8 @@ class ForgedTokenTest extends TokenAdministered {
       try (Lease lease = reader.tokenSemaphore("s").acquire(LONG)) {
         assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
       }
+      // What is closed goes back by a message that nobody waits for.
+      await().untilAsserted(() -> assertThat(admin.status().idle()).isEqualTo(2));
       assertThat(all(reader.tokenSemaphore("s"))).hasSize(2);
     }
     try (Connection connection = factory.newConnection()) {

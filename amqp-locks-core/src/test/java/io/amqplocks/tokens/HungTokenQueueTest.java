@@ -35,7 +35,7 @@ class HungTokenQueueTest {
   /** Not above what a held queue's channel would owe its answer for, which is for ever. */
   private static final Duration BOUND = Duration.ofSeconds(20);
 
-  private static final Duration CALL_TIMEOUT = Duration.ofSeconds(2);
+  private static final Duration CALL_TIMEOUT = Duration.ofSeconds(5);
 
   @RegisterExtension private final Fixture fixture = new Fixture();
   private Broker broker;
@@ -46,15 +46,16 @@ class HungTokenQueueTest {
   @BeforeEach
   void semaphores(Broker tested) throws Exception {
     broker = tested;
+    AmqpLocks patient = fixture.open();
+    patient.admin().tokenSemaphore("hangs").create(1, TokenQueueType.CLASSIC);
+    patient.admin().tokenSemaphore("well").create(1, TokenQueueType.CLASSIC);
     locks =
-        fixture.open(
+        fixture.connected(
             fixture
                 .builder()
                 .heartbeat(Duration.ofSeconds(30))
                 .callTimeout(CALL_TIMEOUT)
                 .verifyEvery(Duration.ofSeconds(15)));
-    locks.admin().tokenSemaphore("hangs").create(1, TokenQueueType.CLASSIC);
-    locks.admin().tokenSemaphore("well").create(1, TokenQueueType.CLASSIC);
     hanging = locks.tokenSemaphore("hangs");
     LockId lock = LockId.tokenSemaphore("hangs");
     // Looked for before it hangs, for then it does not answer this either.

@@ -10,8 +10,10 @@ import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LossReason.Cause;
 import io.amqplocks.support.Fixture;
+import io.amqplocks.support.Tokens;
 import io.amqplocks.test.BrokerVersion;
 import io.amqplocks.test.Brokers;
 import io.amqplocks.test.OwnedBroker;
@@ -114,10 +116,10 @@ class TokenHeldTooLongTest {
       for (TokenQueueType type : TokenQueueType.values()) {
         for (Way way : Way.values()) {
           for (boolean policy : new boolean[] {false, true}) {
-            holds.add(hold(new Case(type, way, policy, true), locks, others));
+            holds.add(hold(fixture, new Case(type, way, policy, true), locks, others));
             Case unseen = new Case(type, way, policy, false);
             if (!unseen.endsOn(version) || unseen.isTold(version)) {
-              holds.add(hold(unseen, unverified, others));
+              holds.add(hold(fixture, unseen, unverified, others));
             }
           }
         }
@@ -150,7 +152,8 @@ class TokenHeldTooLongTest {
     }
   }
 
-  private static Hold hold(Case of, AmqpLocks locks, AmqpLocks others) throws Exception {
+  private static Hold hold(Fixture fixture, Case of, AmqpLocks locks, AmqpLocks others)
+      throws Exception {
     locks.admin().tokenSemaphore(of.name()).create(1, of.type);
     AmqpLock lock = locks.tokenSemaphore(of.name());
     AmqpLock other = others.tokenSemaphore(of.name());
@@ -158,10 +161,16 @@ class TokenHeldTooLongTest {
       return new Hold(of, other, lock.tryAcquire().orElseThrow());
     }
     Lease first = other.tryAcquire().orElseThrow();
+    // By a consumer from then on, and the second one is that of who waits.
+    await().until(() -> first.verify() == LeaseState.HELD && consumers(fixture, of.name()) == 1);
     CompletableFuture<Lease> pushed = lock.acquireAsync(Duration.ofMinutes(1));
-    await().during(Duration.ofMillis(100)).until(() -> !pushed.isDone());
+    await().until(() -> consumers(fixture, of.name()) == 2);
     first.close();
     return new Hold(of, other, pushed.get(60, TimeUnit.SECONDS));
+  }
+
+  private static int consumers(Fixture fixture, String name) throws Exception {
+    return Tokens.consumers(fixture.broker(), fixture.names(), LockId.tokenSemaphore(name));
   }
 
   private static void check(Hold hold, BrokerVersion version) {

@@ -158,7 +158,7 @@ class TokenPriorityTest {
   void aProcessLowersItsPriorityWithItsWaiters(TokenQueueType type) throws Exception {
     try (Lease held = only(type)) {
       // By then the others wait too, on a busy machine as well.
-      waits(one, "9", 9, Duration.ofSeconds(6));
+      waits(one, "9", 9, Duration.ofSeconds(15));
       waits(one, "0", 0, LONG);
       waits(two, "5", 5, LONG);
       await().until(() -> served.contains("9 gave up"));
@@ -183,7 +183,7 @@ class TokenPriorityTest {
                     try (Lease lease = lock.acquire(LONG)) {
                       served.add(name);
                       // Longer than one that has had its turn takes to wait again.
-                      LockSupport.parkNanos(20_000_000);
+                      LockSupport.parkNanos(100_000_000);
                     }
                   }
                   return null;

@@ -146,7 +146,7 @@ class TokenRedeliveryTest {
         ChildJvm.of(HolderMain.class)
             .args(broker.uri(), fixture.prefix(), "tokens:s", "10")
             .start()) {
-      holder.awaitLine("HELD", Duration.ofSeconds(30));
+      holder.awaitLine("HELD", Duration.ofSeconds(90));
       holder.killNow();
     }
     allAreBack();

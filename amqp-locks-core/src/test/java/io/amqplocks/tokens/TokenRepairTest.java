@@ -18,6 +18,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -68,7 +70,7 @@ class TokenRepairTest extends TokenAdministered {
     admin.create(3, type);
     List<GetResponse> held = Tokens.take(holder, tokens(1), 2);
     // A classic queue does not tell whether there is nobody else.
-    Duration timeout = Duration.ofSeconds(type == TokenQueueType.QUORUM ? 120 : 6);
+    Duration timeout = Duration.ofSeconds(type == TokenQueueType.QUORUM ? 120 : 15);
     CompletableFuture<TokenAudit> audit =
         CompletableFuture.supplyAsync(() -> admin.repair(timeout));
     await().untilAsserted(() -> assertThat(admin.status().idle()).isZero());
@@ -89,7 +91,7 @@ class TokenRepairTest extends TokenAdministered {
     Fences.publish(broker, tokens(1), Tokens.idle(broker, tokens(1)).get(0));
     Tokens.take(holder, tokens(1), 1);
     CompletableFuture<TokenAudit> repair =
-        CompletableFuture.supplyAsync(() -> admin.repair(Duration.ofSeconds(4)));
+        CompletableFuture.supplyAsync(() -> admin.repair(Duration.ofSeconds(12)));
     await().untilAsserted(() -> assertThat(admin.status().idle()).isZero());
     holder.basicNack(1, false, true);
     assertThat(repair.get(60, TimeUnit.SECONDS))
@@ -192,16 +194,29 @@ class TokenRepairTest extends TokenAdministered {
   void tokensOutliveManyReturns(TokenQueueType type) throws Exception {
     admin.create(1, type);
     for (int i = 0; i < 30; i++) {
-      reject(tokens(1));
+      assertThat(reject(tokens(1))).isTrue();
     }
     assertThat(Tokens.audit(admin)).isEqualTo(clean(1));
   }
 
-  private void reject(String queue) throws Exception {
-    GetResponse got = holder.basicGet(queue, false);
-    if (got != null) {
-      holder.basicReject(got.getEnvelope().getDeliveryTag(), true);
+  /** Whether there was one: what was rejected may be on its way back for a moment. */
+  private boolean reject(String queue) throws Exception {
+    long start = System.nanoTime();
+    AtomicReference<@Nullable GetResponse> got = new AtomicReference<>();
+    await()
+        .pollDelay(Duration.ZERO)
+        .pollInterval(Duration.ofMillis(10))
+        .until(
+            () -> {
+              got.set(holder.basicGet(queue, false));
+              return got.get() != null
+                  || System.nanoTime() - start > Duration.ofSeconds(5).toNanos();
+            });
+    GetResponse token = got.get();
+    if (token != null) {
+      holder.basicReject(token.getEnvelope().getDeliveryTag(), true);
     }
+    return token != null;
   }
 
   /** The negative control: with a quorum queue's default arguments. */
@@ -213,8 +228,8 @@ class TokenRepairTest extends TokenAdministered {
     holder.queueDelete(tokens(1));
     holder.queueDeclare(tokens(1), true, false, false, Map.of("x-queue-type", "quorum"));
     Fences.publish(broker, tokens(1), token);
-    for (int i = 0; i < 30; i++) {
-      reject(tokens(1));
+    for (int i = 0; i < 30 && reject(tokens(1)); i++) {
+      // Until it is lost.
     }
     boolean lost = broker.version().isAtLeast(4, 0);
     assertThat(admin.audit(Duration.ofMillis(500)).outstanding()).isEqualTo(lost ? 1 : 0);

@@ -140,7 +140,8 @@ class HandOverBoundTest {
     }
     assertThat(waited.get(TURNS / 2)).isLessThan(BOUND);
     assertThat(waited.get(TURNS - 1)).isLessThan(BOUND.multipliedBy(5));
-    assertThat(leases.get()).as("more than the broker could give").isGreaterThan(1000);
+    // Eleven times those 21 that are waited for, and a few more, without any hand-over.
+    assertThat(leases.get()).as("more than the broker would give").isGreaterThan(500);
   }
 
   /** In two processes, and with unfenced leases in between. */

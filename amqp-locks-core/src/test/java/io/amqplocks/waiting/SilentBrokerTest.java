@@ -32,7 +32,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 @BrokerTest
 class SilentBrokerTest {
 
-  private static final Duration CALL_TIMEOUT = Duration.ofSeconds(3);
+  private static final Duration CALL_TIMEOUT = Duration.ofSeconds(8);
   private static final Duration SHORT = Duration.ofMillis(300);
   private static final Duration LONG = Duration.ofSeconds(30);
 

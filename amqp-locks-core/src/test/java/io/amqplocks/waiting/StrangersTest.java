@@ -199,7 +199,8 @@ class StrangersTest {
       ConnectionFactory factory = broker.connectionFactory();
       factory.setHost(proxy.host());
       factory.setPort(proxy.port());
-      AmqpLocks locks = fixture.open(fixture.builder(factory).callTimeout(Duration.ofSeconds(2)));
+      AmqpLocks locks =
+          fixture.connected(fixture.builder(factory).callTimeout(Duration.ofSeconds(2)));
       AmqpLock lock = locks.exclusiveQueueMutex("m");
       try (Lease lease = fixture.open().exclusiveQueueMutex("m").acquire(LONG)) {
         assertThat(lock.tryAcquire()).isEmpty();
@@ -223,7 +224,7 @@ class StrangersTest {
       factory.setPort(proxy.port());
       AmqpLocks locks = fixture.open(fixture.builder(factory).callTimeout(Duration.ofSeconds(1)));
       AmqpLock lock = locks.exclusiveQueueMutex("m");
-      lock.tryAcquire().orElseThrow().close();
+      Fixture.first(lock).close();
       proxy.blackHole(Direction.CLIENT_TO_BROKER);
       CompletableFuture<Optional<Lease>> first = CompletableFuture.supplyAsync(lock::tryAcquire);
       for (int i = 0; i < 3; i++) {

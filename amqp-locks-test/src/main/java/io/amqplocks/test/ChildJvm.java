@@ -29,7 +29,7 @@ public final class ChildJvm implements AutoCloseable {
   private static final Duration END = Duration.ofSeconds(30);
 
   /** A process that a child started may keep the child's output open: it is not waited for. */
-  private static final Duration LAST_LINES = Duration.ofSeconds(5);
+  private static final Duration LAST_LINES = Duration.ofSeconds(15);
 
   private final Process process;
   private final Writer input;
@@ -160,7 +160,15 @@ public final class ChildJvm implements AutoCloseable {
     }
   }
 
+  /** After its end with its last words, which tell why it ended. */
   private String report() {
+    try {
+      if (!isAlive() || output.awaitEnd(Duration.ZERO)) {
+        errors.awaitEnd(LAST_LINES);
+      }
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
     return "Output:\n%s\nErrors:\n%s"
         .formatted(String.join("\n", lines()), String.join("\n", errorLines()));
   }

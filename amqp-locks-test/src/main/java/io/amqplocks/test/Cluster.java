@@ -42,7 +42,7 @@ import org.opentest4j.TestAbortedException;
 public final class Cluster implements AutoCloseable {
 
   private static final List<Integer> NUMBERS = List.of(1, 2, 3);
-  private static final Duration TOGETHER = Duration.ofSeconds(90);
+  private static final Duration TOGETHER = Duration.ofMinutes(3);
 
   private final ClusterNetwork network;
   private final List<ClusterNode> nodes;

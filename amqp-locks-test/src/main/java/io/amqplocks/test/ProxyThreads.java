@@ -17,7 +17,7 @@ final class ProxyThreads {
 
   static void awaitEnd(Thread thread) {
     try {
-      thread.join(1000);
+      thread.join(30_000);
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
     }

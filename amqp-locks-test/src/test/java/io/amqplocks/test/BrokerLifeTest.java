@@ -120,7 +120,7 @@ class BrokerLifeTest {
             .env("AMQP_LOCKS_BROKER_URI", "")
             .env("DOCKER_HOST", "unix:///")
             .start();
-    owner.awaitLine("ready", Duration.ofMinutes(1));
+    owner.awaitLine("ready", Duration.ofMinutes(3));
     List<Long> processes =
         owner.lines().stream()
             .filter(text -> text.startsWith("process "))

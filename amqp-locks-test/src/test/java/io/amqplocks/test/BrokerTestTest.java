@@ -23,7 +23,7 @@ import org.junit.platform.testkit.engine.Event;
 /** What {@link BrokerTest} makes of a class, seen by running JUnit in JVMs of their own. */
 class BrokerTestTest {
 
-  private static final Duration LONG = Duration.ofSeconds(90);
+  private static final Duration LONG = Duration.ofMinutes(4);
 
   /** The second form is that of a machine without any broker. */
   private static final Pattern MISSING = Pattern.compile("No RabbitMQ (9\\.9|broker) can be had");

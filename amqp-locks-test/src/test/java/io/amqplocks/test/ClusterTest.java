@@ -131,8 +131,8 @@ class ClusterTest {
   void nothingOutlivesAKilledJvm() throws Exception {
     try (ChildJvm owner = ChildJvm.of(Owner.class).start()) {
       String namespace =
-          owner.awaitLine("namespace ", Duration.ofSeconds(150)).substring("namespace ".length());
-      owner.awaitLine("ready", Duration.ofSeconds(150));
+          owner.awaitLine("namespace ", Duration.ofMinutes(5)).substring("namespace ".length());
+      owner.awaitLine("ready", Duration.ofMinutes(5));
       assertThat(namespaces(namespace)).hasSize(4);
       assertThat(namespace).isNotEqualTo(namespace(cluster));
       List<Long> processes = processes(owner);

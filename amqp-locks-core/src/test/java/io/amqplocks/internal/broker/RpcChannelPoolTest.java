@@ -111,7 +111,7 @@ class RpcChannelPoolTest {
     try (Channel channel = connection.createChannel()) {
       channel.queueDeclare(queue, true, false, false, null);
     }
-    Call hasty = Call.on(LockId.mutex("m"), Duration.ofMillis(500), clock::get);
+    Call hasty = Call.on(LockId.mutex("m"), Duration.ofSeconds(2), clock::get);
     broker.faults().suspendQueue(queue);
     try {
       assertThatThrownBy(() -> rpc.look(hasty, queue))

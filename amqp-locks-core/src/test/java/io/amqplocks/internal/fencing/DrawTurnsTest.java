@@ -87,7 +87,7 @@ class DrawTurnsTest {
               }));
     }
     for (Future<?> draw : draws) {
-      draw.get(60, TimeUnit.SECONDS);
+      draw.get(180, TimeUnit.SECONDS);
     }
     assertThat(most).hasValue(1);
     assertThat(turns.size()).isZero();

@@ -285,7 +285,7 @@ class TokenUnderWayTest {
   @Test
   void aConsumerThatWasNotAnsweredInTimeEnds() throws Exception {
     HeldToken held = got();
-    consuming.set(() -> pause(Duration.ofMillis(400)));
+    consuming.set(() -> pause(Duration.ofSeconds(2)));
     Call brief = Call.on(LockId.tokenSemaphore("s"), Duration.ofMillis(200), Ticker.SYSTEM);
     assertThat(tokens.verify(brief, held, false, TokenUnderWayTest::droppingStrays))
         .isEqualTo(Answer.TIMED_OUT);

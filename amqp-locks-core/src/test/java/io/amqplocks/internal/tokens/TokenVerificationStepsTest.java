@@ -258,6 +258,18 @@ class TokenVerificationStepsTest {
   @ParameterizedTest
   @EnumSource
   void isInDoubtWhileAStrayIsHadInsteadOfTheToken(TokenQueueType of) throws Exception {
+    long least = Long.MAX_VALUE;
+    // A busy machine may stall, but hardly each time.
+    for (int i = 0; i < 5 && least >= TokenArrivals.LONGEST_ELSEWHERE; i++) {
+      queue = fixture.prefix() + "tokens-" + i;
+      fixture.willStay(queue);
+      least = Math.min(least, awaitedWhileAStrayIsHad(of));
+    }
+    // If it waited, the two would pass one token to each other.
+    assertThat(least).isLessThan(TokenArrivals.LONGEST_ELSEWHERE);
+  }
+
+  private long awaitedWhileAStrayIsHad(TokenQueueType of) throws Exception {
     HeldToken token = verifiedBehindAStray(of);
     CompletableFuture<Void> judging = new CompletableFuture<>();
     CompletableFuture<Void> judge = new CompletableFuture<>();
@@ -280,9 +292,9 @@ class TokenVerificationStepsTest {
     assertThat(await().until(this::get, Objects::nonNull)).isEqualTo("token");
     judge.complete(null);
     assertThat(verified.get(20, TimeUnit.SECONDS)).isEqualTo(Answer.ABSENT);
-    // If it waited, the two would pass one token to each other.
-    assertThat(token.awaitedFor()).isLessThan(TokenArrivals.LONGEST_ELSEWHERE);
+    long awaited = token.awaitedFor();
     assertThat(token.isGone()).isTrue();
+    return awaited;
   }
 
   /** After that, a loss is judged as any other. */

@@ -249,7 +249,7 @@ class WaitQueueTest {
               }));
     }
     for (Future<?> each : all) {
-      each.get(60, TimeUnit.SECONDS);
+      each.get(180, TimeUnit.SECONDS);
     }
     // All but those that give up: every seventh, from the first on.
     assertThat(had.get()).isGreaterThanOrEqualTo(8 * (2000 - 286));
@@ -446,7 +446,7 @@ class WaitQueueTest {
               }));
     }
     for (Future<?> each : all) {
-      each.get(60, TimeUnit.SECONDS);
+      each.get(180, TimeUnit.SECONDS);
     }
     assertThat(free).hasValue(2);
   }

@@ -155,7 +155,7 @@ abstract class ExistenceProbeContract {
               () ->
                   probe.probe(
                       session.call(Duration.ofSeconds(30)), session.prober(), List.of(held)));
-      await().pollDelay(Duration.ofMillis(100)).until(() -> !asking.isDone());
+      await().pollDelay(Duration.ofSeconds(1)).until(() -> !asking.isDone());
       proxy.reset();
       assertThatThrownBy(() -> asking.get(25, TimeUnit.SECONDS))
           .hasCauseInstanceOf(LockException.Unreachable.class)
@@ -208,6 +208,7 @@ abstract class ExistenceProbeContract {
     }
     for (List<String> each : List.of(reversed, batch, reversed)) {
       await()
+          .ignoreExceptionsInstanceOf(LockException.class)
           .untilAsserted(
               () ->
                   assertThat(probe.probe(session.call(), session.prober(), each))
