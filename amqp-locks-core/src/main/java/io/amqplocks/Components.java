@@ -190,8 +190,7 @@ final class Components {
   void makeFencedMutex(Call call, Session session) {
     Duration left = Duration.ofNanos(call.remainingNanos());
     try {
-      int unused =
-          new AdminFactory(this).tokens(call.lock(), left).createIfAbsent(1, TokenQueueType.QUORUM);
+      new AdminFactory(this).tokens(call.lock(), left).make(1, TokenQueueType.QUORUM);
     } catch (LockException.AcquireTimeout e) {
       throw new LockException.FenceUnavailable(
           "Another process has been making the %s, or changing it, for more than %d ms; try again later"

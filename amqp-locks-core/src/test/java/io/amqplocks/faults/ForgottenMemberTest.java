@@ -141,4 +141,21 @@ class ForgottenMemberTest {
       assertThat(lease.fencingToken().number()).isGreaterThan(before.number());
     }
   }
+
+  @Test
+  void aLockThatWasOnlyJustMadeSaysThatItsRecordIsLost() {
+    AmqpLock mutex = locks.fencedMutex("m");
+    mutex.tryAcquire().orElseThrow().close();
+    int generation = Tokens.generation(broker, fixture.names(), mutex.id());
+    startsWithout(
+        fixture.names().tokens(mutex.id(), generation),
+        fixture.names().tokenRecord(mutex.id()),
+        fixture.names().tokenLedger(mutex.id()));
+    List<String> elected = broker.faults().electLeaders();
+    assertThat(elected).hasSize(electsByItself() ? 0 : 3);
+    assertThatExceptionOfType(LockException.Unexpected.class)
+        .isThrownBy(() -> fixture.open().fencedMutex("m").tryAcquire())
+        .withMessageContaining("neither in queue")
+        .withMessageContaining("delete both queues");
+  }
 }

@@ -1,14 +1,19 @@
 package io.amqplocks.tokens;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
+import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.DefaultConsumer;
 import io.amqplocks.AmqpLocks;
+import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.support.LockContract;
 import io.amqplocks.support.Tokens;
@@ -58,6 +63,32 @@ class FencedMutexTest extends LockContract {
     try (Lease lease = lock(fixture.open(), "m").acquire(LONG)) {
       assertThat(lease.fencingToken().isAfter(before)).isTrue();
       assertThat(lock(fixture.open(), "m").tryAcquire()).isEmpty();
+    }
+  }
+
+  /** Somebody who keeps whatever is written there gets no more than one copy each time. */
+  @Test
+  void aRecordThatSomebodyKeepsIsNamed() throws Exception {
+    lock(fixture.open(), "m").tryAcquire().orElseThrow().close();
+    String queue = fixture.names().tokenRecord(LockId.fencedMutex("m"));
+    try (Connection connection = fixture.stranger()) {
+      Channel channel = connection.createChannel();
+      channel.basicConsume(queue, false, new DefaultConsumer(channel));
+      for (int i = 0; i < 2; i++) {
+        assertThatExceptionOfType(LockException.Unexpected.class)
+            .isThrownBy(() -> lock(fixture.open(), "m").tryAcquire())
+            .withMessageContaining("fenced mutex 'm' in queue " + queue + " was not to be had");
+      }
+    }
+    await().until(() -> messages(queue) == 3);
+    fixture.open().admin().fencedMutex("m").create(1, TokenQueueType.QUORUM);
+    await().untilAsserted(() -> assertThat(messages(queue)).isEqualTo(1));
+    lock(fixture.open(), "m").tryAcquire().orElseThrow().close();
+  }
+
+  private int messages(String queue) throws Exception {
+    try (Connection connection = fixture.stranger()) {
+      return connection.createChannel().queueDeclarePassive(queue).getMessageCount();
     }
   }
 

@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  * since a message that is taken for a forged one is removed, and a true token would be lost for
  * good. An older version is visible at such a moment only if a reader had that one in hand while
  * the newer one was written; {@code TokenLedger} waits for it. So a reader that is stopped for
- * longer than both wait does harm only if another one is stopped as well.
+ * longer than both wait does harm only if another one is stopped as well, or if the version that it
+ * has in hand was written a second time meanwhile.
  *
  * <p>Concurrency: the known record is replaced by newer versions only.
  */

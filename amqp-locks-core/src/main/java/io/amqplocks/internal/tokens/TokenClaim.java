@@ -122,7 +122,9 @@ public record TokenClaim(
       return tokenQueue.get();
     }
     missing.make(call, session);
-    return locator.find(call, session).orElseThrow(() -> TokenQueueLocator.notFound(call.lock()));
+    return locator
+        .findMade(call, session)
+        .orElseThrow(() -> TokenQueueLocator.notFound(call.lock()));
   }
 
   private Session carrier(Call call, Session session, TokenQueueRef tokenQueue) {

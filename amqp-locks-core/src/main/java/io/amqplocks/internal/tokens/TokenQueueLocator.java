@@ -48,13 +48,23 @@ public final class TokenQueueLocator {
 
   /** The lock's token queue; empty if the lock does not exist. */
   Optional<TokenQueueRef> find(Call call, Session session) {
+    // What its users make when it is missing, they complete when its maker died.
+    return find(call, session, call.lock().kind() == LockKind.FENCED_MUTEX);
+  }
+
+  /** The same, for who has made or completed the lock: its record is written. */
+  Optional<TokenQueueRef> findMade(Call call, Session session) {
+    return find(call, session, false);
+  }
+
+  private Optional<TokenQueueRef> find(Call call, Session session, boolean maybeUnwritten) {
     LockId lock = call.lock();
     if (names.hasPlainTokens(lock)) {
       return Optional.of(new TokenQueueRef(names.tokens(lock, 0), TokenQueueType.CLASSIC, true));
     }
     Found known = places.get(lock);
     if (known == null) {
-      return read(call, session);
+      return read(call, session, maybeUnwritten);
     }
     known.tokens.readBy(session);
     return upgraded(call, session, known);
@@ -76,11 +86,10 @@ public final class TokenQueueLocator {
         .orElseGet(OptionalInt::empty);
   }
 
-  private Optional<TokenQueueRef> read(Call call, Session session) {
+  private Optional<TokenQueueRef> read(Call call, Session session, boolean maybeUnwritten) {
     LockId lock = call.lock();
-    // What its users make when it is missing, they complete when its maker died.
     Optional<TokenRecord> record =
-        lock.kind() == LockKind.FENCED_MUTEX
+        maybeUnwritten
             ? records.readIfWritten(call, session, lock)
             : records.read(call, session, lock);
     Optional<Found> found =
@@ -99,7 +108,7 @@ public final class TokenQueueLocator {
   private Optional<TokenQueueRef> upgraded(Call call, Session session, Found found) {
     if (found.tokens.isDueForUpgrade(call.ticker().nanos()) && upgrade.attempt(call)) {
       places.remove(call.lock(), found);
-      return read(call, session);
+      return read(call, session, false);
     }
     return Optional.of(found.tokenQueue);
   }

@@ -39,8 +39,8 @@ public record TokenRecords(QueueNames names, Clock clock) {
   /**
    * The record of the lock; empty if the lock was never created.
    *
-   * @throws LockException.Unexpected if there is a queue for it, and nothing in it for half of the
-   *     call
+   * @throws LockException.Unexpected if there is a queue for it, and no record in it for half of
+   *     the call, or only one that is not believed
    */
   public Optional<TokenRecord> read(Call call, Session session, LockId lock) {
     // The last request needs time for its reply.
@@ -55,8 +55,9 @@ public record TokenRecords(QueueNames names, Clock clock) {
   }
 
   /**
-   * The same, but empty too if nothing is in the queue for a quarter of the call: whoever made the
-   * queue died before it wrote the record. The rest of the call is for who writes it instead.
+   * The same, but empty too if no record is in the queue for a quarter of the call: whoever made
+   * the queue died before it wrote the record, or somebody keeps the record in hand. Who has the
+   * administrators' turn can tell. The rest of the call is for that.
    */
   Optional<TokenRecord> readIfWritten(Call call, Session session, LockId lock) {
     return look(call, call.half().half(), session, lock, Optional::empty);

@@ -51,13 +51,19 @@ public final class TokenAdministration implements TokenSemaphoreAdmin {
   public int createIfAbsent(int slots, TokenQueueType type) {
     requirePossible(slots, type);
     Call call = turn.call();
-    Optional<TokenRecord> record = recordUnlessHidden(call.half());
+    Optional<TokenRecord> record = recordUnlessHidden(call);
     upgradeIfDue(record);
     if (record.isPresent() && record.get().slots() > 0 && isThere(turn.call(), record.get())) {
       return record.get().slots();
     }
     // Another process may create it first, with another number of slots. That number stays.
     return turn.during(steps -> steps.create(slots, type, true)).slots();
+  }
+
+  /** Creates it, or completes what its maker left, for a caller that has just found no record. */
+  public void make(int slots, TokenQueueType type) {
+    requirePossible(slots, type);
+    turn.during(steps -> steps.create(slots, type, true));
   }
 
   @Override

@@ -219,8 +219,9 @@ final class TokenLedger implements AutoCloseable {
       if (there.isEmpty() && !writes) {
         return false;
       }
-      List<Message> others =
-          there.stream().filter(message -> !message.text().equals(text)).toList();
+      List<Message> same = there.stream().filter(message -> message.text().equals(text)).toList();
+      List<Message> others = new ArrayList<>(there);
+      others.removeAll(same);
       long strange =
           others.stream().filter(message -> isStrange(message, record.version() - 1)).count();
       if (strange > 0) {
@@ -231,9 +232,11 @@ final class TokenLedger implements AutoCloseable {
             copy,
             lock);
       }
-      if (others.size() == there.size()) {
+      if (same.isEmpty()) {
         connection.publish(calls.get(), copy, List.of(text));
       }
+      // It was written more than once if somebody had it in hand meanwhile.
+      others.addAll(same.stream().skip(1).toList());
       copies.remove(others);
       return true;
     }
