@@ -172,29 +172,36 @@ final class Erlang {
   /** One row a queue that had no leader: its name. */
   static final String ELECT_LEADERS =
       """
-      Answer = fun(Member, Patience) ->
+      Ask = fun(Member, Patience) ->
         try element(1, ra:members(Member, Patience))
         catch exit:_ -> error %% it is being deleted
         end
       end,
-      [begin
-         {Name, _} = amqqueue:get_pid(Queue),
-         Member = {Name, node()},
-         case Answer(Member, 2000) of
-           timeout ->
-             catch ra:trigger_election(Member),
-             case Answer(Member, 10000) of
-               ok ->
-                 {resource, _, queue, Text} = amqqueue:get_name(Queue),
-                 [base64:encode(Text), "\n"];
-               _ ->
-                 []
-             end;
-           _ ->
-             [] %% it has one, or is gone
-         end
-       end || Queue <- rabbit_amqqueue:list(<<"/">>),
-              amqqueue:get_type(Queue) =:= rabbit_quorum_queue].
+      Elect = fun(Queue) ->
+        {Name, _} = amqqueue:get_pid(Queue),
+        Member = {Name, node()},
+        case Ask(Member, 2000) of
+          timeout ->
+            catch ra:trigger_election(Member),
+            case Ask(Member, 10000) of
+              ok ->
+                {resource, _, queue, Text} = amqqueue:get_name(Queue),
+                [base64:encode(Text), "\n"];
+              _ ->
+                []
+            end;
+          _ ->
+            [] %% it has one, or is gone
+        end
+      end,
+      Self = self(),
+      Asked = [begin
+        Key = make_ref(),
+        spawn(fun() -> Self ! {Key, try Elect(Queue) catch _:_ -> [] end} end),
+        Key
+      end || Queue <- rabbit_amqqueue:list(<<"/">>),
+             amqqueue:get_type(Queue) =:= rabbit_quorum_queue],
+      [receive {Key, Row} -> Row end || Key <- Asked].
       """;
 
   /** Queue. The value is {@code none} if there is no such queue. */

@@ -67,15 +67,21 @@ final class Excuse {
 
   private static List<Interval> of(FaultKind kind, FaultSpan fault) {
     return switch (kind) {
-      case CUT, RESET, BROKER_KILL, CLOSE, QUEUE_DELETE -> List.of(after(fault.from(), NEWS));
+      case CUT, RESET, BROKER_KILL -> List.of(after(fault.from(), NEWS));
+      // The broker does it some time after it is asked.
+      case CLOSE, QUEUE_DELETE -> List.of(until(fault, NEWS));
       // No news comes. The client's own clock ends its certainty.
       case HALF_CUT -> List.of(after(fault.from(), CERTAIN.plus(CUTTING)));
       // A holder who got its token by basic.get is not told, and must find out.
-      case QUEUE_CRASH, LINK_DROP -> List.of(after(fault.from(), CERTAIN.plus(NEWS)));
+      case QUEUE_CRASH, LINK_DROP -> List.of(until(fault, CERTAIN.plus(NEWS)));
       // Connections that were silent are reset when it is over.
       case DEAF, MUTE, PARTITION -> List.of(after(fault.to(), NEWS));
       case KILL, STOP, DELAY, BROKER_STOP, ALARM, POLICY, STRANGER, READER -> List.of();
     };
+  }
+
+  private static Interval until(FaultSpan fault, Duration length) {
+    return new Interval(fault.from(), fault.to() + length.toNanos());
   }
 
   private static Interval after(long time, Duration length) {

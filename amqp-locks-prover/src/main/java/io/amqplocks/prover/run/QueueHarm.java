@@ -154,8 +154,11 @@ final class QueueHarm {
             places = places(kinds)) {
           doTo(connection, places, random, deed);
         }
-      } catch (IOException | TimeoutException | ShutdownSignalException closed) {
-        // RabbitMQ 3.10 answers some of this by closing the connection.
+      } catch (IOException
+          | TimeoutException
+          | ShutdownSignalException
+          | IllegalStateException closed) {
+        // RabbitMQ 3.10 answers some of this by closing the connection. Or the broker is down.
         Round.pause(Duration.ofMillis(10));
       }
     }

@@ -6,6 +6,7 @@ import io.amqplocks.prover.check.Violation;
 import io.amqplocks.prover.check.Violation.Promise;
 import io.amqplocks.prover.driver.Command;
 import io.amqplocks.prover.driver.CoreLocks;
+import io.amqplocks.prover.driver.Event;
 import io.amqplocks.prover.driver.Event.What;
 import io.amqplocks.prover.driver.LockRef;
 import io.amqplocks.prover.history.History;
@@ -60,14 +61,10 @@ final class ResizeStorm {
   /**
    * How long after a change the holder of a slot that was removed may be certain. A token that is
    * to be removed has come back before the change is over. The holder of a slot finds out at its
-   * next verification, within two periods, each of half a heartbeat. If it cannot verify, it is not
-   * certain after 1.75 heartbeats.
+   * next verification. If it cannot verify, it is not certain after 1.75 heartbeats.
    */
-  static Duration grace(Plan plan, LockRef lock) {
-    if (lock.kind().hasTokens()) {
-      return Duration.ZERO;
-    }
-    return plan.harms().isEmpty() ? Plan.HEARTBEAT : Plan.HEARTBEAT.multipliedBy(7).dividedBy(4);
+  static Duration grace(LockRef lock) {
+    return lock.kind().hasTokens() ? Duration.ZERO : Plan.HEARTBEAT.multipliedBy(7).dividedBy(4);
   }
 
   /** Of how many changes nobody knows what effect they had. */
@@ -93,16 +90,34 @@ final class ResizeStorm {
         if (System.nanoTime() - began > plan.length().toNanos()) {
           break;
         }
-        Command command =
-            Command.resize(client.newId(), each.lock(), each.slots(), System.nanoTime());
-        good &=
-            client.send(command).get(patience.toNanos(), TimeUnit.NANOSECONDS).what() == What.DONE;
+        good &= carryOut(client, each);
       }
       return good;
     } catch (ExecutionException e) {
       return false;
     } catch (InterruptedException | TimeoutException e) {
       throw new CompletionException(e);
+    }
+  }
+
+  /**
+   * A change has many steps, and each is a call. On a busy machine one of them may be answered too
+   * late without a fault, so that change is begun again.
+   */
+  private boolean carryOut(ClientProcess client, Resize change)
+      throws ExecutionException, InterruptedException, TimeoutException {
+    for (int left = plan.harms().isEmpty() ? 5 : 0; ; left--) {
+      Command command =
+          Command.resize(client.newId(), change.lock(), change.slots(), System.nanoTime());
+      Event end = client.send(command).get(patience.toNanos(), TimeUnit.NANOSECONDS);
+      if (end.what() == What.DONE) {
+        return true;
+      }
+      String why = String.valueOf(end.detail());
+      if (left == 0 || !(why.contains("$Unanswered") || why.contains("$Unreachable"))) {
+        return false;
+      }
+      Round.pause(Duration.ofMillis(500));
     }
   }
 
@@ -136,9 +151,18 @@ final class ResizeStorm {
         try {
           if (each.lock().kind().hasTokens()
               && (changes.isCompletedExceptionally() || !changes.join())) {
-            var unused = observer.admin().tokenSemaphore(each.lock().name()).repair(REPAIR);
+            var unused =
+                Round.patiently(
+                    patience,
+                    () -> observer.admin().tokenSemaphore(each.lock().name()).repair(REPAIR));
           }
-          CoreLocks.resize(observer, each.lock(), each.count(), patience);
+          var unused =
+              Round.patiently(
+                  patience,
+                  () -> {
+                    CoreLocks.resize(observer, each.lock(), each.count(), patience);
+                    return true;
+                  });
         } catch (LockException | IllegalStateException e) {
           stuck.add(stuck(each.lock(), "an observer could not change its slots: " + e));
         }

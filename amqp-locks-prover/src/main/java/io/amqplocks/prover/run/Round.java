@@ -86,7 +86,13 @@ final class Round {
     try (AmqpLocks observer = observer()) {
       for (Slots each : plan.locks()) {
         if (each.lock().kind().isCreated()) {
-          CoreLocks.create(observer, each.lock(), each.count());
+          var unused =
+              patiently(
+                  LONG,
+                  () -> {
+                    CoreLocks.create(observer, each.lock(), each.count());
+                    return true;
+                  });
         }
       }
       for (int i = 0; i < plan.clients(); i++) {
@@ -222,7 +228,12 @@ final class Round {
               client,
               () -> proxy.delay(Direction.BOTH, Duration.ofMillis(150)),
               () -> proxy.delay(Direction.BOTH, Duration.ZERO));
-      case BROKER_KILL -> toBroker(harm, this::killBroker, this::startBroker);
+      case BROKER_KILL -> {
+        // It would forget the content of a quorum queue that it has only just made (trap 21), and
+        // no lock can help that.
+        broker.faults().writeMembers();
+        toBroker(harm, broker.faults()::kill, this::startBroker);
+      }
       case BROKER_STOP -> toBroker(harm, broker.faults()::freeze, broker.faults()::thaw);
       case CLOSE, ALARM, POLICY, QUEUE_CRASH, QUEUE_DELETE, LINK_DROP, STRANGER, READER ->
           new QueueHarm(plan, broker, prefix, history).carryOut(harm);
@@ -238,15 +249,6 @@ final class Round {
   private void lasting(Harm harm, ClientProcess client, Runnable begin, Runnable end) {
     FaultSpan span = during(harm, begin, end);
     history.suffered(client.name(), span);
-  }
-
-  /**
-   * A broker would forget the content of a quorum queue that it has only just made (trap 21), and
-   * no lock can help that.
-   */
-  private void killBroker() {
-    broker.faults().writeMembers();
-    broker.faults().kill();
   }
 
   /** A queue that was just being made when the broker died may have no leader (trap 21). */
@@ -309,9 +311,9 @@ final class Round {
       List<Lease> leases = new ArrayList<>();
       try {
         for (int i = 0; i < each.count(); i++) {
-          leases.add(lock.acquire(patience));
+          leases.add(patiently(patience, () -> lock.acquire(patience)));
         }
-        lock.tryAcquire()
+        patiently(patience, lock::tryAcquire)
             .ifPresent(
                 surplus -> {
                   leases.add(surplus);
@@ -333,6 +335,31 @@ final class Round {
         leases.forEach(Lease::close);
       }
       destroy(observer, each.lock());
+    }
+  }
+
+  /** A call of an observer. */
+  @FunctionalInterface
+  interface Observing<T> {
+    T call() throws InterruptedException;
+  }
+
+  /**
+   * Repeats a call that ends as an outage does, or in what was not to be had for a moment: a busy
+   * broker puts back late what a client had in hand that was killed. What is so for good stays so.
+   */
+  static <T> T patiently(Duration patience, Observing<T> call) throws InterruptedException {
+    long end = System.nanoTime() + patience.toNanos();
+    while (true) {
+      try {
+        return call.call();
+      } catch (LockException e) {
+        boolean maybePasses = e.isOutage() || e instanceof LockException.Unexpected;
+        if (!maybePasses || System.nanoTime() > end) {
+          throw e;
+        }
+        pause(Duration.ofMillis(500));
+      }
     }
   }
 

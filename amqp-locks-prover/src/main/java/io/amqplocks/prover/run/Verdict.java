@@ -48,7 +48,7 @@ record Verdict(int operations, int acquired, int faults, int unknown, List<Viola
     for (Slots each : plan.locks()) {
       LockRef lock = each.lock();
       List<Claim> of = byLock.getOrDefault(lock, List.of());
-      Capacity capacity = Capacity.in(history, lock, each.count(), ResizeStorm.grace(plan, lock));
+      Capacity capacity = Capacity.in(history, lock, each.count(), ResizeStorm.grace(lock));
       violations.addAll(
           CapacityCheck.check(lock, excused(of, blind), capacity, Excuse.tolerated(history, lock)));
       violations.addAll(
