@@ -36,6 +36,8 @@ class UploadController {
     try (Upload upload = count.begin()) {
       // Throws if the connection ends before the body does.
       byte[] bytes = body.readNBytes(MAX_BYTES);
+      // Before the image is decoded, for a sender that dies meanwhile has lost its slot.
+      upload.whole();
       if (!Thumbnail.isOne(bytes)) {
         throw new ResponseStatusException(HttpStatus.UNPROCESSABLE_CONTENT, "Not a thumbnail");
       }

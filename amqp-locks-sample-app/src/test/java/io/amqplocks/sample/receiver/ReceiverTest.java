@@ -2,11 +2,15 @@ package io.amqplocks.sample.receiver;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 import io.amqplocks.sample.images.Thumbnail;
+import io.amqplocks.sample.receiver.UploadCount.Snapshot;
 import java.awt.image.BufferedImage;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.Socket;
 import java.time.Duration;
@@ -21,6 +25,7 @@ import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.annotation.DirtiesContext.ClassMode;
 import org.springframework.test.context.ActiveProfiles;
 import org.springframework.web.client.RestClient;
+import org.springframework.web.server.ResponseStatusException;
 
 @SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT)
 @ActiveProfiles("receiver")
@@ -51,6 +56,15 @@ class ReceiverTest {
     assertThat(after.inFlight()).isZero();
   }
 
+  @Test
+  void whatIsRefusedWasAnUploadAllTheSame() {
+    UploadCount alone = new UploadCount();
+    InputStream body = new ByteArrayInputStream("not an image".getBytes(US_ASCII));
+    assertThatExceptionOfType(ResponseStatusException.class)
+        .isThrownBy(() -> new UploadController(alone).receive("a.jpg", body));
+    assertThat(alone.snapshot()).isEqualTo(new Snapshot(0, 1, 0, 0, 1));
+  }
+
   /** Linger 0 makes the end a reset, as when a process dies with bytes unread. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
@@ -62,10 +76,13 @@ class ReceiverTest {
       out.write(("Content-Length: " + image.length + "\r\n\r\n").getBytes(US_ASCII));
       out.write(image, 0, image.length / 2);
       await().atMost(Duration.ofSeconds(30)).until(() -> count.snapshot().inFlight() == 1);
+      assertThat(post(image)).isEqualTo(204);
       sender.setSoLinger(byReset, 0);
     }
     await().atMost(Duration.ofSeconds(30)).until(() -> count.snapshot().inFlight() == 0);
     assertThat(count.snapshot().failed()).isEqualTo(before.failed() + 1);
+    // No test has two whole uploads at once, and this one broke off.
+    assertThat(count.snapshot().most()).isEqualTo(1);
   }
 
   private int post(byte[] body) {
