@@ -123,44 +123,42 @@ final class Erlang {
 
   /** Queue. The commands that a quorum queue's leader gives when a node goes and comes. */
   static final String DROP_LINK =
-      """
-      case rabbit_amqqueue:lookup(rabbit_misc:r(<<"/">>, queue, %s)) of
-        {ok, Queue} ->
-          case amqqueue:get_pid(Queue) of
-            {Member, _} ->
-              Leader = {Member, node()},
-              {ok, _, _} = ra:process_command(Leader, {down, self(), noconnection}),
-              {ok, _, _} = ra:process_command(Leader, {nodeup, node()}),
-              "dropped";
-            _ ->
-              "none"
-          end;
-        _ ->
-          "none"
-      end.
-      """;
+      memberOfQuorumQueue(
+          """
+          Leader = {Member, node()},
+          {ok, _, _} = ra:process_command(Leader, {down, self(), noconnection}),
+          {ok, _, _} = ra:process_command(Leader, {nodeup, node()}),
+          "dropped"
+          """);
 
   /**
    * Queue. Takes the member out of the file in which the node has its members, and writes it. The
    * value is {@code none} if there is no such quorum queue.
    */
   static final String FORGET_MEMBER =
-      """
-      case rabbit_amqqueue:lookup(rabbit_misc:r(<<"/">>, queue, %s)) of
-        {ok, Queue} ->
-          case amqqueue:get_pid(Queue) of
-            {Member, _} ->
-              #{names := #{directory_rev := Members}} = ra_system:fetch(quorum_queues),
-              ok = dets:delete(Members, Member),
-              ok = dets:sync(Members),
-              "forgotten";
-            _ ->
-              "none"
-          end;
-        _ ->
-          "none"
-      end.
-      """;
+      memberOfQuorumQueue(
+          """
+          #{names := #{directory_rev := Members}} = ra_system:fetch(quorum_queues),
+          ok = dets:delete(Members, Member),
+          ok = dets:sync(Members),
+          "forgotten"
+          """);
+
+  /** What is done with the member of that queue, or {@code none} if it is no quorum queue. */
+  private static String memberOfQuorumQueue(String expressions) {
+    return """
+        case rabbit_amqqueue:lookup(rabbit_misc:r(<<"/">>, queue, %s)) of
+          {ok, Queue} ->
+            case amqqueue:get_pid(Queue) of
+              {Member, _} -> THEN;
+              _ -> "none"
+            end;
+          _ ->
+            "none"
+        end.
+        """
+        .replace("THEN", expressions);
+  }
 
   static final String WRITE_MEMBERS =
       """
