@@ -53,7 +53,7 @@ final class Lab implements AutoCloseable {
   }
 
   static ConnectionFactory factory(String uri) throws Exception {
-    ConnectionFactory factory = new ConnectionFactory();
+    ConnectionFactory factory = new ListenedFactory();
     factory.setUri(uri);
     factory.setAutomaticRecoveryEnabled(false);
     factory.setTopologyRecoveryEnabled(false);
