@@ -345,8 +345,8 @@ final class Round {
   }
 
   /**
-   * Repeats a call that ends as an outage does, or in what was not to be had for a moment: a busy
-   * broker puts back late what a client had in hand that was killed. What is so for good stays so.
+   * Repeats a call that ends as an outage does, or that did not find a record: a busy broker puts
+   * back late what a killed client had in hand. What is lost for good is still lost at the end.
    */
   static <T> T patiently(Duration patience, Observing<T> call) throws InterruptedException {
     long end = System.nanoTime() + patience.toNanos();
