@@ -142,7 +142,7 @@ class ReadmeTest {
     assertThat(testing.nameless()).isEmpty();
     Snippets migration = new Snippets(MIGRATION);
     assertThat(migration.names())
-        .containsExactlyInAnyOrder("juc", "spring-integration", "shedlock");
+        .containsExactlyInAnyOrder("juc", "kotlin", "spring-integration", "shedlock");
     assertThat(migration.nameless()).isEmpty();
     Snippets spring = new Snippets(SPRING);
     assertThat(spring.names())
@@ -228,6 +228,7 @@ class ReadmeTest {
             "amqp-locks-core",
             "amqp-locks-spring-boot-starter",
             "amqp-locks-juc",
+            "amqp-locks-kotlin",
             "amqp-locks-spring-integration",
             "amqp-locks-shedlock",
             "amqp-locks-test");
@@ -779,15 +780,17 @@ class ReadmeTest {
   /** The bridges' own tests run them, since the sample has none of their libraries. */
   @ParameterizedTest
   @CsvSource({
-    "juc, amqp-locks-juc, juc",
-    "spring-integration, amqp-locks-spring-integration, spring/integration",
-    "shedlock, amqp-locks-shedlock, shedlock"
+    "juc, java, juc",
+    "kotlin, kotlin, kotlin",
+    "spring-integration, java, spring/integration",
+    "shedlock, java, shedlock"
   })
-  void whatMigrationSaysIsInATestOfTheBridge(String name, String module, String folder)
+  void whatMigrationSaysIsInATestOfTheBridge(String name, String language, String folder)
       throws Exception {
     Path test =
         Snippets.file(
-            "%s/src/test/java/io/amqplocks/%s/MigrationTest.java".formatted(module, folder));
+            "amqp-locks-%s/src/test/%s/io/amqplocks/%s/MigrationTest.%s"
+                .formatted(name, language, folder, language.equals("kotlin") ? "kt" : language));
     // The formatter breaks lines elsewhere.
     assertThat(Files.readString(test))
         .containsIgnoringWhitespaces(new Snippets(MIGRATION).text(name));

@@ -1,0 +1,105 @@
+package io.amqplocks.kotlin
+
+import io.amqplocks.lock.AmqpLock
+import io.amqplocks.lock.Lease
+import io.amqplocks.lock.LeaseState
+import io.amqplocks.lock.LockException
+import java.util.concurrent.CompletionException
+import kotlin.coroutines.resumeWithException
+import kotlin.time.Duration
+import kotlin.time.toJavaDuration
+import kotlinx.coroutines.CancellationException
+import kotlinx.coroutines.CoroutineScope
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.NonCancellable
+import kotlinx.coroutines.asExecutor
+import kotlinx.coroutines.cancel
+import kotlinx.coroutines.coroutineScope
+import kotlinx.coroutines.suspendCancellableCoroutine
+import kotlinx.coroutines.withContext
+
+/**
+ * Acquires a slot as [AmqpLock.acquire] does, and suspends while it waits, so no thread is blocked.
+ * The caller closes the lease. [withLease] does that by itself, and should be preferred.
+ *
+ * A cancelled coroutine stops waiting. If the lease was acquired at that moment, it is released, so
+ * none is left behind.
+ *
+ * @param wait how long to wait for a slot; zero asks the broker once
+ * @throws LockException as [AmqpLock.acquire] does, and [LockException.Invalid] if the wait is
+ *   negative or infinite
+ */
+public suspend fun AmqpLock.acquireSuspending(wait: Duration): Lease {
+  if (wait.isInfinite()) {
+    throw LockException.Invalid("The time to wait for ${id()} is infinite; use a bound")
+  }
+  return suspendCancellableCoroutine { continuation ->
+    val acquired = acquireAsync(wait.toJavaDuration())
+    acquired.whenComplete { lease, failure ->
+      if (failure == null) {
+        // A coroutine that is cancelled before it resumes never sees the lease.
+        continuation.resume(lease) { _, unseen, _ -> closeInBackground(unseen) }
+      } else {
+        continuation.resumeWithException(
+          if (failure is CompletionException) failure.cause ?: failure else failure
+        )
+      }
+    }
+    continuation.invokeOnCancellation { acquired.cancel(false) }
+  }
+}
+
+/**
+ * Runs the block while this coroutine holds a lease of the lock, which is released when the block
+ * ends in any way. Suspends while it waits for the lease and while it releases it.
+ *
+ * If the lease is lost, the block is cancelled, as by a cancelled [CoroutineScope], and this
+ * function throws [LockException.Lost] as soon as the block has ended. It also does so if the block
+ * ignored the cancellation and returned. What else the block threw after the loss is the cause. A
+ * block that does not suspend is not interrupted: it should check [Lease.state], or let the
+ * resource check a fencing token.
+ *
+ * The lease belongs to no thread, so the block may change its dispatcher and start coroutines in
+ * its scope. They end before the lease is released. The lock is not reentrant: a block that
+ * acquires it again waits for itself. A block that closes the lease by itself ends the exclusion.
+ *
+ * @param wait how long to wait for a slot; zero asks the broker once
+ * @return what the block returned; the lease was not lost by then, as far as this process knew
+ * @throws LockException.AcquireTimeout if no slot became free in time
+ * @throws LockException.Lost if the lease was lost before the block had ended
+ * @throws LockException as [acquireSuspending] does
+ */
+public suspend fun <T> AmqpLock.withLease(
+  wait: Duration,
+  block: suspend CoroutineScope.(Lease) -> T,
+): T {
+  val lease = acquireSuspending(wait)
+  try {
+    val result = coroutineScope {
+      lease.whenLost().thenAccept { cancel("The lease of ${id()} was lost: $it") }
+      block(lease)
+    }
+    if (lease.state() == LeaseState.LOST) {
+      throw lost(lease, null)
+    }
+    return result
+  } catch (e: LockException.Lost) {
+    throw e
+  } catch (e: Throwable) {
+    throw if (lease.state() == LeaseState.LOST) lost(lease, e) else e
+  } finally {
+    withContext(NonCancellable + Dispatchers.IO) { lease.close() }
+  }
+}
+
+private fun lost(lease: Lease, failure: Throwable?): LockException.Lost {
+  val reason = lease.lossReason().map { ": $it" }.orElse("")
+  return LockException.Lost(
+    "The lease of ${lease.lock()} was lost while work was done under it$reason",
+    failure.takeIf { it !is CancellationException },
+  )
+}
+
+private fun closeInBackground(lease: Lease) {
+  Dispatchers.IO.asExecutor().execute { lease.close() }
+}
