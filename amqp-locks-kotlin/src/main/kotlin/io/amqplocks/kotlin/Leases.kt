@@ -15,15 +15,19 @@ import kotlinx.coroutines.NonCancellable
 import kotlinx.coroutines.asExecutor
 import kotlinx.coroutines.cancel
 import kotlinx.coroutines.coroutineScope
+import kotlinx.coroutines.ensureActive
 import kotlinx.coroutines.suspendCancellableCoroutine
 import kotlinx.coroutines.withContext
+
+/** Threads beside those of [Dispatchers.IO], which may all wait for the lock that is released. */
+private val releases = Dispatchers.IO.limitedParallelism(16)
 
 /**
  * Acquires a slot as [AmqpLock.acquire] does, and suspends while it waits, so no thread is blocked.
  * The caller closes the lease. [withLease] does that by itself, and should be preferred.
  *
- * A cancelled coroutine stops waiting. If the lease was acquired at that moment, it is released, so
- * none is left behind.
+ * A cancelled coroutine stops waiting. If the lease was acquired at that moment, it is released in
+ * the background, so none is left behind.
  *
  * @param wait how long to wait for a slot; zero asks the broker once
  * @throws LockException as [AmqpLock.acquire] does, and [LockException.Invalid] if the wait is
@@ -31,7 +35,9 @@ import kotlinx.coroutines.withContext
  */
 public suspend fun AmqpLock.acquireSuspending(wait: Duration): Lease {
   if (wait.isInfinite()) {
-    throw LockException.Invalid("The time to wait for ${id()} is infinite; use a bound")
+    throw LockException.Invalid("The time to wait for ${id()} is infinite; use a bound").also {
+      it.initLock(id())
+    }
   }
   return suspendCancellableCoroutine { continuation ->
     val acquired = acquireAsync(wait.toJavaDuration())
@@ -54,17 +60,18 @@ public suspend fun AmqpLock.acquireSuspending(wait: Duration): Lease {
  * ends in any way. Suspends while it waits for the lease and while it releases it.
  *
  * If the lease is lost, the block is cancelled, as by a cancelled [CoroutineScope], and this
- * function throws [LockException.Lost] as soon as the block has ended. It also does so if the block
- * ignored the cancellation and returned. What else the block threw after the loss is the cause. A
- * block that does not suspend is not interrupted: it should check [Lease.state], or let the
- * resource check a fencing token.
+ * function throws [LockException.Lost] as soon as the block has ended. It does so even if the block
+ * ignored the cancellation and returned, or if this coroutine was cancelled too. If the block
+ * failed, its failure is the cause; a [CancellationException] is not. A block that does not suspend
+ * is not interrupted: it should check [Lease.state], or let the resource check a fencing token.
  *
  * The lease belongs to no thread, so the block may change its dispatcher and start coroutines in
  * its scope. They end before the lease is released. The lock is not reentrant: a block that
- * acquires it again waits for itself. A block that closes the lease by itself ends the exclusion.
+ * acquires it again asks for a second lease, and of a mutex it gets none. A block that closes the lease by itself ends the exclusion.
  *
  * @param wait how long to wait for a slot; zero asks the broker once
- * @return what the block returned; the lease was not lost by then, as far as this process knew
+ * @return what the block returned; the lease was not lost when the block ended, as far as this process
+ *   knew
  * @throws LockException.AcquireTimeout if no slot became free in time
  * @throws LockException.Lost if the lease was lost before the block had ended
  * @throws LockException as [acquireSuspending] does
@@ -75,31 +82,48 @@ public suspend fun <T> AmqpLock.withLease(
 ): T {
   val lease = acquireSuspending(wait)
   try {
-    val result = coroutineScope {
-      lease.whenLost().thenAccept { cancel("The lease of ${id()} was lost: $it") }
-      block(lease)
-    }
+    val result =
+      try {
+        runUnder(lease, block)
+      } catch (e: Throwable) {
+        throw if (lease.state() == LeaseState.LOST) lost(lease, e) else e
+      }
     if (lease.state() == LeaseState.LOST) {
       throw lost(lease, null)
     }
     return result
-  } catch (e: LockException.Lost) {
-    throw e
-  } catch (e: Throwable) {
-    throw if (lease.state() == LeaseState.LOST) lost(lease, e) else e
   } finally {
-    withContext(NonCancellable + Dispatchers.IO) { lease.close() }
+    // Two contexts: a change of dispatchers by one would replace what is thrown by a cancellation.
+    withContext(NonCancellable) { withContext(releases) { lease.close() } }
   }
 }
+
+private suspend fun <T> runUnder(lease: Lease, block: suspend CoroutineScope.(Lease) -> T): T =
+  coroutineScope {
+    val scope = this
+    // What cancelling runs may block, and the thread that tells of losses must not.
+    lease
+      .whenLost()
+      .thenAcceptAsync(
+        { scope.cancel("The lease of ${lease.lock()} was lost: $it") },
+        Dispatchers.Default.asExecutor(),
+      )
+    if (lease.state() == LeaseState.LOST) {
+      scope.cancel("The lease of ${lease.lock()} was lost before the block began")
+    }
+    scope.ensureActive()
+    block(lease)
+  }
 
 private fun lost(lease: Lease, failure: Throwable?): LockException.Lost {
   val reason = lease.lossReason().map { ": $it" }.orElse("")
   return LockException.Lost(
-    "The lease of ${lease.lock()} was lost while work was done under it$reason",
-    failure.takeIf { it !is CancellationException },
-  )
+      "The lease of ${lease.lock()} was lost while work was done under it$reason",
+      failure.takeIf { it !is CancellationException },
+    )
+    .also { it.initLock(lease.lock()) }
 }
 
 private fun closeInBackground(lease: Lease) {
-  Dispatchers.IO.asExecutor().execute { lease.close() }
+  releases.asExecutor().execute { lease.close() }
 }

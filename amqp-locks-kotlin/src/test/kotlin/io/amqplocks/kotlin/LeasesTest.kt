@@ -5,9 +5,12 @@ import io.amqplocks.lock.AmqpLock
 import io.amqplocks.lock.Lease
 import io.amqplocks.lock.LeaseState
 import io.amqplocks.lock.LockException
+import io.amqplocks.lock.LossReason
 import io.amqplocks.test.Broker
 import io.amqplocks.test.BrokerTest
 import java.util.UUID
+import java.util.concurrent.CompletableFuture
+import java.util.concurrent.CountDownLatch
 import java.util.concurrent.LinkedBlockingQueue
 import java.util.concurrent.TimeUnit
 import kotlin.coroutines.CoroutineContext
@@ -23,6 +26,7 @@ import kotlinx.coroutines.NonCancellable
 import kotlinx.coroutines.async
 import kotlinx.coroutines.awaitAll
 import kotlinx.coroutines.awaitCancellation
+import kotlinx.coroutines.cancel
 import kotlinx.coroutines.delay
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
@@ -35,8 +39,10 @@ import org.awaitility.Awaitility.await
 import org.junit.jupiter.api.AfterEach
 import org.junit.jupiter.api.BeforeEach
 import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.Timeout
 
 @BrokerTest
+@Timeout(value = 3, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 internal class LeasesTest {
 
   private val patience = 30.seconds
@@ -52,13 +58,31 @@ internal class LeasesTest {
     lock = locks.mutex(name)
   }
 
+  /** Coroutines copy exceptions that they can make anew; this one they cannot. */
+  private class WorkFailure(val number: Int) : RuntimeException("of the work")
+
+  /** What it throws, whether or not its own job was cancelled. */
+  private suspend fun failureOf(call: suspend () -> Unit): Throwable? =
+    try {
+      call()
+      null
+    } catch (e: Throwable) {
+      e
+    }
+
+  /** A lock whose lease is what the function makes of a real one. */
+  private fun leasing(wrap: (Lease) -> Lease): AmqpLock =
+    object : AmqpLock by lock {
+      override fun acquireAsync(wait: java.time.Duration) =
+        lock.acquireAsync(wait).thenApply(wrap)
+    }
+
   @AfterEach
   fun close() {
     locks.close()
     elsewhere.close()
   }
 
-  /** Bounded, so that a defect is a failure and no test that hangs. */
   private fun <T> bounded(test: suspend CoroutineScope.() -> T): T = runBlocking {
     withTimeout(2.minutes) { test() }
   }
@@ -90,10 +114,9 @@ internal class LeasesTest {
 
   @Test
   fun `what the block throws passes unchanged, and the lease is released`() {
-    val failure = IllegalStateException("of the work")
+    val failure = WorkFailure(1)
     assertThatThrownBy { bounded { lock.withLease(patience) { throw failure } } }
-      .isInstanceOf(IllegalStateException::class.java)
-      .hasMessage("of the work")
+      .isSameAs(failure)
     awaitNothingLeft()
   }
 
@@ -168,15 +191,16 @@ internal class LeasesTest {
       }
     fun next(): Runnable = checkNotNull(tasks.poll(60, TimeUnit.SECONDS)) { "nothing dispatched" }
     val seen = LinkedBlockingQueue<Lease>()
+    val holder = elsewhere.mutex(name).acquire(java.time.Duration.ofSeconds(30))
     val job = CoroutineScope(byHand).launch { seen.put(lock.acquireSuspending(patience)) }
     next().run()
+    holder.close()
     val resumption = next()
     assertThat(locks.leases()).hasSize(1)
     job.cancel()
     resumption.run()
     assertThat(seen).isEmpty()
     awaitNothingLeft()
-    assertThat(job.isCancelled).isTrue()
   }
 
   @Test
@@ -193,6 +217,8 @@ internal class LeasesTest {
       .hasMessageContaining(name)
       .hasMessageContaining("for the test")
       .hasNoCause()
+      .extracting { (it as LockException).lock().orElse(null) }
+      .isEqualTo(lock.id())
     awaitNothingLeft()
   }
 
@@ -254,6 +280,120 @@ internal class LeasesTest {
       assertThat(ended.await()).isInstanceOf(CancellationException::class.java)
     }
     assertThat(locks.leases()).isEmpty()
+    awaitNothingLeft()
+  }
+
+  /** This lease tells nobody of its loss, so only the look after the block can see it. */
+  @Test
+  fun `a loss that nobody was told of yet is thrown after the block`() {
+    var ended = false
+    val silent = leasing { lease ->
+      object : Lease by lease {
+        override fun state() = if (ended) LeaseState.LOST else LeaseState.HELD
+
+        override fun whenLost() = CompletableFuture<LossReason>()
+      }
+    }
+    assertThatThrownBy { bounded { silent.withLease(patience) { ended = true } } }
+      .isInstanceOf(LockException.Lost::class.java)
+    awaitNothingLeft()
+  }
+
+  @Test
+  fun `a block does not begin under a lost lease`() {
+    var begun = false
+    val lost = leasing { lease ->
+      object : Lease by lease {
+        override fun state() = LeaseState.LOST
+
+        override fun whenLost() = CompletableFuture<LossReason>()
+      }
+    }
+    assertThatThrownBy { bounded { lost.withLease(patience) { begun = true } } }
+      .isInstanceOf(LockException.Lost::class.java)
+    assertThat(begun).isFalse()
+    awaitNothingLeft()
+  }
+
+  @Test
+  fun `the coroutines of the block end before the release`() {
+    var wasBusy = false
+    bounded {
+      lock.withLease(patience) {
+        launch(Dispatchers.Default) {
+          delay(200)
+          wasBusy = isBusyElsewhere()
+        }
+      }
+    }
+    assertThat(wasBusy).isTrue()
+    awaitNothingLeft()
+  }
+
+  /** Not on Dispatchers.IO, where the release changes no dispatcher. */
+  @Test
+  fun `a cancellation during the release hides no failure`() {
+    val closing = CountDownLatch(1)
+    val goOn = CountDownLatch(1)
+    val slow = leasing { lease ->
+      object : Lease by lease {
+        override fun close() {
+          closing.countDown()
+          check(goOn.await(60, TimeUnit.SECONDS))
+          lease.close()
+        }
+      }
+    }
+    val failure = WorkFailure(2)
+    var seen: Throwable? = null
+    bounded {
+      val job = launch { seen = failureOf { slow.withLease(patience) { throw failure } } }
+      withContext(Dispatchers.Default) { check(closing.await(60, TimeUnit.SECONDS)) }
+      job.cancel()
+      goOn.countDown()
+      job.join()
+    }
+    assertThat(seen).isSameAs(failure)
+    awaitNothingLeft()
+  }
+
+  @Test
+  fun `a cancelled coroutine is told of a loss all the same`() {
+    var seen: Throwable? = null
+    bounded {
+      launch {
+          seen = failureOf {
+            lock.withLease(patience) { lease ->
+              this@launch.cancel()
+              locks.revoke(lease.lock(), "for the test")
+            }
+          }
+        }
+        .join()
+    }
+    assertThat(seen).isInstanceOf(LockException.Lost::class.java).hasMessageContaining(name)
+    awaitNothingLeft()
+  }
+
+  @Test
+  fun `of two nested leases each loss is told`() {
+    val inner = locks.mutex("$name-inner")
+    assertThatThrownBy {
+        bounded {
+          lock.withLease(patience) {
+            inner.withLease(patience) {
+              locks.revoke(lock.id(), "the outer one")
+              locks.revoke(inner.id(), "the inner one")
+              awaitCancellation()
+            }
+          }
+        }
+      }
+      .isInstanceOf(LockException.Lost::class.java)
+      .hasMessageContaining("the outer one")
+      .cause()
+      .isInstanceOf(LockException.Lost::class.java)
+      .hasMessageContaining("the inner one")
     awaitNothingLeft()
   }
 }
