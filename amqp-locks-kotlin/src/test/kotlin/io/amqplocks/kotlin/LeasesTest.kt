@@ -209,7 +209,8 @@ internal class LeasesTest {
         bounded {
           lock.withLease(patience) {
             locks.revoke(lock.id(), "for the test")
-            awaitCancellation()
+            delay(60.seconds)
+            throw WorkFailure(3) // This would be the cause.
           }
         }
       }
