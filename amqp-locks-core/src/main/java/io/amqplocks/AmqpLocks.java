@@ -2,27 +2,8 @@ package io.amqplocks;
 
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.admin.LockAdmin;
-import io.amqplocks.internal.exclusive.ExclusiveQueueMutexClaim;
-import io.amqplocks.internal.lease.LeaseFactory;
-import io.amqplocks.internal.mutex.MutexClaim;
-import io.amqplocks.internal.permits.PermitsKind;
-import io.amqplocks.internal.permits.SlotCount;
-import io.amqplocks.internal.persistent.PersistentMutexClaim;
-import io.amqplocks.internal.session.Sessions;
-import io.amqplocks.internal.slots.SlotChoice;
-import io.amqplocks.internal.slots.SlotClaim;
-import io.amqplocks.internal.slots.Slots;
-import io.amqplocks.internal.tokens.TokenClaim;
-import io.amqplocks.internal.tokens.TokenClaim.Missing;
-import io.amqplocks.internal.waiting.Claim;
-import io.amqplocks.internal.waiting.FenceableKind;
-import io.amqplocks.internal.waiting.NotifiedClaim;
-import io.amqplocks.internal.waiting.QueuedLock;
-import io.amqplocks.internal.waiting.QueuedLock.Kind;
-import io.amqplocks.internal.waiting.Variant;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.LeaseSnapshot;
-import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LocksStatus;
@@ -31,9 +12,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Function;
-import java.util.function.Supplier;
-import java.util.stream.Stream;
 
 /**
  * Distributed locks on one RabbitMQ broker. Create one for each process and share it. It may be
@@ -50,16 +28,7 @@ import java.util.stream.Stream;
  * resource that such an overlap could harm must check for itself, for instance by a {@linkplain
  * AmqpLock#fenced() fencing token}.
  */
-// More than 300 lines: a third of them are the contract.
-public final class AmqpLocks implements AutoCloseable {
-
-  private final Components components;
-  private final SlotChoice slotChoice;
-
-  AmqpLocks(AmqpLocksBuilder settings) {
-    components = new Components(settings);
-    slotChoice = new SlotChoice(settings.slotOrder);
-  }
+public interface AmqpLocks extends AutoCloseable {
 
   /**
    * Begins the settings of an {@code AmqpLocks}.
@@ -70,7 +39,7 @@ public final class AmqpLocks implements AutoCloseable {
    * I/O, and settings that only NIO or Netty would read have no effect. Set TLS by {@code
    * useSslProtocol} or {@code setSslContextFactory}.
    */
-  public static AmqpLocksBuilder builder(ConnectionFactory factory) {
+  static AmqpLocksBuilder builder(ConnectionFactory factory) {
     return new AmqpLocksBuilder(factory);
   }
 
@@ -79,7 +48,7 @@ public final class AmqpLocks implements AutoCloseable {
    *
    * @throws LockException.Invalid if the name is not allowed
    */
-  public AmqpLock lock(LockId id) {
+  default AmqpLock lock(LockId id) {
     String name = id.name().value();
     return switch (id.kind()) {
       case MUTEX -> mutex(name);
@@ -99,15 +68,7 @@ public final class AmqpLocks implements AutoCloseable {
    *
    * @throws LockException.Invalid if the name is not allowed
    */
-  public AmqpLock mutex(String name) {
-    LockId id = LockId.mutex(name);
-    return lock(
-        id,
-        new FenceableKind(
-            via -> new MutexClaim(components.names.mutex(id.name()), via),
-            components.leases,
-            components.fencedLeaseFactory));
-  }
+  AmqpLock mutex(String name);
 
   /**
    * The exclusive-queue mutex of that name. It does not have to be created. It is the mutex of the
@@ -118,12 +79,7 @@ public final class AmqpLocks implements AutoCloseable {
    *
    * @throws LockException.Invalid if the name is not allowed
    */
-  public AmqpLock exclusiveQueueMutex(String name) {
-    LockId id = LockId.exclusiveQueueMutex(name);
-    return fenceable(
-        id,
-        via -> new ExclusiveQueueMutexClaim(components.names.exclusiveQueueMutex(id.name()), via));
-  }
+  AmqpLock exclusiveQueueMutex(String name);
 
   /**
    * The persistent mutex of that name. An administrator must have enabled it. Each held one
@@ -132,11 +88,7 @@ public final class AmqpLocks implements AutoCloseable {
    *
    * @throws LockException.Invalid if the name is not allowed
    */
-  public AmqpLock persistentMutex(String name) {
-    LockId id = LockId.persistentMutex(name);
-    return fenceable(
-        id, via -> new PersistentMutexClaim(components.names.persistentMutex(id.name()), via));
-  }
+  AmqpLock persistentMutex(String name);
 
   /**
    * The slot semaphore of that name. Each of its slots is a queue. An administrator must have
@@ -144,16 +96,7 @@ public final class AmqpLocks implements AutoCloseable {
    *
    * @throws LockException.Invalid if the name is not allowed
    */
-  public AmqpLock slotSemaphore(String name) {
-    LockId id = LockId.slotSemaphore(name);
-    Slots slots = components.slots(id);
-    Function<LeaseFactory, Claim> claim = via -> new SlotClaim(slots, slotChoice, via);
-    return severalPermits(
-        id,
-        notified(id, claim, components.leases, components.fencedLeaseFactory),
-        notified(id, claim, components.parts, components.fencedPartFactory),
-        (call, session) -> slots.countIfCertain(call, session.prober()));
-  }
+  AmqpLock slotSemaphore(String name);
 
   /**
    * The token semaphore of that name. An administrator must have created it. Each held token, and
@@ -162,14 +105,7 @@ public final class AmqpLocks implements AutoCloseable {
    *
    * @throws LockException.Invalid if the name is not allowed
    */
-  public AmqpLock tokenSemaphore(String name) {
-    LockId id = LockId.tokenSemaphore(name);
-    return severalPermits(
-        id,
-        tokens(components.leases, Missing.FAILS, false),
-        tokens(components.parts, Missing.FAILS, false),
-        components.tokens::slots);
-  }
+  AmqpLock tokenSemaphore(String name);
 
   /**
    * The fenced mutex of that name, the simplest lock whose stale holders a resource can refuse. It
@@ -178,50 +114,10 @@ public final class AmqpLocks implements AutoCloseable {
    *
    * @throws LockException.Invalid if the name is not allowed
    */
-  public AmqpLock fencedMutex(String name) {
-    return lock(
-        LockId.fencedMutex(name), tokens(components.leases, components::makeFencedMutex, true));
-  }
+  AmqpLock fencedMutex(String name);
 
   /** The administration of locks that outlive their clients, and of fences. */
-  public LockAdmin admin() {
-    return new AdminFactory(components);
-  }
-
-  private AmqpLock fenceable(LockId id, Function<LeaseFactory, Claim> claim) {
-    return lock(id, notified(id, claim, components.leases, components.fencedLeaseFactory));
-  }
-
-  /** A kind of lock whose waiters are notified by its wake queue. */
-  private Kind notified(
-      LockId id,
-      Function<LeaseFactory, Claim> claim,
-      LeaseFactory unfencedLeases,
-      LeaseFactory fencedLeases) {
-    return new FenceableKind(
-        via ->
-            new NotifiedClaim(
-                claim.apply(via),
-                components.names.wake(id),
-                queue -> components.names.isHolder(id, queue)),
-        unfencedLeases,
-        fencedLeases);
-  }
-
-  private Kind tokens(LeaseFactory leases, Missing missing, boolean alwaysFenced) {
-    return TokenClaim.kind(
-        components.tokens, missing, components.quorumSessions, leases, alwaysFenced);
-  }
-
-  /** A semaphore whose leases may have several slots. */
-  private AmqpLock severalPermits(LockId id, Kind one, Kind part, SlotCount count) {
-    Supplier<Claim> turns = () -> new MutexClaim(components.names.permits(id), components.turns);
-    return lock(id, new PermitsKind(one, part, turns, count, components.leases));
-  }
-
-  private AmqpLock lock(LockId id, Kind kind) {
-    return new QueuedLock(id, kind, Variant.PLAIN, id, components.users);
-  }
+  LockAdmin admin();
 
   /**
    * Opens the connection that holds leases if it is not open, and again each other one that held
@@ -234,9 +130,7 @@ public final class AmqpLocks implements AutoCloseable {
    * @throws LockException.Unanswered if the broker does not answer in time
    * @throws LockException.Closed if this {@code AmqpLocks} is closed
    */
-  public void connect() {
-    components.connect();
-  }
+  void connect();
 
   /**
    * The failure of the last attempt to connect, for as long as {@linkplain AmqpLock#failFast()
@@ -244,59 +138,22 @@ public final class AmqpLocks implements AutoCloseable {
    * the first attempt, and as soon as another attempt is due. Sends nothing to the broker and never
    * blocks. An open connection whose broker is silent is not known to be an outage.
    */
-  public Optional<LockException> outage() {
-    return components.outage();
-  }
+  Optional<LockException> outage();
 
   /** The state of this {@code AmqpLocks}. Sends nothing to the broker and never blocks. */
-  public LocksStatus status() {
-    LocksStatus.Session session = session();
-    boolean blocked =
-        components.sessions.ifOpen().map(open -> open.prober().blocked().isDone()).orElse(false);
-    List<LeaseSnapshot> held = leases();
-    int uncertain =
-        (int) held.stream().filter(lease -> lease.state() == LeaseState.UNCERTAIN).count();
-    return new LocksStatus(
-        session,
-        blocked,
-        held.size(),
-        uncertain,
-        components.waitQueues.waiting(),
-        components.recorder.lastLoss(),
-        components.recorder.lastLossAt());
-  }
-
-  private LocksStatus.Session session() {
-    List<Sessions> opened =
-        Stream.of(components.sessions, components.quorumSessions)
-            .filter(Sessions::everOpened)
-            .toList();
-    if (components.sessions.isClosed()) {
-      return LocksStatus.Session.CLOSED;
-    }
-    if (opened.isEmpty()) {
-      return LocksStatus.Session.NOT_OPENED;
-    }
-    return opened.stream().allMatch(each -> each.ifOpen().isPresent())
-        ? LocksStatus.Session.OPEN
-        : LocksStatus.Session.ENDED;
-  }
+  LocksStatus status();
 
   /**
    * The leases of this process, in no particular order. Sends nothing to the broker and never
    * blocks.
    */
-  public List<LeaseSnapshot> leases() {
-    return components.leases.views();
-  }
+  List<LeaseSnapshot> leases();
 
   /**
    * The number of waiting calls of this process, for each lock that has any. Sends nothing to the
    * broker and never blocks.
    */
-  public Map<LockId, Integer> waiting() {
-    return components.waitQueues.waitingByLock();
-  }
+  Map<LockId, Integer> waiting();
 
   /**
    * Revokes all leases of that lock that this process holds. Their holders are notified of a loss
@@ -306,9 +163,7 @@ public final class AmqpLocks implements AutoCloseable {
    * @param why the reason in words, for the holders
    * @return how many leases there were
    */
-  public int revoke(LockId lock, String why) {
-    return components.leases.revoke(lock, new LossReason(LossReason.Cause.REVOKED, why));
-  }
+  int revoke(LockId lock, String why);
 
   /**
    * Closes all locks. New acquires are refused, waiting ones end with {@link LockException.Closed},
@@ -316,7 +171,7 @@ public final class AmqpLocks implements AutoCloseable {
    * most. Closing again does nothing.
    */
   @Override
-  public void close() {
+  default void close() {
     close(Duration.ZERO);
   }
 
@@ -327,7 +182,5 @@ public final class AmqpLocks implements AutoCloseable {
    * @param timeout how long to wait for the holders; an interrupt ends the wait, and the flag
    *     stays set
    */
-  public void close(Duration timeout) {
-    components.close(timeout);
-  }
+  void close(Duration timeout);
 }

@@ -205,7 +205,7 @@ public final class AmqpLocksBuilder {
                   .formatted(callTimeout(), heartbeat)
               + " nothing; use a call timeout of at most the heartbeat");
     }
-    return new AmqpLocks(this);
+    return new BrokerLocks(this);
   }
 
   List<Address> addresses() {
