@@ -79,8 +79,7 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
   @Override
   public AmqpLock withPriority(int priority) {
     if (!kind.hasPriorities()) {
-      throw new LockException.Invalid(
-          "The %s serves without priorities; a token semaphore has them".formatted(id));
+      throw invalid("The %s serves without priorities; a token semaphore has them".formatted(id));
     }
     return with(variant.withPriority(priority));
   }
@@ -93,16 +92,16 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
   @Override
   public AmqpLock withPermits(int permits) {
     if (permits < 1) {
-      throw new LockException.Invalid(
+      throw invalid(
           "A lease of %d permits of %s is not possible; use 1 or more".formatted(permits, id));
     }
     if (permits > MAX_PERMITS) {
-      throw new LockException.Invalid(
+      throw invalid(
           "A lease of %d permits of %s is not possible; use %d or fewer, or several leases"
               .formatted(permits, id, MAX_PERMITS));
     }
     if (permits > 1 && !kind.hasPermits()) {
-      throw new LockException.Invalid(
+      throw invalid(
           "A lease of %d permits of %s is not possible: it has one; a semaphore can have more"
               .formatted(permits, id));
     }
@@ -117,10 +116,16 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
   @Override
   public AmqpLock holdAtMost(Duration time) {
     if (time.isNegative() || time.isZero()) {
-      throw new LockException.Invalid(
-          "The longest time to hold %s is %s; use more than zero".formatted(id, time));
+      throw invalid("The longest time to hold %s is %s; use more than zero".formatted(id, time));
     }
     return with(variant.withLimit(time));
+  }
+
+  /** The error for a wrong argument. No call has begun that would name the lock. */
+  private LockException.Invalid invalid(String message) {
+    LockException.Invalid invalid = new LockException.Invalid(message);
+    invalid.initLock(id);
+    return invalid;
   }
 
   private QueuedLock with(Variant other) {
@@ -152,7 +157,7 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
 
   private void requirePositive(Duration wait) {
     if (wait.isNegative()) {
-      throw new LockException.Invalid(
+      throw invalid(
           "The time to wait for %s is negative: %s; use zero or more".formatted(id, wait));
     }
   }
@@ -232,7 +237,7 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
   /** Throws the failure of the last attempt to connect, if the call is not to wait for the next. */
   void requireNoOutage() {
     if (variant.failFast()) {
-      context.sessions.requireNotFailing(call());
+      context.sessions.requireNotFailing(call(variant));
     }
   }
 
@@ -243,7 +248,7 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
       return handed.takeOver();
     }
     if (step.action() == Action.CLOSED) {
-      context.sessions.requireNotClosed(call());
+      context.sessions.requireNotClosed(call(variant));
     }
     LockException outage = step.outage();
     if (outage != null) {
@@ -271,12 +276,8 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
 
   /** Asks the broker, whoever waits in this process. */
   Optional<HeldLease> attempt() {
-    Call call = call();
+    Call call = call(variant);
     return kind.claim(variant).attempt(call, context.sessions.current(call));
-  }
-
-  private Call call() {
-    return call(variant);
   }
 
   /** A call for that variant, which is another one's if the front asks for the waiters. */

@@ -1,6 +1,7 @@
 package io.amqplocks.internal.waiting;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.amqplocks.internal.waiting.QueuedLock.Kind;
@@ -8,6 +9,8 @@ import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import java.time.Duration;
+import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
 @SuppressWarnings("NullAway") // Views need no context.
@@ -92,5 +95,25 @@ class QueuedLockTest {
         .isInstanceOf(LockException.Invalid.class)
         .hasMessageContaining("mutex 'm'");
     assertThat(variant(mutex.withPermits(1))).isEqualTo(Variant.PLAIN);
+  }
+
+  /** Handlers of an application read the lock there. A message is for people. */
+  @Test
+  void anErrorForAWrongArgumentNamesTheLock() {
+    QueuedLock mutex = lock(LockId.mutex("m"), variant -> NO_CLAIM);
+    Duration negative = Duration.ofMillis(-1);
+    Stream.<ThrowingCallable>of(
+            () -> mutex.withPriority(1),
+            () -> mutex.withPermits(0),
+            () -> mutex.withPermits(2),
+            () -> mutex.withPermits(AmqpLock.MAX_PERMITS + 1),
+            () -> mutex.holdAtMost(Duration.ZERO),
+            () -> mutex.acquire(negative),
+            () -> mutex.acquireAsync(negative))
+        .forEach(
+            wrong ->
+                assertThatExceptionOfType(LockException.Invalid.class)
+                    .isThrownBy(wrong)
+                    .satisfies(e -> assertThat(e.lock()).contains(mutex.id())));
   }
 }
