@@ -56,8 +56,8 @@ public final class GuardInterceptor implements MethodInterceptor {
       case SYNCHRONOUS -> new SynchronousCall(method, call).run(locks.get());
       case STAGE -> CompletionStageCall.begin(method, call, locks.get());
       case ASYNC_STAGE -> CompletionStageCall.beginHere(method, call, locks.get());
-      case MONO -> new ReactiveCall(method, call, locks.get()).mono();
-      case FLUX -> new ReactiveCall(method, call, locks.get()).flux();
+      case MONO, SUSPENDING -> new ReactiveCall(method, call, locks.get()).mono();
+      case FLUX, FLOW -> new ReactiveCall(method, call, locks.get()).flux();
     };
   }
 }

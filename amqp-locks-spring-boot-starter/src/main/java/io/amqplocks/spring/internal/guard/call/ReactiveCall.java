@@ -1,10 +1,13 @@
 package io.amqplocks.spring.internal.guard.call;
 
 import io.amqplocks.lock.LockException;
+import io.amqplocks.spring.GuardedMethodException;
 import io.amqplocks.spring.LockOperations;
 import io.amqplocks.spring.internal.async.BackgroundExecutor;
 import io.amqplocks.spring.internal.async.CallerClassLoader;
 import io.amqplocks.spring.internal.async.ThrowingSupplier;
+import io.amqplocks.spring.internal.guard.declared.UnfinishedResult;
+import io.amqplocks.spring.internal.guard.declared.UnguardableMethod;
 import io.amqplocks.spring.internal.guard.method.GuardedMethod;
 import io.amqplocks.spring.internal.guard.method.HeldLock;
 import io.amqplocks.spring.internal.guard.method.MissedLock;
@@ -102,8 +105,32 @@ public final class ReactiveCall {
         () -> {
           leases.workBegins();
           MethodInvocation each = call.invocableClone(method.arguments(call, leases.held()));
-          return LeaseScope.call(leases.scope(), each::proceed);
+          Object result = LeaseScope.call(leases.scope(), each::proceed);
+          return method.mode().isSuspending() ? finished(result) : result;
         });
+  }
+
+  /** What a suspending function brings, unless that is something whose work goes on. */
+  private Publisher<Object> finished(@Nullable Object result) {
+    if (!(result instanceof Publisher<?> publisher)) {
+      throw new GuardedMethodException(
+          method.where()
+              + " cannot be guarded by a lock: it suspends, and what is around its bean within the lock does"
+              + " not return a Publisher, as Spring's proxies do");
+    }
+    return publisher instanceof Mono<?> mono
+        ? mono.map(this::finishedElement)
+        : Flux.from(publisher).map(this::finishedElement);
+  }
+
+  private Object finishedElement(Object element) {
+    if (UnfinishedResult.is(element.getClass())) {
+      throw new GuardedMethodException(
+          method.where()
+              + " cannot be guarded by a lock: "
+              + UnguardableMethod.returning(element.getClass()));
+    }
+    return element;
   }
 
   private Publisher<Object> instead(MissedLockException e) {

@@ -12,8 +12,8 @@ import java.util.stream.IntStream;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.expression.MethodBasedEvaluationContext;
+import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
-import org.springframework.core.StandardReflectionParameterNameDiscoverer;
 import org.springframework.expression.BeanResolver;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
@@ -26,8 +26,9 @@ import org.springframework.expression.spel.standard.SpelExpressionParser;
 public final class CallExpression {
 
   private static final SpelExpressionParser PARSER = new SpelExpressionParser();
-  private static final ParameterNameDiscoverer NAMES =
-      new StandardReflectionParameterNameDiscoverer();
+
+  /** Has the names of Kotlin's parameters from kotlin-reflect, if that is there. */
+  private static final ParameterNameDiscoverer NAMES = new DefaultParameterNameDiscoverer();
 
   private final String attribute;
   private final SpelExpression expression;
@@ -77,7 +78,7 @@ public final class CallExpression {
     if (names != null) {
       Arrays.stream(names).filter(Objects::nonNull).map(name -> "#" + name).forEach(known::add);
     }
-    IntStream.range(0, method.getParameterCount())
+    IntStream.range(0, method.getParameterCount() - (SuspendingFunction.is(method) ? 1 : 0))
         .forEach(i -> known.addAll(List.of("#p" + i, "#a" + i)));
     known.addAll(List.of("#root", "#this"));
     Set<String> unknown = new TreeSet<>();
@@ -110,11 +111,17 @@ public final class CallExpression {
    * @throws LockException.Invalid if it cannot be computed
    */
   @Nullable Object valueFor(MethodInvocation call) {
+    @Nullable Object[] arguments = call.getArguments();
     MethodBasedEvaluationContext context =
         new MethodBasedEvaluationContext(
-            new KeyRoot(method, call.getArguments(), call.getThis()),
+            new KeyRoot(
+                method,
+                SuspendingFunction.is(method)
+                    ? Arrays.copyOf(arguments, arguments.length - 1) // without the continuation
+                    : arguments,
+                call.getThis()),
             method,
-            call.getArguments(),
+            arguments, // from which Spring takes it away itself
             NAMES);
     if (beans != null) {
       context.setBeanResolver(beans);

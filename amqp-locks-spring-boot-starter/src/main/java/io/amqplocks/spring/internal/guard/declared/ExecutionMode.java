@@ -21,10 +21,17 @@ public enum ExecutionMode {
   /** The work ends when the returned {@code Mono} ends, for each subscriber. */
   MONO,
   /** The work ends when the returned {@code Flux} ends, for each subscriber. */
-  FLUX;
+  FLUX,
+  /** The work ends when the suspending function of Kotlin does. No thread waits for the locks. */
+  SUSPENDING,
+  /** The work ends when the collection of the {@code Flow} ends that such a function brings. */
+  FLOW;
 
   /** The mode of a method that {@link UnfinishedResult} does not refuse. */
   public static ExecutionMode of(Method method, Class<?> targetClass) {
+    if (SuspendingFunction.is(method)) {
+      return SuspendingFunction.bringsFlow(method, targetClass) ? FLOW : SUSPENDING;
+    }
     Class<?> type = method.getReturnType();
     if (type == CompletableFuture.class || type == CompletionStage.class) {
       return isAsync(method, targetClass) ? ASYNC_STAGE : STAGE;
@@ -35,6 +42,18 @@ public enum ExecutionMode {
       case "reactor.core.publisher.Flux" -> FLUX;
       default -> SYNCHRONOUS;
     };
+  }
+
+  /** Whether the method is a suspending function of Kotlin. */
+  public boolean isSuspending() {
+    return this == SUSPENDING || this == FLOW;
+  }
+
+  /** What such a method has instead of a result at its return, for messages. */
+  public String where(Method method) {
+    return isSuspending()
+        ? "a function suspends"
+        : method.getReturnType().getSimpleName() + " is returned";
   }
 
   /** Whether it runs on the thread of an executor. */

@@ -71,7 +71,8 @@ public final class UnfinishedResult {
     return in(ResolvableType.forMethodReturnType(method, targetClass).getGeneric(0));
   }
 
-  private static Optional<Class<?>> in(ResolvableType type) {
+  /** The type of an unfinished result that is or may be in a value of that type. */
+  static Optional<Class<?>> in(ResolvableType type) {
     Class<?> resolved = type.resolve(Object.class);
     if (is(resolved)) {
       return Optional.of(resolved);
@@ -100,12 +101,5 @@ public final class UnfinishedResult {
     }
     return ClassUtils.getAllInterfacesForClassAsSet(type).stream()
         .anyMatch(supertype -> names.contains(supertype.getName()));
-  }
-
-  /** Whether the method is a suspending function of Kotlin. */
-  static boolean isSuspending(Method method) {
-    Class<?>[] parameters = method.getParameterTypes();
-    return parameters.length > 0
-        && parameters[parameters.length - 1].getName().equals("kotlin.coroutines.Continuation");
   }
 }

@@ -20,10 +20,8 @@ public final class UnguardableMethod {
         return Optional.of(unproxied(method, unproxied));
       }
     }
-    if (UnfinishedResult.isSuspending(method)) {
-      return Optional.of(
-          "it is a suspending function of Kotlin, which is not supported: return a Mono or a"
-              + " CompletableFuture, or acquire a lease by LockTemplate and close it when the work is done");
+    if (SuspendingFunction.is(method)) {
+      return SuspendingFunction.refusal(method, targetClass, mode);
     }
     if (ExecutionMode.of(method, targetClass) == ExecutionMode.SYNCHRONOUS) {
       return UnfinishedResult.returnedBy(method, targetClass).map(UnguardableMethod::returning);

@@ -17,6 +17,7 @@ import io.amqplocks.spring.internal.guard.declared.ExecutionMode;
 import io.amqplocks.spring.internal.guard.declared.GuardAnnotations;
 import io.amqplocks.spring.internal.guard.declared.KeyExpression;
 import io.amqplocks.spring.internal.guard.declared.Permits;
+import io.amqplocks.spring.internal.guard.declared.SuspendingFunction;
 import io.amqplocks.spring.internal.guard.declared.UnguardableMethod;
 import io.amqplocks.spring.internal.lifecycle.LossLog;
 import io.amqplocks.spring.internal.naming.FamilyId;
@@ -179,7 +180,7 @@ final class GuardReader {
               ResolvableType.forMethodReturnType(method, targetClass)
                   .getGeneric(0)
                   .resolve(Object.class));
-      case MONO, FLUX -> null; // an empty one
+      case MONO, FLUX, SUSPENDING, FLOW -> null; // an empty one
     };
   }
 
@@ -194,8 +195,8 @@ final class GuardReader {
     boolean keyed = !declared.key().isBlank();
     if (declared.onLost() == OnLost.INTERRUPT && place.mode != ExecutionMode.SYNCHRONOUS) {
       throw new IllegalArgumentException(
-          "onLost = INTERRUPT has no thread to interrupt where %s is returned: use FAIL"
-              .formatted(place.method.getReturnType().getSimpleName()));
+          "onLost = INTERRUPT has no thread to interrupt where %s: use FAIL"
+              .formatted(place.mode.where(place.method)));
     }
     if (declared.releaseAfter() == ReleaseAfter.TRANSACTION) {
       TransactionCheck.requirePossible(place.method, place.targetClass, place.mode);
@@ -270,6 +271,16 @@ final class GuardReader {
                   ClassUtils.resolvePrimitiveIfNecessary(place.method.getReturnType())
                       .getSimpleName()));
     }
+    if ((skipsWhenBusy || outage.what == OnUnavailable.SKIP)
+        && place.mode.isSuspending()
+        && !SuspendingFunction.mayBringNothing(place.method, place.targetClass)) {
+      throw new IllegalArgumentException(
+          "%s has nothing to bring where a suspending function brings a %s that is not nullable: bring %s?, or use another policy"
+              .formatted(
+                  skipsWhenBusy ? "onBusy = SKIP" : "onUnavailable = SKIP" + outage.origin,
+                  SuspendingFunction.resultName(place.method, place.targetClass),
+                  SuspendingFunction.resultName(place.method, place.targetClass)));
+    }
     Set<Class<? extends LockException>> failures = new HashSet<>();
     if (declared.onBusy() == OnBusy.FALLBACK) {
       failures.addAll(Fallback.BUSY);
@@ -288,6 +299,10 @@ final class GuardReader {
                           : "onUnavailable = FALLBACK" + outage.origin)
               : "a fallbackMethod is for onBusy = FALLBACK or onUnavailable = FALLBACK: say that too,"
                   + " or leave it out");
+    }
+    if (wanted && place.mode.isSuspending()) {
+      throw new IllegalArgumentException(
+          "a suspending function has no fallbackMethod: let its caller catch the LockException, and call the other function");
     }
     return wanted
         ? Fallback.find(declared.fallbackMethod(), place.method, place.targetClass, failures)

@@ -21,8 +21,8 @@ final class TransactionCheck {
   static void requirePossible(Method method, Class<?> targetClass, ExecutionMode mode) {
     if (mode != ExecutionMode.SYNCHRONOUS) {
       throw new IllegalArgumentException(
-          "releaseAfter = TRANSACTION has no transaction to wait for where %s is returned, since the work goes on without the calling thread: begin the transaction within the method"
-              .formatted(method.getReturnType().getSimpleName()));
+          "releaseAfter = TRANSACTION has no transaction to wait for where %s, since the work goes on without the calling thread: begin the transaction within the method"
+              .formatted(mode.where(method)));
     }
     if (ExecutionMode.isAsync(method, targetClass)) {
       throw new IllegalArgumentException(

@@ -148,14 +148,29 @@ class UnfinishedResultTest {
     }
   }
 
+  private static Optional<String> refusalOfSuspending(AdviceMode mode) {
+    return UnguardableMethod.reasonFor(
+        Suspending.class.getDeclaredMethods()[0], Suspending.class, mode);
+  }
+
+  /** Of the three, only Reactor is here. */
   @Test
-  void suspendingFunctionsOfKotlinAreRefused() {
-    assertThat(
-            UnguardableMethod.reasonFor(
-                Suspending.class.getDeclaredMethods()[0], Suspending.class, AdviceMode.PROXY))
+  void suspendingFunctionsOfKotlinAreRefusedWithoutTheirLibraries() {
+    assertThat(refusalOfSuspending(AdviceMode.PROXY))
         .hasValueSatisfying(
             reason ->
-                assertThat(reason).contains("suspending function of Kotlin").contains("Mono"));
+                assertThat(reason)
+                    .contains("suspending function of Kotlin")
+                    .contains("org.jetbrains.kotlin:kotlin-reflect")
+                    .contains("org.jetbrains.kotlinx:kotlinx-coroutines-reactor")
+                    .doesNotContain("reactor-core"));
+  }
+
+  @Test
+  void suspendingFunctionsOfKotlinAreRefusedWhereTheyAreWoven() {
+    assertThat(refusalOfSuspending(AdviceMode.ASPECTJ))
+        .hasValueSatisfying(
+            reason -> assertThat(reason).contains("AspectJ").contains("mode=proxy"));
   }
 
   static class Work {
