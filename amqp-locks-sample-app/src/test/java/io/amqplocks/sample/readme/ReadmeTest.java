@@ -229,6 +229,7 @@ class ReadmeTest {
             "amqp-locks-spring-boot-starter",
             "amqp-locks-juc",
             "amqp-locks-kotlin",
+            "amqp-locks-in-memory",
             "amqp-locks-spring-integration",
             "amqp-locks-shedlock",
             "amqp-locks-test");

@@ -1,0 +1,260 @@
+package io.amqplocks.inmemory;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.admin.LockAdmin;
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseSnapshot;
+import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LocksStatus;
+import io.amqplocks.lock.LossReason;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Locks in the memory of this process, for tests of code that uses {@link AmqpLocks}. They need no
+ * broker. A test can make a lock busy, a lease lost and the broker unavailable.
+ *
+ * <p>What is promised: there are never more leases than slots. Waiters are served in the order of
+ * arrival, and by priority where a lock has priorities. Results and messages are those of the
+ * locks at a broker, where there is no broker in them.
+ *
+ * <p>What is not promised: two {@code InMemoryLocks} share nothing, even in one process. There is
+ * no broker behaviour: no round trips, no hand-over between processes, and no conflict between a
+ * mutex and an exclusive-queue mutex of one name. Nobody verifies leases but {@link
+ * Lease#verify()}. {@link AmqpLock#unfair()} makes no difference. A call for one permit never
+ * overtakes one for several that waits.
+ *
+ * <p>Time is real time, and {@link #advance} makes it jump ahead. That is the time of all waits, of
+ * {@link AmqpLock#holdAtMost} and of ages. With {@link InMemoryLocksBuilder#timeStandsStill()} it
+ * goes on by {@code advance} only. {@link #close(Duration)} always waits in real time.
+ */
+public final class InMemoryLocks implements AmqpLocks {
+
+  private final LockTable table;
+  private final Time time;
+  private final Notices notices;
+
+  /** Its threads end when they have nothing to do. It is never closed, since results may be late. */
+  private final ExecutorService results =
+      new ThreadPoolExecutor(
+          0,
+          Integer.MAX_VALUE,
+          10,
+          TimeUnit.SECONDS,
+          new SynchronousQueue<>(),
+          Threads.named("results"));
+
+  InMemoryLocks(InMemoryLocksBuilder settings) {
+    time = new Time(settings.timeStandsStill);
+    notices = new Notices(settings.listeners, settings.observers);
+    table = new LockTable(time, notices);
+  }
+
+  /** Creates locks in real time, without listeners. */
+  public static InMemoryLocks create() {
+    return builder().build();
+  }
+
+  /** Begins the settings of locks. */
+  public static InMemoryLocksBuilder builder() {
+    return new InMemoryLocksBuilder();
+  }
+
+  /** What {@link #busy} has occupied, until it is closed. */
+  public interface Occupation extends AutoCloseable {
+    @Override
+    void close();
+  }
+
+  /** Has a stranger hold all slots of that lock that are free, and those that come free later. */
+  public Occupation busy(LockId lock) {
+    occupy(lock, 1);
+    return new Occupation() {
+      private boolean over;
+
+      @Override
+      public synchronized void close() {
+        if (!over) {
+          over = true;
+          occupy(lock, -1);
+        }
+      }
+    };
+  }
+
+  private void occupy(LockId lock, int more) {
+    int unused =
+        table.change(
+            effects -> {
+              int strangers = table.slots(lock).strangers += more;
+              table.serve(lock, effects);
+              return strangers;
+            });
+  }
+
+  /**
+   * Takes that lease from its holder, who is notified. Its slots are free then. Does nothing if the
+   * lease has ended.
+   */
+  public void lose(Lease lease, LossReason reason) {
+    boolean unused = table.change(effects -> table.lose(own(lease), reason, effects));
+  }
+
+  /** Makes that lease UNCERTAIN, also for {@link Lease#verify()}, until {@link #certain}. */
+  public void uncertain(Lease lease) {
+    table.doubt(own(lease), true);
+  }
+
+  /** Makes that lease HELD again, unless it has ended. */
+  public void certain(Lease lease) {
+    table.doubt(own(lease), false);
+  }
+
+  private InMemoryLease own(Lease lease) {
+    if (lease instanceof InMemoryLease mine && mine.isOf(table)) {
+      return mine;
+    }
+    throw new IllegalArgumentException("These locks have no " + lease);
+  }
+
+  /**
+   * Breaks the connection. All leases are lost by {@link LossReason.Cause#SESSION_ENDED}. New calls
+   * throw {@link LockException.Unreachable}: at once if they fail fast or would not wait, or if
+   * nothing was ever acquired, and else when their time is over.
+   */
+  public void unavailable() {
+    table.setAvailable(false);
+  }
+
+  /** Ends what {@link #unavailable()} began. Calls that wait are served. */
+  public void available() {
+    table.setAvailable(true);
+  }
+
+  /** Makes the time jump ahead. What is due by then has happened when this returns. */
+  public void advance(Duration jump) {
+    time.advance(jump);
+    table.settle();
+  }
+
+  /** All leases that were acquired, in their order. */
+  public List<Acquisition> history() {
+    return table.history();
+  }
+
+  /** How many slots of that lock were held at the same time at most. */
+  public int mostHeldAtOnce(LockId lock) {
+    return table.change(effects -> table.slots(lock).mostHeldAtOnce());
+  }
+
+  @Override
+  public AmqpLock mutex(String name) {
+    return lock(LockId.mutex(name));
+  }
+
+  @Override
+  public AmqpLock exclusiveQueueMutex(String name) {
+    return lock(LockId.exclusiveQueueMutex(name));
+  }
+
+  @Override
+  public AmqpLock persistentMutex(String name) {
+    return lock(LockId.persistentMutex(name));
+  }
+
+  @Override
+  public AmqpLock slotSemaphore(String name) {
+    return lock(LockId.slotSemaphore(name));
+  }
+
+  @Override
+  public AmqpLock tokenSemaphore(String name) {
+    return lock(LockId.tokenSemaphore(name));
+  }
+
+  @Override
+  public AmqpLock fencedMutex(String name) {
+    return lock(LockId.fencedMutex(name));
+  }
+
+  @Override
+  public AmqpLock lock(LockId id) {
+    return new InMemoryLock(id, Request.PLAIN, table, results);
+  }
+
+  /**
+   * The administration. It has no audits, no sweeps and no counters of keys: these methods throw
+   * {@link UnsupportedOperationException}.
+   */
+  @Override
+  public LockAdmin admin() {
+    return new InMemoryAdmin(table);
+  }
+
+  @Override
+  public void connect() {
+    boolean unused =
+        table.change(
+            effects -> {
+              table.connection().require(null, effects);
+              return true;
+            });
+  }
+
+  @Override
+  public Optional<LockException> outage() {
+    return table.change(effects -> Optional.ofNullable(table.connection().outage(null)));
+  }
+
+  @Override
+  public LocksStatus status() {
+    List<LeaseSnapshot> held = leases();
+    Optional<LockTable.Loss> loss = table.lastLoss();
+    return new LocksStatus(
+        table.connection().session(),
+        false,
+        held.size(),
+        (int) held.stream().filter(lease -> lease.state() == LeaseState.UNCERTAIN).count(),
+        waiting().values().stream().mapToInt(Integer::intValue).sum(),
+        loss.map(LockTable.Loss::what),
+        loss.map(LockTable.Loss::when).map(InMemoryLocks::rounded));
+  }
+
+  private static Instant rounded(Instant instant) {
+    return instant.truncatedTo(ChronoUnit.MILLIS);
+  }
+
+  @Override
+  public List<LeaseSnapshot> leases() {
+    return table.leases().stream().map(InMemoryLease::snapshot).toList();
+  }
+
+  @Override
+  public Map<LockId, Integer> waiting() {
+    return table.waiting();
+  }
+
+  @Override
+  public int revoke(LockId lock, String why) {
+    return table.revoke(lock, new LossReason(LossReason.Cause.REVOKED, why));
+  }
+
+  @Override
+  public void close(Duration timeout) {
+    if (table.refuse()) {
+      table.close(timeout);
+      notices.close();
+    }
+  }
+}

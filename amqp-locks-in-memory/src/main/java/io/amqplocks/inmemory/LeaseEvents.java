@@ -1,0 +1,52 @@
+package io.amqplocks.inmemory;
+
+import io.amqplocks.lock.LossReason;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * Notifies the user's code of the events of one lease. An end is reported only after the lease was
+ * announced, however early it came.
+ */
+final class LeaseEvents {
+
+  private final InMemoryLease lease;
+  private final Notices notices;
+  private final CompletableFuture<Notices.Holds> announced = new CompletableFuture<>();
+  private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
+
+  LeaseEvents(InMemoryLease lease, Notices notices) {
+    this.lease = lease;
+    this.notices = notices;
+  }
+
+  void acquired(Duration waited, Notices.Attempts attempts) {
+    Notices.Holds holds = attempts.acquired(lease);
+    notices.post(listener -> listener.acquired(lease, waited));
+    announced.complete(holds);
+  }
+
+  void released() {
+    var unused =
+        announced.thenAccept(
+            holds -> {
+              notices.post(listener -> listener.released(lease, lease.age()));
+              holds.ended(hold -> hold.released());
+            });
+  }
+
+  void lost(LossReason reason) {
+    var unused =
+        announced.thenAccept(
+            holds -> {
+              notices.run(() -> lost.complete(reason));
+              notices.run(() -> holds.ended(hold -> hold.lost(reason)));
+              notices.post(listener -> listener.lost(lease, reason, lease.age()));
+            });
+  }
+
+  CompletionStage<LossReason> whenLost() {
+    return lost.minimalCompletionStage();
+  }
+}

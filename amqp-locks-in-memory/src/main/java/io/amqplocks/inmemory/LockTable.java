@@ -1,0 +1,381 @@
+package io.amqplocks.inmemory;
+
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockKind;
+import io.amqplocks.lock.LossReason;
+import io.amqplocks.lock.LossReason.Cause;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The slots of all locks, their leases and their waiters.
+ *
+ * <p>Concurrency: one monitor guards everything. Each public change is one critical section: first
+ * what is due by the clock, then the change, then the waiters that it serves. So a slot that comes
+ * free goes to the first waiter before any other thread can see it free, and there are never more
+ * leases than slots.
+ *
+ * <p>No code of the user runs under the monitor. What others are to hear is collected as effects,
+ * which run after it is left, on the same thread: a waiter's future is completed, and notices are
+ * handed to the thread of {@link Notices}. An effect may begin a change of its own, because the
+ * monitor is free by then.
+ *
+ * <p>A waiter leaves its queue under the monitor, and whoever removed it completes its future. So
+ * it ends once: by a lease, a timeout, a withdrawal, an outage or the close. A lease ends once
+ * likewise, since a final status never changes.
+ */
+final class LockTable {
+
+  private final ReentrantLock monitor = new ReentrantLock();
+  private final Condition idle = monitor.newCondition();
+  private final Map<LockId, SlotSet> locks = new HashMap<>();
+  private final Set<InMemoryLease> leases = new LinkedHashSet<>();
+  private final List<Acquisition> history = new ArrayList<>();
+  private final Connection connection;
+  private final Time time;
+  private final Notices notices;
+  private final ScheduledThreadPoolExecutor timer =
+      new ScheduledThreadPoolExecutor(1, Threads.named("timer"));
+  private long arrivals;
+  private @Nullable Loss lastLoss;
+
+  /** The lease that was lost last. */
+  record Loss(String what, Instant when) {}
+
+  /** What is to run when the monitor is left. */
+  static final class Effects {
+    private final List<Runnable> all = new ArrayList<>();
+
+    void add(Runnable effect) {
+      all.add(effect);
+    }
+  }
+
+  LockTable(Time time, Notices notices) {
+    this.time = time;
+    this.notices = notices;
+    connection = new Connection(notices);
+    timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+  }
+
+  Time time() {
+    return time;
+  }
+
+  Notices notices() {
+    return notices;
+  }
+
+  /** Makes one change under the monitor, after all that is due. Its effects run after that. */
+  <T> T change(Function<Effects, T> step) {
+    Effects effects = new Effects();
+    try {
+      monitor.lock();
+      try {
+        settle(effects);
+        return step.apply(effects);
+      } finally {
+        monitor.unlock();
+      }
+    } finally {
+      effects.all.forEach(Runnable::run);
+    }
+  }
+
+  /** Makes happen what is due by the clock. */
+  void settle() {
+    boolean unused = change(effects -> true);
+  }
+
+  /** In the order of the times at which it was due, since one event may prevent the next. */
+  private void settle(Effects effects) {
+    long now = time.nanos();
+    while (true) {
+      Optional<InMemoryLease> limited =
+          leases.stream()
+              .filter(lease -> lease.limitAt() <= now)
+              .min(Comparator.comparingLong(InMemoryLease::limitAt));
+      Optional<Waiter> late =
+          waiters().stream()
+              .filter(waiter -> waiter.deadline() <= now)
+              .min(Comparator.comparingLong(Waiter::deadline));
+      long lateAt = late.map(Waiter::deadline).orElse(Long.MAX_VALUE);
+      if (limited.isPresent() && limited.get().limitAt() <= lateAt) {
+        lose(limited.get(), limited.get().limitReached(), effects);
+      } else if (late.isPresent()) {
+        LockException outage = connection.outage(late.get().lock());
+        fail(late.get(), outage == null ? late.get().timeout() : outage, effects);
+        // It may have kept slots from those behind it.
+        serve(late.get().lock(), effects);
+      } else {
+        return;
+      }
+    }
+  }
+
+  private List<Waiter> waiters() {
+    return locks.values().stream().flatMap(slots -> slots.waiters.stream()).toList();
+  }
+
+  SlotSet slots(LockId id) {
+    return locks.computeIfAbsent(id, SlotSet::new);
+  }
+
+  /** Takes slots that are free now and that no waiter is to get. */
+  Optional<InMemoryLease> tryAcquire(LockId id, Request request) {
+    return change(
+        effects -> {
+          connection.require(id, effects);
+          return take(id, request);
+        });
+  }
+
+  private Optional<InMemoryLease> take(LockId id, Request request) {
+    SlotSet slots = slots(id);
+    slots.requirePossible(request);
+    return slots.waiters.isEmpty() ? grant(id, request) : Optional.empty();
+  }
+
+  private Optional<InMemoryLease> grant(LockId id, Request request) {
+    SlotSet slots = slots(id);
+    return slots
+        .choose(request, time.instant())
+        .map(
+            chosen -> {
+              InMemoryLease lease = new InMemoryLease(this, id, chosen, request.holdAtMost());
+              slots.hold(lease);
+              leases.add(lease);
+              history.add(new Acquisition(id, lease.slot(), lease.permits(), time.instant()));
+              settleAt(lease.limitAt());
+              return lease;
+            });
+  }
+
+  /** Begins a call that waits if it has to. */
+  Waiter acquire(LockId id, Request request, Duration wait) {
+    return change(
+        effects -> {
+          Waiter waiter =
+              new Waiter(
+                  id, request, wait, arrivals++, time.after(wait), new CompletableFuture<>());
+          boolean waits = !wait.isZero();
+          if (!waits || !connection.mayHealFor(request)) {
+            connection.require(id, effects);
+          }
+          connection.requireNotClosed(id);
+          Optional<InMemoryLease> lease = Optional.empty();
+          if (connection.isUp()) {
+            connection.require(id, effects);
+            lease = take(id, request);
+          }
+          if (lease.isPresent()) {
+            waiter.outcome().complete(lease.get());
+          } else if (waits) {
+            slots(id).waiters.add(waiter);
+            settleAt(waiter.deadline());
+          } else {
+            waiter.outcome().completeExceptionally(waiter.timeout());
+          }
+          return waiter;
+        });
+  }
+
+  /** Has that happen on time which is due then. Time that stands still needs no alarm. */
+  private void settleAt(long due) {
+    if (due != Long.MAX_VALUE && !time.standsStill()) {
+      var unused = timer.schedule(() -> settle(), due - time.nanos(), TimeUnit.NANOSECONDS);
+    }
+  }
+
+  /** Takes a waiter out of its queue. Returns false if it has already left it. */
+  boolean withdraw(Waiter waiter) {
+    return change(
+        effects -> {
+          SlotSet slots = slots(waiter.lock());
+          boolean waited = slots.waiters.remove(waiter);
+          serve(waiter.lock(), effects);
+          return waited;
+        });
+  }
+
+  /** Gives free slots to the first waiters, and ends those that wait in vain. */
+  void serve(LockId id, Effects effects) {
+    SlotSet slots = slots(id);
+    if (!connection.isUp()) {
+      return;
+    }
+    for (Waiter waiter : List.copyOf(slots.waiters)) {
+      try {
+        slots.requirePossible(waiter.request());
+      } catch (LockException e) {
+        fail(waiter, e, effects);
+      }
+    }
+    while (!slots.waiters.isEmpty()) {
+      Waiter first = slots.waiters.first();
+      Optional<InMemoryLease> lease = grant(id, first.request());
+      if (lease.isEmpty()) {
+        return;
+      }
+      slots.waiters.remove(first);
+      effects.add(() -> first.outcome().complete(lease.get()));
+    }
+  }
+
+  private void fail(Waiter waiter, LockException failure, Effects effects) {
+    slots(waiter.lock()).waiters.remove(waiter);
+    effects.add(() -> waiter.outcome().completeExceptionally(failure));
+  }
+
+  void release(InMemoryLease lease) {
+    boolean unused = change(effects -> end(lease, lease.status().released(time.nanos()), effects));
+  }
+
+  boolean lose(InMemoryLease lease, LossReason reason, Effects effects) {
+    return end(lease, lease.status().lost(reason, time.nanos()), effects);
+  }
+
+  private boolean end(InMemoryLease lease, LeaseStatus ended, Effects effects) {
+    if (lease.status().isFinal()) {
+      return false;
+    }
+    lease.become(ended);
+    leases.remove(lease);
+    slots(lease.lock()).free(lease);
+    LossReason loss = ended.loss();
+    if (loss == null) {
+      effects.add(() -> lease.events().released());
+    } else {
+      lastLoss = new Loss(lease.lock() + ", slot " + lease.slot() + ": " + loss, time.instant());
+      effects.add(() -> lease.events().lost(loss));
+    }
+    idle.signalAll();
+    serve(lease.lock(), effects);
+    return true;
+  }
+
+  void verify(InMemoryLease lease) {
+    boolean unused =
+        change(
+            effects -> {
+              if (!slots(lease.lock()).lacks(lease)) {
+                return false;
+              }
+              return lose(
+                  lease,
+                  lease.lock().kind() == LockKind.SLOT_SEMAPHORE
+                      ? new LossReason(Cause.SLOT_REMOVED, "slot " + lease.slot() + " was removed")
+                      : new LossReason(Cause.REVOKED, lease.lock() + " was destroyed"),
+                  effects);
+            });
+  }
+
+  void doubt(InMemoryLease lease, boolean uncertain) {
+    boolean unused =
+        change(
+            effects -> {
+              lease.become(lease.status().uncertain(uncertain));
+              return uncertain;
+            });
+  }
+
+  int revoke(LockId lock, LossReason reason) {
+    return change(effects -> loseAll(lock, reason, effects));
+  }
+
+  int loseAll(@Nullable LockId lock, LossReason reason, Effects effects) {
+    List<InMemoryLease> lost =
+        leases.stream().filter(lease -> lock == null || lease.lock().equals(lock)).toList();
+    lost.forEach(lease -> lose(lease, reason, effects));
+    return lost.size();
+  }
+
+  void setAvailable(boolean available) {
+    boolean unused =
+        change(
+            effects -> {
+              if (available) {
+                connection.restore(!waiters().isEmpty(), effects);
+                List.copyOf(locks.keySet()).forEach(id -> serve(id, effects));
+                return true;
+              }
+              connection.cut(effects);
+              int lost =
+                  loseAll(null, new LossReason(Cause.SESSION_ENDED, Connection.CUT), effects);
+              for (Waiter waiter : waiters()) {
+                LockException outage = connection.outage(waiter.lock());
+                if (waiter.request().failFast() && outage != null) {
+                  fail(waiter, outage, effects);
+                }
+              }
+              return lost > 0;
+            });
+  }
+
+  /** Refuses all calls from now on, and ends those that wait. Returns false if it did before. */
+  boolean refuse() {
+    return change(
+        effects -> {
+          for (Waiter waiter : waiters()) {
+            fail(waiter, Connection.closed(waiter.lock()), effects);
+          }
+          return connection.close();
+        });
+  }
+
+  /** Waits for the holders in real time, and then releases what is still held. */
+  void close(Duration timeout) {
+    monitor.lock();
+    try {
+      long left = TimeUnit.NANOSECONDS.convert(timeout);
+      while (!leases.isEmpty() && left > 0) {
+        left = idle.awaitNanos(left);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      monitor.unlock();
+    }
+    leases().forEach(this::release);
+    var unused = timer.shutdownNow();
+  }
+
+  List<InMemoryLease> leases() {
+    return change(effects -> List.copyOf(leases));
+  }
+
+  List<Acquisition> history() {
+    return change(effects -> List.copyOf(history));
+  }
+
+  Map<LockId, Integer> waiting() {
+    return change(
+        effects ->
+            waiters().stream().collect(Collectors.toMap(Waiter::lock, waiter -> 1, Integer::sum)));
+  }
+
+  Optional<Loss> lastLoss() {
+    return change(effects -> Optional.ofNullable(lastLoss));
+  }
+
+  Connection connection() {
+    return connection;
+  }
+}

@@ -1,0 +1,118 @@
+package io.amqplocks.inmemory;
+
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockListener;
+import io.amqplocks.lock.LockObserver;
+import java.util.List;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Calls the user's code. Listeners, and what waits for a loss, are called one at a time on a thread
+ * of its own. Observers are called on the thread of the call. A failure of the user's code is
+ * logged.
+ */
+final class Notices {
+
+  private static final Logger log = LoggerFactory.getLogger(Notices.class);
+
+  private final List<LockListener> listeners;
+  private final List<LockObserver> observers;
+  private final ThreadPoolExecutor thread =
+      new ThreadPoolExecutor(
+          0, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), Threads.named("notices"));
+
+  Notices(List<LockListener> listeners, List<LockObserver> observers) {
+    this.listeners = List.copyOf(listeners);
+    this.observers = List.copyOf(observers);
+  }
+
+  /** Notifies all listeners later. */
+  void post(Consumer<LockListener> notice) {
+    listeners.forEach(listener -> run(() -> notice.accept(listener)));
+  }
+
+  /** Runs a piece of the user's code later, in order with the other notices. */
+  void run(Runnable notice) {
+    try {
+      thread.execute(() -> guarded(notice));
+    } catch (RejectedExecutionException e) {
+      log.debug("Closed; a notice is not delivered");
+    }
+  }
+
+  /** Notifies the observers that a call begins on this thread. */
+  Attempts begin(LockId lock) {
+    return new Attempts(
+        map(observers, observer -> observer.begin(lock), LockObserver.Attempt.NO_OP));
+  }
+
+  /**
+   * What follows one call.
+   *
+   * @param each one for each observer
+   */
+  record Attempts(List<LockObserver.Attempt> each) {
+    Holds acquired(InMemoryLease lease) {
+      return new Holds(map(each, attempt -> attempt.acquired(lease), LockObserver.Hold.NO_OP));
+    }
+
+    void notAcquired(Consumer<LockObserver.Attempt> notice) {
+      each.forEach(attempt -> guarded(() -> notice.accept(attempt)));
+    }
+  }
+
+  /**
+   * What follows one lease.
+   *
+   * @param each one for each observer
+   */
+  record Holds(List<LockObserver.Hold> each) {
+    static final Holds NONE = new Holds(List.of());
+
+    void ended(Consumer<LockObserver.Hold> notice) {
+      each.forEach(hold -> guarded(() -> notice.accept(hold)));
+    }
+  }
+
+  private static <S, T> List<T> map(List<S> sources, Function<S, T> call, T otherwise) {
+    return sources.stream().map(source -> guarded(call, source, otherwise)).toList();
+  }
+
+  private static <S, T> T guarded(Function<S, T> call, S source, T otherwise) {
+    try {
+      return call.apply(source);
+    } catch (RuntimeException | Error e) {
+      log.warn("A lock observer failed; the lock is not affected", e);
+      return otherwise;
+    }
+  }
+
+  private static void guarded(Runnable notice) {
+    try {
+      notice.run();
+    } catch (RuntimeException | Error e) {
+      log.warn("A listener or observer failed; the lock is not affected", e);
+    }
+  }
+
+  /** Delivers what was posted, but waits no longer than a second for that. */
+  void close() {
+    thread.shutdown();
+    try {
+      if (!thread.awaitTermination(1, TimeUnit.SECONDS)) {
+        log.warn("A lock listener blocks; {} notices are not delivered", thread.getQueue().size());
+        var unused = thread.shutdownNow();
+      }
+    } catch (InterruptedException e) {
+      var unused = thread.shutdownNow();
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,41 @@
+package io.amqplocks.inmemory;
+
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockKind.Family;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * A call that acquires a lease, and may have to wait for it.
+ *
+ * @param lock the lock
+ * @param request what it wants
+ * @param patience how long it waits
+ * @param number orders the waiters by their arrival
+ * @param deadline when its time is over
+ * @param outcome the lease or the failure; completed outside the table's monitor
+ */
+record Waiter(
+    LockId lock,
+    Request request,
+    Duration patience,
+    long number,
+    long deadline,
+    CompletableFuture<InMemoryLease> outcome) {
+
+  LockException timeout() {
+    return new LockException.AcquireTimeout(
+        "%s within %d ms, the time that this call would wait"
+            .formatted(whatDidNotHappen(), patience.toMillis()));
+  }
+
+  private String whatDidNotHappen() {
+    if (lock.kind().family() == Family.MUTEX) {
+      return "The %s did not come free".formatted(lock);
+    }
+    return request.permits() == 1
+        ? "No slot of %s came free".formatted(lock)
+        : "Fewer than %d slots of %s came free".formatted(request.permits(), lock);
+  }
+}

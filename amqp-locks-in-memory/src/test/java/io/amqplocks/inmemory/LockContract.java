@@ -1,0 +1,366 @@
+package io.amqplocks.inmemory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.admin.TokenQueueType;
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockKind;
+import io.amqplocks.lock.LockListener;
+import io.amqplocks.lock.LossReason;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What locks in memory and locks at a broker have in common. */
+abstract class LockContract {
+
+  private static final Duration LONG = Duration.ofSeconds(30);
+
+  private final String name = "contract-" + UUID.randomUUID();
+  private final List<String> events = new CopyOnWriteArrayList<>();
+  private AmqpLocks locks;
+
+  abstract AmqpLocks create(LockListener listener);
+
+  @BeforeEach
+  void open() {
+    locks =
+        create(
+            new LockListener() {
+              @Override
+              public void acquired(Lease lease, Duration waited) {
+                events.add("acquired");
+              }
+
+              @Override
+              public void notAcquired(LockId lock, Outcome outcome, Duration waited) {
+                events.add("" + outcome);
+              }
+
+              @Override
+              public void released(Lease lease, Duration held) {
+                events.add("released");
+              }
+
+              @Override
+              public void lost(Lease lease, LossReason reason, Duration held) {
+                events.add("lost " + reason.cause());
+              }
+            });
+  }
+
+  @AfterEach
+  void close() {
+    locks.close();
+  }
+
+  private AmqpLock tokens(int slots) {
+    locks.admin().tokenSemaphore(name).create(slots, TokenQueueType.QUORUM);
+    return locks.tokenSemaphore(name);
+  }
+
+  private static Lease get(CompletableFuture<Lease> future) throws Exception {
+    return future.get(LONG.toSeconds(), TimeUnit.SECONDS);
+  }
+
+  private CompletableFuture<Lease> waiting(AmqpLock lock) {
+    int before = locks.waiting().getOrDefault(lock.id(), 0);
+    CompletableFuture<Lease> future = lock.acquireAsync(LONG);
+    await().until(() -> locks.waiting().getOrDefault(lock.id(), 0) > before);
+    return future;
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void admitsAsManyAsThereAreSlots(LockKind kind) throws Exception {
+    locks.admin().persistentMutex(name).enable();
+    locks.admin().slotSemaphore(name).create(2);
+    AmqpLock unused = tokens(2);
+    AmqpLock lock = locks.lock(new LockId(kind, LockId.mutex(name).name()));
+    int slots = kind.family() == LockKind.Family.MUTEX ? 1 : 2;
+    List<Lease> held = new ArrayList<>();
+    for (int i = 0; i < slots; i++) {
+      held.add(lock.acquire(LONG));
+    }
+    assertThat(lock.tryAcquire()).isEmpty();
+    assertThat(locks.leases()).hasSize(slots);
+    assertThat(locks.status().held()).isEqualTo(slots);
+    assertThat(held).allMatch(lease -> lease.state() == LeaseState.HELD);
+    assertThat(held).allMatch(lease -> lease.verify() == LeaseState.HELD);
+    held.forEach(Lease::close);
+    assertThat(held).allMatch(lease -> lease.state() == LeaseState.RELEASED);
+    try (Lease again = lock.acquire(LONG)) {
+      assertThat(again.slot()).isBetween(1, slots);
+    }
+  }
+
+  @Test
+  void servesWaitersInTheOrderOfArrival() throws Exception {
+    AmqpLock mutex = locks.mutex(name);
+    Lease first = mutex.acquire(LONG);
+    CompletableFuture<Lease> second = waiting(mutex);
+    CompletableFuture<Lease> third = waiting(mutex);
+    first.close();
+    Lease next = get(second);
+    assertThat(third).isNotDone();
+    next.close();
+    get(third).close();
+  }
+
+  @Test
+  void servesHigherPrioritiesFirst() throws Exception {
+    AmqpLock lock = locks.fencedMutex(name);
+    Lease first = lock.acquire(LONG);
+    CompletableFuture<Lease> low = waiting(lock);
+    CompletableFuture<Lease> high = waiting(lock.withPriority(5));
+    first.close();
+    Lease next = get(high);
+    assertThat(low).isNotDone();
+    next.close();
+    get(low).close();
+  }
+
+  @Test
+  void saysWhatDidNotComeFreeInTime() throws Exception {
+    AmqpLock mutex = locks.mutex(name);
+    AmqpLock semaphore = tokens(2);
+    try (Lease one = mutex.acquire(LONG);
+        Lease two = semaphore.acquire(2, LONG)) {
+      assertThat(two.permits()).isEqualTo(2);
+      assertThatThrownBy(() -> mutex.acquire(Duration.ofMillis(50)))
+          .isInstanceOf(LockException.AcquireTimeout.class)
+          .hasMessage(
+              "The mutex '%s' did not come free within 50 ms, the time that this call would wait",
+              name);
+      assertThatThrownBy(() -> semaphore.acquire(Duration.ZERO))
+          .hasMessage(
+              "No slot of token semaphore '%s' came free within 0 ms, the time that this call would wait",
+              name);
+      assertThatThrownBy(() -> semaphore.acquire(2, Duration.ofMillis(50)))
+          .hasMessageStartingWith("Fewer than 2 slots of token semaphore '%s' came free", name);
+      assertThat(one.state()).isEqualTo(LeaseState.HELD);
+    }
+  }
+
+  @Test
+  void fencingTokensRise() throws Exception {
+    for (AmqpLock lock : List.of(locks.fencedMutex(name), locks.mutex(name).fenced())) {
+      Lease first = lock.acquire(LONG);
+      first.close();
+      try (Lease second = lock.acquire(LONG)) {
+        assertThat(second.fencingToken().isAfter(first.fencingToken())).isTrue();
+      }
+    }
+    try (Lease plain = locks.mutex(name).acquire(LONG)) {
+      assertThatThrownBy(plain::fencingToken)
+          .isInstanceOf(LockException.NotFenced.class)
+          .hasMessage(
+              "The lease of slot 1 of mutex '%s' has no fencing token; acquire it by lock.fenced()",
+              name);
+    }
+  }
+
+  @Test
+  void aRevokedLeaseIsLostAndTheNextOneBegins() throws Exception {
+    AmqpLock mutex = locks.mutex(name);
+    Lease lease = mutex.acquire(LONG);
+    CompletableFuture<LossReason> lost = lease.whenLost().toCompletableFuture();
+    CompletableFuture<Lease> next = waiting(mutex);
+    assertThat(locks.revoke(mutex.id(), "for a test")).isEqualTo(1);
+    assertThat(lost.get(30, TimeUnit.SECONDS))
+        .isEqualTo(new LossReason(LossReason.Cause.REVOKED, "for a test"));
+    assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+    assertThat(lease.lossReason()).isPresent();
+    get(next).close();
+    lease.close();
+    assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+    assertThat(locks.status().lastLoss())
+        .contains("mutex '%s', slot 1: REVOKED (for a test)".formatted(name));
+  }
+
+  @Test
+  void tellsListeners() throws Exception {
+    AmqpLock mutex = locks.mutex(name);
+    Lease first = mutex.acquire(LONG);
+    assertThat(mutex.tryAcquire()).isEmpty();
+    assertThatThrownBy(() -> mutex.acquire(Duration.ZERO))
+        .isInstanceOf(LockException.AcquireTimeout.class);
+    first.close();
+    Lease second = mutex.acquire(LONG);
+    assertThat(locks.revoke(mutex.id(), "test")).isEqualTo(1);
+    assertThat(second.state()).isEqualTo(LeaseState.LOST);
+    assertThatThrownBy(() -> locks.slotSemaphore(name).tryAcquire())
+        .isInstanceOf(LockException.NotFound.class);
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(events)
+                    .containsExactly(
+                        "acquired",
+                        "BUSY",
+                        "TIMEOUT",
+                        "released",
+                        "acquired",
+                        "lost REVOKED",
+                        "ERROR"));
+  }
+
+  @Test
+  void severalPermitsAreAllOrNone() throws Exception {
+    AmqpLock semaphore = tokens(3);
+    Lease one = semaphore.acquire(LONG);
+    Lease two = semaphore.acquire(2, LONG);
+    assertThat(two.fencingTokens()).hasSize(2);
+    CompletableFuture<Lease> all = waiting(semaphore.withPermits(3));
+    one.close();
+    assertThat(all).isNotDone();
+    two.close();
+    Lease three = get(all);
+    assertThat(three.permits()).isEqualTo(3);
+    assertThat(semaphore.tryAcquire()).isEmpty();
+    three.close();
+    assertThatThrownBy(() -> semaphore.acquire(4, LONG))
+        .isInstanceOf(LockException.Conflict.class)
+        .hasMessage(
+            "A lease of 4 permits of token semaphore '%s' is not possible: it has 3 slots; acquire 3 at most,"
+                + " or resize it with admin().tokenSemaphore(\"%s\").resize(4)",
+            name, name);
+  }
+
+  @Test
+  void semaphoresAreCreatedAndPersistentMutexesEnabled() {
+    assertThatThrownBy(() -> locks.tokenSemaphore(name).tryAcquire())
+        .isInstanceOf(LockException.NotFound.class);
+    assertThatThrownBy(() -> locks.slotSemaphore(name).acquire(LONG))
+        .isInstanceOf(LockException.NotFound.class);
+    assertThatThrownBy(() -> locks.persistentMutex(name).tryAcquire())
+        .isInstanceOf(LockException.NotFound.class)
+        .hasMessage(
+            "The persistent mutex '%s' is not enabled; enable it with"
+                + " admin().persistentMutex(\"%s\").enable()",
+            name, name);
+    locks.admin().slotSemaphore(name).create(3);
+    assertThatThrownBy(() -> locks.admin().slotSemaphore(name).create(2))
+        .isInstanceOf(LockException.Conflict.class)
+        .hasMessage(
+            "There is a slot semaphore '%s' already, with 3 slots and not 2; it stays as it is",
+            name);
+    assertThat(locks.admin().semaphore(LockId.slotSemaphore(name)).count()).isEqualTo(3);
+  }
+
+  @Test
+  void disablingRevokes() throws Exception {
+    locks.admin().persistentMutex(name).enable();
+    Lease lease = locks.persistentMutex(name).acquire(LONG);
+    assertThat(locks.admin().persistentMutex(name).isHeld()).isTrue();
+    locks.admin().persistentMutex(name).disable();
+    LossReason lost = lease.whenLost().toCompletableFuture().get(30, TimeUnit.SECONDS);
+    assertThat(lost.cause()).isEqualTo(LossReason.Cause.REVOKED);
+    assertThat(locks.admin().persistentMutex(name).isEnabled()).isFalse();
+  }
+
+  @Test
+  void refusesWhatIsNotPossible() {
+    AmqpLock mutex = locks.mutex(name);
+    assertInvalid(
+        () -> mutex.withPriority(1),
+        "The mutex '%s' serves without priorities; a token semaphore has them");
+    assertInvalid(
+        () -> mutex.withPermits(2),
+        "A lease of 2 permits of mutex '%s' is not possible: it has one; a semaphore can have more");
+    assertInvalid(
+        () -> locks.tokenSemaphore(name).withPermits(0),
+        "A lease of 0 permits of token semaphore '%s' is not possible; use 1 or more");
+    assertInvalid(
+        () -> locks.tokenSemaphore(name).withPermits(101),
+        "A lease of 101 permits of token semaphore '%s' is not possible; use 100 or fewer, or several"
+            + " leases");
+    assertInvalid(
+        () -> mutex.holdAtMost(Duration.ZERO),
+        "The longest time to hold mutex '%s' is PT0S; use more than zero");
+    assertInvalid(
+        () -> mutex.acquire(Duration.ofSeconds(-1)),
+        "The time to wait for mutex '%s' is negative: PT-1S; use zero or more");
+    assertInvalid(
+        () -> locks.admin().semaphore(mutex.id()),
+        "The mutex '%s' has no slots to administer; a semaphore has");
+  }
+
+  private void assertInvalid(
+      org.assertj.core.api.ThrowableAssert.ThrowingCallable call, String message) {
+    assertThatThrownBy(call)
+        .isInstanceOf(LockException.Invalid.class)
+        .hasMessage(message.formatted(name));
+  }
+
+  @Test
+  void aCancelledCallWithdraws() throws Exception {
+    AmqpLock mutex = locks.mutex(name);
+    Lease lease = mutex.acquire(LONG);
+    CompletableFuture<Lease> cancelled = waiting(mutex);
+    CompletableFuture<Lease> next = waiting(mutex);
+    assertThat(cancelled.cancel(false)).isTrue();
+    await().until(() -> locks.waiting().getOrDefault(mutex.id(), 0) == 1);
+    lease.close();
+    get(next).close();
+    await().until(() -> events.contains("INTERRUPTED"));
+  }
+
+  @Test
+  void anInterruptEndsTheWait() throws Exception {
+    AmqpLock mutex = locks.mutex(name);
+    try (Lease lease = mutex.acquire(LONG)) {
+      Thread.currentThread().interrupt();
+      assertThatThrownBy(() -> mutex.acquire(LONG)).isInstanceOf(InterruptedException.class);
+      assertThat(Thread.interrupted()).isFalse();
+      assertThat(lease.state()).isEqualTo(LeaseState.HELD);
+    }
+  }
+
+  @Test
+  void aHoldEndsAtItsLimit() throws Exception {
+    Lease lease = locks.mutex(name).holdAtMost(Duration.ofMillis(200)).acquire(LONG);
+    LossReason lost = lease.whenLost().toCompletableFuture().get(30, TimeUnit.SECONDS);
+    assertThat(lost)
+        .isEqualTo(
+            new LossReason(
+                LossReason.Cause.HOLD_LIMIT, "held for PT0.2S, the longest that it may"));
+    locks.mutex(name).acquire(LONG).close();
+  }
+
+  @Test
+  void theCloseEndsWaitersAndReleasesLeases() throws Exception {
+    AmqpLock mutex = locks.mutex(name);
+    Lease lease = mutex.acquire(LONG);
+    CompletableFuture<Lease> waiter = waiting(mutex);
+    locks.close();
+    assertThatThrownBy(() -> get(waiter))
+        .isInstanceOf(ExecutionException.class)
+        .hasCauseInstanceOf(LockException.Closed.class);
+    assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
+    assertThatThrownBy(mutex::tryAcquire)
+        .isInstanceOf(LockException.Closed.class)
+        .hasMessage("This AmqpLocks is closed; no more leases of mutex '%s'", name)
+        .satisfies(
+            failure ->
+                assertThat(((LockException) failure).lock()).isEqualTo(Optional.of(mutex.id())));
+  }
+}

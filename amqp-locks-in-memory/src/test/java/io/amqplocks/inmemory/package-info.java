@@ -1,0 +1,4 @@
+@NullMarked
+package io.amqplocks.inmemory;
+
+import org.jspecify.annotations.NullMarked;
