@@ -144,6 +144,9 @@ public final class InMemoryLocks implements AmqpLocks {
 
   /** Makes the time jump ahead. What is due by then has happened when this returns. */
   public void advance(Duration jump) {
+    if (jump.isNegative()) {
+      throw new IllegalArgumentException("Time cannot go back by " + jump);
+    }
     time.advance(jump);
     table.settle();
   }

@@ -41,6 +41,7 @@ import org.jspecify.annotations.Nullable;
  * it ends once: by a lease, a timeout, a withdrawal, an outage or the close. A lease ends once
  * likewise, since a final status never changes.
  */
+// More than 300 lines: all that happens under the one monitor is here, so that it can be judged.
 final class LockTable {
 
   private final ReentrantLock monitor = new ReentrantLock();

@@ -30,6 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What locks in memory and locks at a broker have in common. */
+// More than 300 lines: one list of what both kinds of locks do.
 abstract class LockContract {
 
   private static final Duration LONG = Duration.ofSeconds(30);
