@@ -45,7 +45,7 @@ public final class InMemoryLocks implements AmqpLocks {
   private final Time time;
   private final Notices notices;
 
-  /** Its threads end when they have nothing to do. It is never closed, since results may be late. */
+  /** Its threads end when they have nothing to do. Results may be late, so it is never closed. */
   private final ExecutorService results =
       new ThreadPoolExecutor(
           0,

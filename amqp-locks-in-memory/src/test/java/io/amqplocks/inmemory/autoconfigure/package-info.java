@@ -1,0 +1,4 @@
+@NullMarked
+package io.amqplocks.inmemory.autoconfigure;
+
+import org.jspecify.annotations.NullMarked;
