@@ -14,6 +14,7 @@ import io.amqplocks.test.BrokerTest
 import java.util.UUID
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicInteger
 import java.util.function.Supplier
 import kotlin.time.Duration.Companion.minutes
 import kotlinx.coroutines.CompletableDeferred
@@ -26,7 +27,6 @@ import kotlinx.coroutines.cancelAndJoin
 import kotlinx.coroutines.delay
 import kotlinx.coroutines.flow.Flow
 import kotlinx.coroutines.flow.flow
-import kotlinx.coroutines.flow.toList
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.withTimeout
@@ -42,6 +42,12 @@ import org.springframework.boot.amqp.autoconfigure.RabbitAutoConfiguration
 import org.springframework.boot.autoconfigure.AutoConfigurations
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration
 import org.springframework.boot.test.context.runner.ApplicationContextRunner
+import org.springframework.cache.CacheManager
+import org.springframework.cache.annotation.Cacheable
+import org.springframework.cache.annotation.EnableCaching
+import org.springframework.cache.concurrent.ConcurrentMapCacheManager
+import org.springframework.context.annotation.Bean
+import org.springframework.scheduling.annotation.Async
 
 /** Functions of Spring beans that suspend, with annotations of the starter. */
 @BrokerTest
@@ -109,11 +115,10 @@ internal class GuardedFunctionsTest {
     open suspend fun payFenced(token: FencingToken? = null): Long = checkNotNull(token).number()
 
     @MutexGuarded(name = "till")
-    open suspend fun payInParts(seen: () -> Boolean): Flow<Boolean> = flow {
-      repeat(2) {
-        delay(1)
-        emit(seen())
-      }
+    @Cacheable("prices", key = "#p0")
+    open suspend fun price(item: String, work: suspend () -> Unit): String {
+      work()
+      return "price of $item"
     }
 
     @MutexGuarded(name = "till")
@@ -311,14 +316,23 @@ internal class GuardedFunctionsTest {
       .hasMessageContaining("for the test")
   }
 
+  /** Spring's cache then gives the plain result in place of a publisher. */
   @Test
-  fun `a Flow holds the lock while it is collected, each time`() = withTill { till, _ ->
-    val flow = bounded { till.payInParts { isBusy() } }
-    assertThat(isBusy()).isFalse()
-    repeat(2) {
-      assertThat(bounded { flow.toList() }).containsExactly(true, true)
-      assertThat(isBusy()).isFalse()
+  fun `a result from the cache is returned too`() {
+    application.withBean(Till::class.java).withUserConfiguration(Caching::class.java).run { context ->
+      val till = context.getBean(Till::class.java)
+      val runs = AtomicInteger()
+      repeat(2) {
+        assertThat(bounded { till.price("tea") { runs.incrementAndGet() } }).isEqualTo("price of tea")
+        assertThat(isBusy()).isFalse()
+      }
+      assertThat(runs).hasValue(1)
     }
+  }
+
+  @EnableCaching
+  open class Caching {
+    @Bean open fun cacheManager(): CacheManager = ConcurrentMapCacheManager()
   }
 
   @Test
@@ -375,8 +389,18 @@ internal class GuardedFunctionsTest {
     @MutexGuarded(name = "x") open suspend fun work(): CompletableFuture<String>? = null
   }
 
-  open class MayBringFlow {
-    @MutexGuarded(name = "x") open suspend fun work(): Flow<String>? = null
+  open class BringsFlow {
+    @MutexGuarded(name = "x") open suspend fun work(): Flow<String> = flow { emit("x") }
+  }
+
+  open class Loads<T>(private val what: T) {
+    @MutexGuarded(name = "x") open suspend fun work(): T = what
+  }
+
+  open class LoadsFlow : Loads<Flow<String>>(flow { emit("x") })
+
+  open class OnAnotherThread {
+    @MutexGuarded(name = "x") @Async open suspend fun work(): String = ""
   }
 
   open class NamesContinuation {
@@ -385,12 +409,14 @@ internal class GuardedFunctionsTest {
 
   @Test
   fun `what cannot be kept is refused at startup`() {
-    refused(SkipsText(), "bring String?")
-    refused(FallsBack(), "a suspending function has no fallbackMethod")
+    refused(SkipsText(), "the result of a suspending function is not nullable")
+    refused(FallsBack(), "onBusy = FALLBACK is not for a suspending function")
     refused(Interrupts(), "no thread to interrupt where a function suspends")
     refused(InTransaction(), "no transaction to wait for where a function suspends")
     refused(BringsFuture(), "brings a CompletableFuture")
-    refused(MayBringFlow(), "bring an empty Flow instead of null")
+    refused(BringsFlow(), "brings a Flow")
+    refused(LoadsFlow(), "brings a Flow")
+    refused(OnAnotherThread(), "marked @Async")
     refused(NamesContinuation(), "names #p1, and there is only #id, #p0, #a0")
   }
 

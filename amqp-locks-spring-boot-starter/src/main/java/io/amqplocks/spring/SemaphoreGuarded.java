@@ -124,14 +124,14 @@ import java.lang.annotation.Target;
  *       the method. The lease is held until the returned publisher completes, fails or is
  *       cancelled; cancelling it is trusted to stop its work. The subscriber sees the end once the
  *       lock has been released.
- *   <li>A {@code suspend} function of Kotlin is guarded like a method that returns a {@code Mono},
- *       and one with a {@code Flow} like a method that returns a {@code Flux}. Spring needs {@code
- *       kotlin-reflect} and {@code kotlinx-coroutines-reactor} for it. Proxies guard it, AspectJ
- *       does not.
- *   <li>{@code Future}, {@code Callable}, {@code Stream}, other reactive types and Spring MVC's
- *       asynchronous results are refused, because their work would go on without the lock. They are
- *       refused at startup if the declaration shows the type, and otherwise when the method returns
- *       one.
+ *   <li>A {@code suspend} function of Kotlin is guarded like a method that returns a {@code Mono}.
+ *       If its caller is cancelled, the lock is released at once, also if the function still runs.
+ *       Spring needs {@code kotlin-reflect} and {@code kotlinx-coroutines-reactor} for it. Proxies
+ *       guard it, AspectJ does not.
+ *   <li>{@code Future}, {@code Callable}, {@code Stream}, other reactive types, Kotlin's {@code
+ *       Flow} and Spring MVC's asynchronous results are refused, because their work would go on
+ *       without the lock. They are refused at startup if the declaration shows the type, and
+ *       otherwise when the method returns one.
  * </ul>
  *
  * <p>A method that returns a {@code CompletableFuture}, {@code Mono} or {@code Flux} runs with the

@@ -4,6 +4,7 @@ import io.amqplocks.spring.LeaderOnly;
 import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.SemaphoreGuarded;
 import io.amqplocks.spring.internal.guard.declared.KeyRoot;
+import io.amqplocks.spring.internal.guard.declared.SuspendingFunction;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.ExecutableMode;
@@ -28,6 +29,8 @@ final class LocksRuntimeHints implements RuntimeHintsRegistrar {
       hints.proxies().registerJdkProxy(annotation); // of attributes that are aliases
     }
     hints.reflection().registerType(KeyRoot.class, MemberCategory.INVOKE_PUBLIC_METHODS);
+    SuspendingFunction.neededClasses()
+        .forEach(name -> hints.reflection().registerTypeIfPresent(classLoader, name));
     // See ApplicationAddresses. By its name: an application without locks may have no RabbitMQ.
     hints
         .reflection()

@@ -57,7 +57,7 @@ public final class GuardInterceptor implements MethodInterceptor {
       case STAGE -> CompletionStageCall.begin(method, call, locks.get());
       case ASYNC_STAGE -> CompletionStageCall.beginHere(method, call, locks.get());
       case MONO, SUSPENDING -> new ReactiveCall(method, call, locks.get()).mono();
-      case FLUX, FLOW -> new ReactiveCall(method, call, locks.get()).flux();
+      case FLUX -> new ReactiveCall(method, call, locks.get()).flux();
     };
   }
 }

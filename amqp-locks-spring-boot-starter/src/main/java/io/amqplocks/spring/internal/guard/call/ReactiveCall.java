@@ -6,6 +6,8 @@ import io.amqplocks.spring.LockOperations;
 import io.amqplocks.spring.internal.async.BackgroundExecutor;
 import io.amqplocks.spring.internal.async.CallerClassLoader;
 import io.amqplocks.spring.internal.async.ThrowingSupplier;
+import io.amqplocks.spring.internal.guard.declared.ExecutionMode;
+import io.amqplocks.spring.internal.guard.declared.SuspendingFunction;
 import io.amqplocks.spring.internal.guard.declared.UnfinishedResult;
 import io.amqplocks.spring.internal.guard.declared.UnguardableMethod;
 import io.amqplocks.spring.internal.guard.method.GuardedMethod;
@@ -106,25 +108,21 @@ public final class ReactiveCall {
           leases.workBegins();
           MethodInvocation each = call.invocableClone(method.arguments(call, leases.held()));
           Object result = LeaseScope.call(leases.scope(), each::proceed);
-          return method.mode().isSuspending() ? finished(result) : result;
+          return method.mode() == ExecutionMode.SUSPENDING ? finished(result) : result;
         });
   }
 
-  /** What a suspending function brings, unless that is something whose work goes on. */
-  private Publisher<Object> finished(@Nullable Object result) {
-    if (!(result instanceof Publisher<?> publisher)) {
-      throw new GuardedMethodException(
-          method.where()
-              + " cannot be guarded by a lock: it suspends, and what is around its bean within the lock does"
-              + " not return a Publisher, as Spring's proxies do");
-    }
-    return publisher instanceof Mono<?> mono
-        ? mono.map(this::finishedElement)
-        : Flux.from(publisher).map(this::finishedElement);
+  /**
+   * What a suspending function brings, unless that is something whose work goes on. What is around
+   * its bean within the lock, such as a cache, may have the plain result at once.
+   */
+  private Mono<Object> finished(@Nullable Object result) {
+    Mono<?> awaited = result instanceof Mono<?> mono ? mono : Mono.justOrEmpty(result);
+    return awaited.map(this::finishedElement);
   }
 
   private Object finishedElement(Object element) {
-    if (UnfinishedResult.is(element.getClass())) {
+    if (UnfinishedResult.is(element.getClass()) || SuspendingFunction.isSuspended(element)) {
       throw new GuardedMethodException(
           method.where()
               + " cannot be guarded by a lock: "

@@ -12,7 +12,6 @@ import java.util.stream.IntStream;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.expression.MethodBasedEvaluationContext;
-import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.expression.BeanResolver;
 import org.springframework.expression.EvaluationException;
@@ -26,9 +25,7 @@ import org.springframework.expression.spel.standard.SpelExpressionParser;
 public final class CallExpression {
 
   private static final SpelExpressionParser PARSER = new SpelExpressionParser();
-
-  /** Has the names of Kotlin's parameters from kotlin-reflect, if that is there. */
-  private static final ParameterNameDiscoverer NAMES = new DefaultParameterNameDiscoverer();
+  private static final ParameterNameDiscoverer NAMES = new ParameterNames();
 
   private final String attribute;
   private final SpelExpression expression;
@@ -75,11 +72,15 @@ public final class CallExpression {
       String attribute, SpelExpression expression, Method method) {
     Set<String> known = new LinkedHashSet<>();
     @Nullable String @Nullable [] names = NAMES.getParameterNames(method);
+    int count = method.getParameterCount() - (SuspendingFunction.is(method) ? 1 : 0);
     if (names != null) {
-      Arrays.stream(names).filter(Objects::nonNull).map(name -> "#" + name).forEach(known::add);
+      Arrays.stream(names)
+          .limit(count)
+          .filter(Objects::nonNull)
+          .map(name -> "#" + name)
+          .forEach(known::add);
     }
-    IntStream.range(0, method.getParameterCount() - (SuspendingFunction.is(method) ? 1 : 0))
-        .forEach(i -> known.addAll(List.of("#p" + i, "#a" + i)));
+    IntStream.range(0, count).forEach(i -> known.addAll(List.of("#p" + i, "#a" + i)));
     known.addAll(List.of("#root", "#this"));
     Set<String> unknown = new TreeSet<>();
     collectVariables(expression.getAST(), unknown);
@@ -92,7 +93,9 @@ public final class CallExpression {
                   expression.getExpressionString(),
                   String.join(", ", unknown),
                   String.join(", ", known),
-                  names == null ? "; compile with -parameters to have their names" : ""));
+                  names == null
+                      ? "; compile with -parameters, or Kotlin with -java-parameters, to have their names"
+                      : ""));
     }
   }
 

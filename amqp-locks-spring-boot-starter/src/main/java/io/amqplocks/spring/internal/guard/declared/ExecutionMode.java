@@ -23,14 +23,12 @@ public enum ExecutionMode {
   /** The work ends when the returned {@code Flux} ends, for each subscriber. */
   FLUX,
   /** The work ends when the suspending function of Kotlin does. No thread waits for the locks. */
-  SUSPENDING,
-  /** The work ends when the collection of the {@code Flow} ends that such a function brings. */
-  FLOW;
+  SUSPENDING;
 
   /** The mode of a method that {@link UnfinishedResult} does not refuse. */
   public static ExecutionMode of(Method method, Class<?> targetClass) {
     if (SuspendingFunction.is(method)) {
-      return SuspendingFunction.bringsFlow(method, targetClass) ? FLOW : SUSPENDING;
+      return SUSPENDING;
     }
     Class<?> type = method.getReturnType();
     if (type == CompletableFuture.class || type == CompletionStage.class) {
@@ -44,14 +42,9 @@ public enum ExecutionMode {
     };
   }
 
-  /** Whether the method is a suspending function of Kotlin. */
-  public boolean isSuspending() {
-    return this == SUSPENDING || this == FLOW;
-  }
-
   /** What such a method has instead of a result at its return, for messages. */
   public String where(Method method) {
-    return isSuspending()
+    return this == SUSPENDING
         ? "a function suspends"
         : method.getReturnType().getSimpleName() + " is returned";
   }

@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.context.annotation.AdviceMode;
 import org.springframework.core.KotlinDetector;
@@ -13,14 +14,12 @@ import org.springframework.util.ClassUtils;
 
 /**
  * A function of Kotlin that suspends. To Java it is a method whose last parameter is a {@code
- * Continuation} of the result. Spring's proxies call it as a method that returns a {@code Mono}, or
- * a {@code Flux} for a {@code Flow}, and make of that what its caller sees.
+ * Continuation} of the result. Spring's proxies call it as a method that returns a {@code Mono},
+ * and make of that what its caller sees.
  *
  * <p>Kotlin's classes are told by their names, because they may be missing.
  */
 public final class SuspendingFunction {
-
-  private static final String FLOW = "kotlinx.coroutines.flow.Flow";
 
   /** A class that Spring needs for it, of each library that must be there. */
   private static final Map<String, String> LIBRARIES =
@@ -40,13 +39,9 @@ public final class SuspendingFunction {
         && parameters[parameters.length - 1].getName().equals("kotlin.coroutines.Continuation");
   }
 
-  /** Whether its result is a {@code Flow}, which works while it is collected. */
-  static boolean bringsFlow(Method method, Class<?> targetClass) {
-    return isFlow(result(method, targetClass).resolve(Object.class));
-  }
-
-  private static boolean isFlow(Class<?> type) {
-    return type.getName().equals(FLOW);
+  /** Whether that is no result, but says that the function has not ended. */
+  public static boolean isSuspended(Object result) {
+    return result.getClass().getName().equals("kotlin.coroutines.intrinsics.CoroutineSingletons");
   }
 
   /** What Kotlin says that it returns. */
@@ -59,13 +54,7 @@ public final class SuspendingFunction {
   public static boolean mayBringNothing(Method method, Class<?> targetClass) {
     Class<?> result = result(method, targetClass).resolve(Object.class);
     return result.getName().equals("kotlin.Unit")
-        || isFlow(result)
         || Nullness.forMethodReturnType(method) == Nullness.NULLABLE;
-  }
-
-  /** Its result's type for messages. */
-  public static String resultName(Method method, Class<?> targetClass) {
-    return result(method, targetClass).resolve(Object.class).getSimpleName();
   }
 
   static Optional<String> refusal(Method method, Class<?> targetClass, AdviceMode mode) {
@@ -74,6 +63,11 @@ public final class SuspendingFunction {
           "it is a suspending function of Kotlin, which AspectJ sees return when it only suspends: set"
               + " amqp-locks.annotations.mode=proxy, or acquire the lease in the function, by withLease of"
               + " amqp-locks-kotlin");
+    }
+    if (ExecutionMode.isAsync(method, targetClass)) {
+      return Optional.of(
+          "it is a suspending function marked @Async, which Spring cannot begin on another thread: leave"
+              + " @Async out");
     }
     List<String> missing = missing();
     if (!missing.isEmpty()) {
@@ -87,26 +81,17 @@ public final class SuspendingFunction {
           "it has a Continuation as its last parameter, and was not compiled by Kotlin: return a Mono or a"
               + " CompletableFuture");
     }
-    ResolvableType result = result(method, targetClass);
-    Class<?> resolved = result.resolve(Object.class);
-    if (!isFlow(resolved)) {
-      return UnfinishedResult.in(result)
-          .map(
-              later ->
-                  ("it is a suspending function that brings a %s, whose work may go on after the lock was"
-                          + " given back: bring the finished result, or a Flow of it")
-                      .formatted(later.getSimpleName()));
-    }
-    if (Nullness.forMethodReturnType(method) == Nullness.NULLABLE) {
-      return Optional.of(
-          "it is a suspending function that brings a Flow or null, and Spring takes the Flow for a plain"
-              + " result: bring an empty Flow instead of null");
-    }
-    return UnfinishedResult.in(result.getGeneric(0))
+    return UnfinishedResult.in(result(method, targetClass))
         .map(
             later ->
-                "its Flow brings a %s, whose work may go on after the lock was given back"
+                ("it is a suspending function that brings a %s, whose work may go on after the lock was"
+                        + " given back: bring the finished result, such as a List")
                     .formatted(later.getSimpleName()));
+  }
+
+  /** The classes that Spring needs for it, which a native image must know of. */
+  public static Set<String> neededClasses() {
+    return LIBRARIES.keySet();
   }
 
   private static List<String> missing() {

@@ -180,7 +180,7 @@ final class GuardReader {
               ResolvableType.forMethodReturnType(method, targetClass)
                   .getGeneric(0)
                   .resolve(Object.class));
-      case MONO, FLUX, SUSPENDING, FLOW -> null; // an empty one
+      case MONO, FLUX, SUSPENDING -> null; // an empty one
     };
   }
 
@@ -272,14 +272,11 @@ final class GuardReader {
                       .getSimpleName()));
     }
     if ((skipsWhenBusy || outage.what == OnUnavailable.SKIP)
-        && place.mode.isSuspending()
+        && place.mode == ExecutionMode.SUSPENDING
         && !SuspendingFunction.mayBringNothing(place.method, place.targetClass)) {
       throw new IllegalArgumentException(
-          "%s has nothing to bring where a suspending function brings a %s that is not nullable: bring %s?, or use another policy"
-              .formatted(
-                  skipsWhenBusy ? "onBusy = SKIP" : "onUnavailable = SKIP" + outage.origin,
-                  SuspendingFunction.resultName(place.method, place.targetClass),
-                  SuspendingFunction.resultName(place.method, place.targetClass)));
+          "%s has nothing to return where the result of a suspending function is not nullable: let it be nullable, or use another policy"
+              .formatted(skipsWhenBusy ? "onBusy = SKIP" : "onUnavailable = SKIP" + outage.origin));
     }
     Set<Class<? extends LockException>> failures = new HashSet<>();
     if (declared.onBusy() == OnBusy.FALLBACK) {
@@ -289,6 +286,14 @@ final class GuardReader {
       failures.addAll(Fallback.OUTAGE);
     }
     boolean wanted = !failures.isEmpty();
+    if (wanted && place.mode == ExecutionMode.SUSPENDING) {
+      throw new IllegalArgumentException(
+          "%s is not for a suspending function: let its caller catch the LockException, and call the other function"
+              .formatted(
+                  declared.onBusy() == OnBusy.FALLBACK
+                      ? "onBusy = FALLBACK"
+                      : "onUnavailable = FALLBACK" + outage.origin));
+    }
     if (wanted == declared.fallbackMethod().isBlank()) {
       throw new IllegalArgumentException(
           wanted
@@ -299,10 +304,6 @@ final class GuardReader {
                           : "onUnavailable = FALLBACK" + outage.origin)
               : "a fallbackMethod is for onBusy = FALLBACK or onUnavailable = FALLBACK: say that too,"
                   + " or leave it out");
-    }
-    if (wanted && place.mode.isSuspending()) {
-      throw new IllegalArgumentException(
-          "a suspending function has no fallbackMethod: let its caller catch the LockException, and call the other function");
     }
     return wanted
         ? Fallback.find(declared.fallbackMethod(), place.method, place.targetClass, failures)
