@@ -4,11 +4,13 @@ import io.amqplocks.admin.SemaphoreAdmin;
 import io.amqplocks.admin.SlotChange;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LossReason;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.IntUnaryOperator;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A lock under administration: each call is one change of the table.
@@ -28,22 +30,30 @@ record Administered(LockId id, LockTable table) {
   <T> T read(Function<SlotSet, T> look) {
     return table.change(
         effects -> {
-          table.connection().require(id, effects);
+          table.connection().require(id);
           return look.apply(table.slots(id));
         });
   }
 
   /** Sets the number of slots. Waiters get new ones, or learn that there are none any more. */
   SlotChange setCount(IntUnaryOperator wanted) {
+    return setCount(wanted, null);
+  }
+
+  /** As above. For that reason, if there is one, all holders lose their leases in the same step. */
+  SlotChange setCount(IntUnaryOperator wanted, @Nullable LossReason forHolders) {
     return table.change(
         effects -> {
-          table.connection().require(id, effects);
+          table.connection().require(id);
           SlotSet slots = table.slots(id);
           int before = slots.count;
           int after = wanted.applyAsInt(before);
           slots.count = after;
           if (after == 0) {
             slots.destroy();
+          }
+          if (forHolders != null) {
+            int unused = table.loseAll(id, forHolders, effects);
           }
           table.serve(id, effects);
           return new SlotChange(before, after);

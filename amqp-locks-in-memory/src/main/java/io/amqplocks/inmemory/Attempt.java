@@ -6,33 +6,35 @@ import io.amqplocks.lock.LockListener.Outcome;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** One call for a lock. It reports how the call ends. One of its methods is called, once. */
+/** One call for a lock. It ends once: acquired or missed. It reports how. */
 final class Attempt {
 
   private final LockId lock;
   private final LockTable table;
   private final Notices.Attempts observers;
+  private final Duration patience;
   private final long start;
 
-  /** Begins the call, on the caller's thread. */
-  Attempt(LockId lock, LockTable table) {
+  /** Begins a call that waits for that time at most, on the caller's thread. */
+  Attempt(LockId lock, LockTable table, Duration patience) {
     this.lock = lock;
     this.table = table;
+    this.patience = patience;
     observers = table.notices().begin(lock);
     start = table.time().nanos();
   }
 
   void acquired(InMemoryLease lease) {
-    lease.events().acquired(waited(), observers);
+    lease.events().acquired(waited(lease.acquiredAt()), observers);
   }
 
-  void missed(LockException failure) {
+  void missed(Throwable failure) {
     missed(
         failure instanceof LockException.AcquireTimeout ? Outcome.TIMEOUT : Outcome.ERROR, failure);
   }
 
   void missed(Outcome outcome, @Nullable Throwable failure) {
-    Duration waited = waited();
+    Duration waited = waited(table.time().nanos());
     if (failure instanceof LockException exception) {
       exception.initLock(lock);
     }
@@ -40,7 +42,9 @@ final class Attempt {
     table.notices().post(listener -> listener.notAcquired(lock, outcome, waited));
   }
 
-  private Duration waited() {
-    return Duration.ofNanos(table.time().nanos() - start);
+  /** The call ended when its time was over, also if the clock has jumped beyond that. */
+  private Duration waited(long end) {
+    Duration waited = Duration.ofNanos(end - start);
+    return waited.compareTo(patience) > 0 ? patience : waited;
   }
 }

@@ -55,7 +55,7 @@ final class Connection {
   }
 
   /** Opens the session if it is not open, or throws why not. */
-  void require(@Nullable LockId lock, LockTable.Effects effects) {
+  void require(@Nullable LockId lock) {
     requireNotClosed(lock);
     LockException outage = outage(lock);
     if (outage != null) {
@@ -63,23 +63,23 @@ final class Connection {
     }
     if (session != Session.OPEN) {
       session = Session.OPEN;
-      effects.add(() -> notices.post(LockListener::sessionOpened));
+      notices.post(LockListener::sessionOpened);
     }
   }
 
-  void cut(LockTable.Effects effects) {
+  void cut() {
     available = false;
     if (session == Session.OPEN) {
       session = Session.ENDED;
-      effects.add(() -> notices.post(listener -> listener.sessionEnded(CUT)));
+      notices.post(listener -> listener.sessionEnded(CUT));
     }
   }
 
   /** Ends the outage. Whoever waits opens the session at once. */
-  void restore(boolean anyWaits, LockTable.Effects effects) {
+  void restore(boolean anyWaits) {
     available = true;
     if (anyWaits) {
-      require(null, effects);
+      require(null);
     }
   }
 

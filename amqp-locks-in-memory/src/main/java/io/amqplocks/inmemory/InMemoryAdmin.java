@@ -6,6 +6,7 @@ import io.amqplocks.admin.LockAdmin;
 import io.amqplocks.admin.MutexAdmin;
 import io.amqplocks.admin.PersistentMutexAdmin;
 import io.amqplocks.admin.SemaphoreAdmin;
+import io.amqplocks.admin.SlotChange;
 import io.amqplocks.admin.SlotSemaphoreAdmin;
 import io.amqplocks.admin.TokenSemaphoreAdmin;
 import io.amqplocks.lock.LockException;
@@ -67,9 +68,12 @@ record InMemoryAdmin(LockTable table) implements LockAdmin {
   @Override
   public FenceAdmin fence(LockId lock) {
     if (lock.kind() == LockKind.TOKEN_SEMAPHORE || lock.kind() == LockKind.FENCED_MUTEX) {
+      String admin = lock.kind() == LockKind.FENCED_MUTEX ? "fencedMutex" : "tokenSemaphore";
       throw new LockException.Invalid(
-          "The %s draws its fencing tokens from its own queue and has no counters to renew"
-              .formatted(lock));
+          "The %s draws its fencing tokens from its own queue and has no counters to renew; use"
+                  .formatted(lock)
+              + " admin().%1$s(\"%2$s\").repair(timeout), or destroy() and then create()"
+                  .formatted(admin, lock.name()));
     }
     return new Fences(new Administered(lock, table));
   }
@@ -95,14 +99,10 @@ record InMemoryAdmin(LockTable table) implements LockAdmin {
 
     @Override
     public void disable() {
-      int unused = mutex.setCount(before -> 0).after();
-      int unusedCount =
-          mutex
-              .table()
-              .revoke(
-                  mutex.id(),
-                  new LossReason(
-                      LossReason.Cause.REVOKED, "%s was disabled".formatted(mutex.id())));
+      SlotChange unused =
+          mutex.setCount(
+              before -> 0,
+              new LossReason(LossReason.Cause.REVOKED, "%s was disabled".formatted(mutex.id())));
     }
 
     @Override
@@ -132,7 +132,7 @@ record InMemoryAdmin(LockTable table) implements LockAdmin {
             "The fence of slot %d of %s cannot be renewed above %d; slots are 1 to %d, and tokens positive"
                 .formatted(slot, lock.id(), number, most));
       }
-      return lock.read(slots -> slots.renew(slot, number, lock.table().time().instant()));
+      return lock.read(slots -> slots.renew(slot, number));
     }
 
     @Override

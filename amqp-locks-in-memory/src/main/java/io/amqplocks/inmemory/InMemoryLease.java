@@ -25,13 +25,18 @@ final class InMemoryLease implements Lease {
   private final LeaseEvents events;
   private volatile LeaseStatus status = LeaseStatus.HELD;
 
-  InMemoryLease(LockTable table, LockId lock, SlotSet.Grant grant, @Nullable Duration holdAtMost) {
+  InMemoryLease(
+      LockTable table,
+      LockId lock,
+      SlotSet.Grant grant,
+      long acquiredAt,
+      @Nullable Duration holdAtMost) {
     this.table = table;
     this.lock = lock;
     this.grant = grant;
     this.holdAtMost = holdAtMost;
-    acquiredAt = table.time().nanos();
-    limitAt = holdAtMost == null ? Long.MAX_VALUE : table.time().after(holdAtMost);
+    this.acquiredAt = acquiredAt;
+    limitAt = holdAtMost == null ? Time.NEVER : Time.after(acquiredAt, holdAtMost);
     events = new LeaseEvents(this, table.notices());
   }
 
@@ -120,6 +125,10 @@ final class InMemoryLease implements Lease {
 
   SlotSet.Grant grant() {
     return grant;
+  }
+
+  long acquiredAt() {
+    return acquiredAt;
   }
 
   long limitAt() {

@@ -33,8 +33,7 @@ record InMemoryLock(LockId id, Request request, LockTable table, Executor result
   @Override
   public AmqpLock withPriority(int priority) {
     if (id.kind() != LockKind.TOKEN_SEMAPHORE && id.kind() != LockKind.FENCED_MUTEX) {
-      throw new LockException.Invalid(
-          "The %s serves without priorities; a token semaphore has them".formatted(id));
+      throw invalid("The %s serves without priorities; a token semaphore has them".formatted(id));
     }
     return with(request.withPriority(priority));
   }
@@ -53,8 +52,7 @@ record InMemoryLock(LockId id, Request request, LockTable table, Executor result
   @Override
   public AmqpLock holdAtMost(Duration time) {
     if (time.isNegative() || time.isZero()) {
-      throw new LockException.Invalid(
-          "The longest time to hold %s is %s; use more than zero".formatted(id, time));
+      throw invalid("The longest time to hold %s is %s; use more than zero".formatted(id, time));
     }
     return with(request.withLimit(time));
   }
@@ -70,10 +68,17 @@ record InMemoryLock(LockId id, Request request, LockTable table, Executor result
       problem = ": it has one; a semaphore can have more";
     }
     if (problem != null) {
-      throw new LockException.Invalid(
+      throw invalid(
           "A lease of %d permits of %s is not possible%s".formatted(permits, id, problem));
     }
     return with(request.withPermits(permits));
+  }
+
+  /** The error for a wrong argument. No call has begun that would name the lock. */
+  private LockException.Invalid invalid(String message) {
+    LockException.Invalid invalid = new LockException.Invalid(message);
+    invalid.initLock(id);
+    return invalid;
   }
 
   private InMemoryLock with(Request other) {
@@ -82,12 +87,12 @@ record InMemoryLock(LockId id, Request request, LockTable table, Executor result
 
   @Override
   public Optional<Lease> tryAcquire() {
-    Attempt attempt = new Attempt(id, table);
+    Attempt attempt = new Attempt(id, table, Duration.ZERO);
     try {
       Optional<InMemoryLease> lease = table.tryAcquire(id, request);
       lease.ifPresentOrElse(attempt::acquired, () -> attempt.missed(Outcome.BUSY, null));
       return lease.map(Lease.class::cast);
-    } catch (LockException e) {
+    } catch (RuntimeException | Error e) {
       attempt.missed(Outcome.ERROR, e);
       throw e;
     }
@@ -96,7 +101,7 @@ record InMemoryLock(LockId id, Request request, LockTable table, Executor result
   @Override
   public Lease acquire(Duration wait) throws InterruptedException {
     requirePositive(wait);
-    Attempt attempt = new Attempt(id, table);
+    Attempt attempt = new Attempt(id, table, wait);
     try {
       if (Thread.interrupted()) {
         throw new InterruptedException("interrupted before an attempt for " + id);
@@ -107,7 +112,7 @@ record InMemoryLock(LockId id, Request request, LockTable table, Executor result
     } catch (InterruptedException e) {
       attempt.missed(Outcome.INTERRUPTED, e);
       throw e;
-    } catch (LockException e) {
+    } catch (RuntimeException | Error e) {
       attempt.missed(e);
       throw e;
     }
@@ -137,12 +142,12 @@ record InMemoryLock(LockId id, Request request, LockTable table, Executor result
   @Override
   public CompletableFuture<Lease> acquireAsync(Duration wait) {
     requirePositive(wait);
-    Attempt attempt = new Attempt(id, table);
+    Attempt attempt = new Attempt(id, table, wait);
     CompletableFuture<Lease> result = new CompletableFuture<>();
     Waiter waiter;
     try {
       waiter = table.acquire(id, request, wait);
-    } catch (LockException e) {
+    } catch (RuntimeException | Error e) {
       attempt.missed(e);
       results.execute(() -> result.completeExceptionally(e));
       return result;
@@ -168,21 +173,26 @@ record InMemoryLock(LockId id, Request request, LockTable table, Executor result
       CompletableFuture<Lease> result,
       InMemoryLease lease,
       @Nullable Throwable failure) {
-    if (failure == null) {
-      attempt.acquired(lease);
-      if (!result.complete(lease)) {
-        lease.close();
-      }
+    if (failure != null) {
+      attempt.missed(failure);
+      result.completeExceptionally(failure);
       return;
     }
-    LockException cause = (LockException) failure;
-    attempt.missed(cause);
-    result.completeExceptionally(cause);
+    try {
+      attempt.acquired(lease);
+    } catch (RuntimeException | Error e) {
+      // Nobody would ever have the lease.
+      lease.close();
+      result.completeExceptionally(e);
+    }
+    if (!result.complete(lease)) {
+      lease.close();
+    }
   }
 
   private void requirePositive(Duration wait) {
     if (wait.isNegative()) {
-      throw new LockException.Invalid(
+      throw invalid(
           "The time to wait for %s is negative: %s; use zero or more".formatted(id, wait));
     }
   }

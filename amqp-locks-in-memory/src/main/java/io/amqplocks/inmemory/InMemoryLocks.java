@@ -25,19 +25,26 @@ import java.util.concurrent.TimeUnit;
  * Locks in the memory of this process, for tests of code that uses {@link AmqpLocks}. They need no
  * broker. A test can make a lock busy, a lease lost and the broker unavailable.
  *
- * <p>What is promised: there are never more leases than slots. Waiters are served in the order of
- * arrival, and by priority where a lock has priorities. Results and messages are those of the
- * locks at a broker, where there is no broker in them.
+ * <p>What is promised: there are never more leases than slots, except of slots that an administrator
+ * removed, until they are verified or closed. Waiters are served in the order of arrival, and by
+ * priority where a lock has priorities. Messages that do not mention a broker are the same as at a
+ * broker.
  *
  * <p>What is not promised: two {@code InMemoryLocks} share nothing, even in one process. There is
  * no broker behaviour: no round trips, no hand-over between processes, and no conflict between a
  * mutex and an exclusive-queue mutex of one name. Nobody verifies leases but {@link
  * Lease#verify()}. {@link AmqpLock#unfair()} makes no difference. A call for one permit never
- * overtakes one for several that waits.
+ * overtakes one for several that waits. Each slot of each key has a fence of its own.
  *
  * <p>Time is real time, and {@link #advance} makes it jump ahead. That is the time of all waits, of
  * {@link AmqpLock#holdAtMost} and of ages. With {@link InMemoryLocksBuilder#timeStandsStill()} it
- * goes on by {@code advance} only. {@link #close(Duration)} always waits in real time.
+ * goes on by {@code advance} only. {@link #close(Duration)} and the waits of the administration
+ * always take real time.
+ *
+ * <p>When {@link #advance}, {@link #lose}, {@link #unavailable}, {@link #available} and {@link
+ * #busy} return, {@link Lease#state()}, {@link #waiting()}, {@link #leases()} and {@link
+ * #history()} show what came of it. Futures, listeners, {@link Lease#whenLost()} and blocked
+ * threads follow on other threads: a test must wait for them.
  */
 public final class InMemoryLocks implements AmqpLocks {
 
@@ -77,7 +84,11 @@ public final class InMemoryLocks implements AmqpLocks {
     void close();
   }
 
-  /** Has a stranger hold all slots of that lock that are free, and those that come free later. */
+  /**
+   * Makes that lock busy. Another holder, which is not in {@link #leases()}, takes all free slots of
+   * that lock, and those that come free later, until the result is closed. {@link #waiting()} shows
+   * at once who is served after that; their futures and threads follow.
+   */
   public Occupation busy(LockId lock) {
     occupy(lock, 1);
     return new Occupation() {
@@ -97,21 +108,27 @@ public final class InMemoryLocks implements AmqpLocks {
     int unused =
         table.change(
             effects -> {
-              int strangers = table.slots(lock).strangers += more;
+              SlotSet slots = table.slots(lock);
+              slots.createByUse();
+              slots.strangers += more;
               table.serve(lock, effects);
-              return strangers;
+              return slots.strangers;
             });
   }
 
   /**
-   * Takes that lease from its holder, who is notified. Its slots are free then. Does nothing if the
-   * lease has ended.
+   * Takes that lease from its holder. When this returns, the lease is LOST and the first waiter has
+   * its slots. Listeners, {@link Lease#whenLost()} and the waiter's thread follow. Does nothing if
+   * the lease has ended.
    */
   public void lose(Lease lease, LossReason reason) {
     boolean unused = table.change(effects -> table.lose(own(lease), reason, effects));
   }
 
-  /** Makes that lease UNCERTAIN, also for {@link Lease#verify()}, until {@link #certain}. */
+  /**
+   * Makes that lease UNCERTAIN. {@link Lease#verify()} also returns UNCERTAIN until {@link #certain}
+   * is called.
+   */
   public void uncertain(Lease lease) {
     table.doubt(own(lease), true);
   }
@@ -129,20 +146,30 @@ public final class InMemoryLocks implements AmqpLocks {
   }
 
   /**
-   * Breaks the connection. All leases are lost by {@link LossReason.Cause#SESSION_ENDED}. New calls
-   * throw {@link LockException.Unreachable}: at once if they fail fast or would not wait, or if
-   * nothing was ever acquired, and else when their time is over.
+   * Breaks the connection. When this returns, all leases are LOST by {@link
+   * LossReason.Cause#SESSION_ENDED}, and listeners and {@link Lease#whenLost()} follow.
+   *
+   * <p>Calls throw {@link LockException.Unreachable} when their time is over. They do so at once if
+   * they fail fast or would not wait, or if no connection was ever opened, which the first acquire,
+   * {@link #connect()} and the administration do.
    */
   public void unavailable() {
     table.setAvailable(false);
   }
 
-  /** Ends what {@link #unavailable()} began. Calls that wait are served. */
+  /**
+   * Ends the outage. When this returns, those who wait have what is free. Their futures and threads
+   * follow.
+   */
   public void available() {
     table.setAvailable(true);
   }
 
-  /** Makes the time jump ahead. What is due by then has happened when this returns. */
+  /**
+   * Makes the time jump ahead. When this returns, everything that was due has happened, in its order
+   * and at its time. The user's code does not run in between: futures, listeners, {@link
+   * Lease#whenLost()} and blocked threads follow on other threads.
+   */
   public void advance(Duration jump) {
     if (jump.isNegative()) {
       throw new IllegalArgumentException("Time cannot go back by " + jump);
@@ -210,7 +237,7 @@ public final class InMemoryLocks implements AmqpLocks {
     boolean unused =
         table.change(
             effects -> {
-              table.connection().require(null, effects);
+              table.connection().require(null);
               return true;
             });
   }

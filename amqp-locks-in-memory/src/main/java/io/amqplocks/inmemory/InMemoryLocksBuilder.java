@@ -28,7 +28,8 @@ public final class InMemoryLocksBuilder {
 
   /**
    * Stops the time of the locks. It then goes on by {@link InMemoryLocks#advance} only. A call that
-   * waits for a busy lock waits until a slot comes free or the test has advanced the time.
+   * waits for a busy lock waits until a slot comes free or the test has advanced the time. So do
+   * calls in an outage.
    */
   public InMemoryLocksBuilder timeStandsStill() {
     timeStandsStill = true;

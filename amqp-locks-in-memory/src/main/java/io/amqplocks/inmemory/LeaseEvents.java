@@ -27,15 +27,19 @@ final class LeaseEvents {
     announced.complete(holds);
   }
 
+  /** Posts notices only, so that it can be called under the table's monitor. */
   void released() {
     var unused =
         announced.thenAccept(
-            holds -> {
-              notices.post(listener -> listener.released(lease, lease.age()));
-              holds.ended(hold -> hold.released());
-            });
+            holds -> notices.post(listener -> listener.released(lease, lease.age())));
   }
 
+  /** Runs the observers' code, on this thread. */
+  void tellObserversOfRelease() {
+    var unused = announced.thenAccept(holds -> holds.ended(hold -> hold.released()));
+  }
+
+  /** Posts notices only, so that it can be called under the table's monitor. */
   void lost(LossReason reason) {
     var unused =
         announced.thenAccept(

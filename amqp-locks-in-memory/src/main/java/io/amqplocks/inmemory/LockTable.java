@@ -16,7 +16,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -32,10 +31,10 @@ import org.jspecify.annotations.Nullable;
  * free goes to the first waiter before any other thread can see it free, and there are never more
  * leases than slots.
  *
- * <p>No code of the user runs under the monitor. What others are to hear is collected as effects,
- * which run after it is left, on the same thread: a waiter's future is completed, and notices are
- * handed to the thread of {@link Notices}. An effect may begin a change of its own, because the
- * monitor is free by then.
+ * <p>No code of the user runs under the monitor. Notices are posted under it, for the thread of
+ * {@link Notices}: so they are in the order of the changes. The futures of waiters are completed by
+ * effects, which run after it is left, on the same thread. An effect may begin a change of its own,
+ * because the monitor is free by then.
  *
  * <p>A waiter leaves its queue under the monitor, and whoever removed it completes its future. So
  * it ends once: by a lease, a timeout, a withdrawal, an outage or the close. A lease ends once
@@ -52,28 +51,22 @@ final class LockTable {
   private final Connection connection;
   private final Time time;
   private final Notices notices;
-  private final ScheduledThreadPoolExecutor timer =
-      new ScheduledThreadPoolExecutor(1, Threads.named("timer"));
+  private final Alarm alarm;
   private long arrivals;
+
+  /** When the present change happens: when the event was due that causes it, or else now. */
+  private long at;
+
   private @Nullable Loss lastLoss;
 
   /** The lease that was lost last. */
   record Loss(String what, Instant when) {}
 
-  /** What is to run when the monitor is left. */
-  static final class Effects {
-    private final List<Runnable> all = new ArrayList<>();
-
-    void add(Runnable effect) {
-      all.add(effect);
-    }
-  }
-
   LockTable(Time time, Notices notices) {
     this.time = time;
     this.notices = notices;
     connection = new Connection(notices);
-    timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+    alarm = new Alarm(time, this::settle);
   }
 
   Time time() {
@@ -90,13 +83,19 @@ final class LockTable {
     try {
       monitor.lock();
       try {
-        settle(effects);
+        long now = time.nanos();
+        settle(now, effects);
+        at = now;
         return step.apply(effects);
       } finally {
-        monitor.unlock();
+        try {
+          alarm.set(Math.min(limitAt(nextLimited()), deadline(nextLate())));
+        } finally {
+          monitor.unlock();
+        }
       }
     } finally {
-      effects.all.forEach(Runnable::run);
+      effects.run();
     }
   }
 
@@ -106,29 +105,39 @@ final class LockTable {
   }
 
   /** In the order of the times at which it was due, since one event may prevent the next. */
-  private void settle(Effects effects) {
-    long now = time.nanos();
+  private void settle(long now, Effects effects) {
     while (true) {
-      Optional<InMemoryLease> limited =
-          leases.stream()
-              .filter(lease -> lease.limitAt() <= now)
-              .min(Comparator.comparingLong(InMemoryLease::limitAt));
-      Optional<Waiter> late =
-          waiters().stream()
-              .filter(waiter -> waiter.deadline() <= now)
-              .min(Comparator.comparingLong(Waiter::deadline));
-      long lateAt = late.map(Waiter::deadline).orElse(Long.MAX_VALUE);
-      if (limited.isPresent() && limited.get().limitAt() <= lateAt) {
-        lose(limited.get(), limited.get().limitReached(), effects);
+      Optional<InMemoryLease> limited = nextLimited();
+      Optional<Waiter> late = nextLate();
+      at = Math.min(limitAt(limited), deadline(late));
+      if (at > now) {
+        return;
+      }
+      if (limited.isPresent() && limited.get().limitAt() == at) {
+        boolean unused = lose(limited.get(), limited.get().limitReached(), effects);
       } else if (late.isPresent()) {
         LockException outage = connection.outage(late.get().lock());
         fail(late.get(), outage == null ? late.get().timeout() : outage, effects);
         // It may have kept slots from those behind it.
         serve(late.get().lock(), effects);
-      } else {
-        return;
       }
     }
+  }
+
+  private Optional<InMemoryLease> nextLimited() {
+    return leases.stream().min(Comparator.comparingLong(InMemoryLease::limitAt));
+  }
+
+  private static long limitAt(Optional<InMemoryLease> lease) {
+    return lease.map(InMemoryLease::limitAt).orElse(Time.NEVER);
+  }
+
+  private Optional<Waiter> nextLate() {
+    return waiters().stream().min(Comparator.comparingLong(Waiter::deadline));
+  }
+
+  private static long deadline(Optional<Waiter> waiter) {
+    return waiter.map(Waiter::deadline).orElse(Time.NEVER);
   }
 
   private List<Waiter> waiters() {
@@ -143,7 +152,7 @@ final class LockTable {
   Optional<InMemoryLease> tryAcquire(LockId id, Request request) {
     return change(
         effects -> {
-          connection.require(id, effects);
+          connection.require(id);
           return take(id, request);
         });
   }
@@ -157,14 +166,13 @@ final class LockTable {
   private Optional<InMemoryLease> grant(LockId id, Request request) {
     SlotSet slots = slots(id);
     return slots
-        .choose(request, time.instant())
+        .choose(request)
         .map(
             chosen -> {
-              InMemoryLease lease = new InMemoryLease(this, id, chosen, request.holdAtMost());
+              InMemoryLease lease = new InMemoryLease(this, id, chosen, at, request.holdAtMost());
               slots.hold(lease);
               leases.add(lease);
-              history.add(new Acquisition(id, lease.slot(), lease.permits(), time.instant()));
-              settleAt(lease.limitAt());
+              history.add(new Acquisition(id, lease.slot(), lease.permits(), time.instant(at)));
               return lease;
             });
   }
@@ -175,34 +183,26 @@ final class LockTable {
         effects -> {
           Waiter waiter =
               new Waiter(
-                  id, request, wait, arrivals++, time.after(wait), new CompletableFuture<>());
+                  id, request, wait, arrivals++, Time.after(at, wait), new CompletableFuture<>());
           boolean waits = !wait.isZero();
           if (!waits || !connection.mayHealFor(request)) {
-            connection.require(id, effects);
+            connection.require(id);
           }
           connection.requireNotClosed(id);
           Optional<InMemoryLease> lease = Optional.empty();
           if (connection.isUp()) {
-            connection.require(id, effects);
+            connection.require(id);
             lease = take(id, request);
           }
           if (lease.isPresent()) {
             waiter.outcome().complete(lease.get());
           } else if (waits) {
             slots(id).waiters.add(waiter);
-            settleAt(waiter.deadline());
           } else {
             waiter.outcome().completeExceptionally(waiter.timeout());
           }
           return waiter;
         });
-  }
-
-  /** Has that happen on time which is due then. Time that stands still needs no alarm. */
-  private void settleAt(long due) {
-    if (due != Long.MAX_VALUE && !time.standsStill()) {
-      var unused = timer.schedule(() -> settle(), due - time.nanos(), TimeUnit.NANOSECONDS);
-    }
   }
 
   /** Takes a waiter out of its queue. Returns false if it has already left it. */
@@ -231,12 +231,17 @@ final class LockTable {
     }
     while (!slots.waiters.isEmpty()) {
       Waiter first = slots.waiters.first();
-      Optional<InMemoryLease> lease = grant(id, first.request());
-      if (lease.isEmpty()) {
-        return;
+      try {
+        Optional<InMemoryLease> lease = grant(id, first.request());
+        if (lease.isEmpty()) {
+          return;
+        }
+        slots.waiters.remove(first);
+        effects.add(() -> first.outcome().complete(lease.get()));
+      } catch (LockException e) {
+        // It concerns this call alone, and neither those behind it nor who released the slot.
+        fail(first, e, effects);
       }
-      slots.waiters.remove(first);
-      effects.add(() -> first.outcome().complete(lease.get()));
     }
   }
 
@@ -245,29 +250,49 @@ final class LockTable {
     effects.add(() -> waiter.outcome().completeExceptionally(failure));
   }
 
+  /** In two changes. The observers run between them: before anybody else has the slot. */
   void release(InMemoryLease lease) {
-    boolean unused = change(effects -> end(lease, lease.status().released(time.nanos()), effects));
+    boolean released =
+        change(
+            effects -> {
+              boolean first = end(lease, lease.status().released(at));
+              if (first) {
+                lease.events().released();
+              }
+              return first;
+            });
+    if (!released) {
+      return;
+    }
+    try {
+      lease.events().tellObserversOfRelease();
+    } finally {
+      boolean unused = change(effects -> free(lease, effects));
+    }
   }
 
   boolean lose(InMemoryLease lease, LossReason reason, Effects effects) {
-    return end(lease, lease.status().lost(reason, time.nanos()), effects);
+    if (!end(lease, lease.status().lost(reason, at))) {
+      return false;
+    }
+    lastLoss = new Loss(lease.lock() + ", slot " + lease.slot() + ": " + reason, time.instant(at));
+    lease.events().lost(reason);
+    return free(lease, effects);
   }
 
-  private boolean end(InMemoryLease lease, LeaseStatus ended, Effects effects) {
+  /** Ends a lease, which still occupies its slots. Returns false if it has ended before. */
+  private boolean end(InMemoryLease lease, LeaseStatus ended) {
     if (lease.status().isFinal()) {
       return false;
     }
     lease.become(ended);
     leases.remove(lease);
-    slots(lease.lock()).free(lease);
-    LossReason loss = ended.loss();
-    if (loss == null) {
-      effects.add(() -> lease.events().released());
-    } else {
-      lastLoss = new Loss(lease.lock() + ", slot " + lease.slot() + ": " + loss, time.instant());
-      effects.add(() -> lease.events().lost(loss));
-    }
     idle.signalAll();
+    return true;
+  }
+
+  private boolean free(InMemoryLease lease, Effects effects) {
+    slots(lease.lock()).free(lease);
     serve(lease.lock(), effects);
     return true;
   }
@@ -304,7 +329,9 @@ final class LockTable {
   int loseAll(@Nullable LockId lock, LossReason reason, Effects effects) {
     List<InMemoryLease> lost =
         leases.stream().filter(lease -> lock == null || lease.lock().equals(lock)).toList();
-    lost.forEach(lease -> lose(lease, reason, effects));
+    for (InMemoryLease lease : lost) {
+      boolean unused = lose(lease, reason, effects);
+    }
     return lost.size();
   }
 
@@ -313,11 +340,11 @@ final class LockTable {
         change(
             effects -> {
               if (available) {
-                connection.restore(!waiters().isEmpty(), effects);
+                connection.restore(!waiters().isEmpty());
                 List.copyOf(locks.keySet()).forEach(id -> serve(id, effects));
                 return true;
               }
-              connection.cut(effects);
+              connection.cut();
               int lost =
                   loseAll(null, new LossReason(Cause.SESSION_ENDED, Connection.CUT), effects);
               for (Waiter waiter : waiters()) {
@@ -355,7 +382,7 @@ final class LockTable {
       monitor.unlock();
     }
     leases().forEach(this::release);
-    var unused = timer.shutdownNow();
+    alarm.close();
   }
 
   List<InMemoryLease> leases() {

@@ -19,6 +19,9 @@ import java.util.stream.IntStream;
 /** The slots of one lock, their holders and the waiters. The table's monitor guards all of it. */
 final class SlotSet {
 
+  /** In minutes. No fence gives epochs that far ahead of the clock. */
+  private static final long TEN_YEARS = 10L * 365 * 24 * 60;
+
   /**
    * What a lease has.
    *
@@ -38,7 +41,8 @@ final class SlotSet {
   /** By priority, highest first, and then by arrival. */
   final TreeSet<Waiter> waiters =
       new TreeSet<>(
-          Comparator.comparingInt((Waiter waiter) -> -waiter.request().priority())
+          Comparator.comparingInt((Waiter waiter) -> waiter.request().priority())
+              .reversed()
               .thenComparingLong(Waiter::number));
 
   int count;
@@ -52,14 +56,17 @@ final class SlotSet {
 
   SlotSet(LockId id) {
     this.id = id;
-    count = needsNoCreating() ? 1 : 0;
+    switch (id.kind()) {
+      case MUTEX, EXCLUSIVE_QUEUE_MUTEX -> count = 1;
+      case FENCED_MUTEX, PERSISTENT_MUTEX, SLOT_SEMAPHORE, TOKEN_SEMAPHORE -> count = 0;
+    }
   }
 
-  private boolean needsNoCreating() {
-    return switch (id.kind()) {
-      case MUTEX, EXCLUSIVE_QUEUE_MUTEX, FENCED_MUTEX -> true;
-      case PERSISTENT_MUTEX, SLOT_SEMAPHORE, TOKEN_SEMAPHORE -> false;
-    };
+  /** A fenced mutex is created by its first use, and again by the next one if it was destroyed. */
+  void createByUse() {
+    if (id.kind() == LockKind.FENCED_MUTEX) {
+      count = 1;
+    }
   }
 
   boolean isTokens() {
@@ -68,9 +75,7 @@ final class SlotSet {
 
   /** Throws if no lease can be acquired that way, however long the call waits. */
   void requirePossible(Request request) {
-    if (count == 0 && needsNoCreating()) {
-      count = 1;
-    }
+    createByUse();
     if (count == 0) {
       throw notFound();
     }
@@ -105,7 +110,7 @@ final class SlotSet {
   }
 
   /** Chooses free slots, and draws their fencing tokens. Empty if there are too few. */
-  Optional<Grant> choose(Request request, Instant now) {
+  Optional<Grant> choose(Request request) {
     List<Integer> free =
         IntStream.rangeClosed(1, count)
             .filter(slot -> !held.containsKey(slot))
@@ -117,10 +122,7 @@ final class SlotSet {
     }
     boolean tokens = isTokens() ? type == TokenQueueType.QUORUM : request.fenced();
     return Optional.of(
-        new Grant(
-            free,
-            tokens ? free.stream().map(slot -> draw(slot, now)).toList() : List.of(),
-            generation));
+        new Grant(free, tokens ? free.stream().map(this::draw).toList() : List.of(), generation));
   }
 
   /** A token that is to be withdrawn is still held. A removed slot takes none from the others. */
@@ -128,23 +130,31 @@ final class SlotSet {
     return isTokens() ? Math.max(0, count - held.size()) : count;
   }
 
-  private FencingToken draw(int slot, Instant now) {
-    Counter counter = counters.getOrDefault(slot, new Counter(minutes(now), 0));
+  private FencingToken draw(int slot) {
+    Counter counter = counters.getOrDefault(slot, new Counter(clockMinutes(), 0));
+    FencingToken token = new FencingToken(slot, counter.epoch, counter.next);
     counters.put(slot, new Counter(counter.epoch, counter.next + 1));
-    return new FencingToken(slot, counter.epoch, counter.next);
+    return token;
   }
 
   /** All later tokens of the slot are higher than all earlier ones, and than that number. */
-  long renew(int slot, long number, Instant now) {
+  long renew(int slot, long number) {
     Counter last = counters.get(slot);
     long floor = Math.max(last == null ? 0 : last.epoch, FencingToken.epochOf(number));
-    long epoch = Math.max(minutes(now), floor + 1);
+    long epoch = Math.max(clockMinutes(), floor + 1);
+    if (epoch > clockMinutes() + TEN_YEARS) {
+      throw new LockException.FenceUnavailable(
+          "The fence of slot %d of %s cannot be renewed above %d, which no fence gave: epoch %d is more"
+                  .formatted(slot, id, number, epoch)
+              + " than ten years of minutes ahead of the clock");
+    }
     counters.put(slot, new Counter(epoch, 0));
     return epoch;
   }
 
-  private static long minutes(Instant now) {
-    return now.getEpochSecond() / 60;
+  /** The machine's time. The time of the locks may jump to where there are no epochs. */
+  private static long clockMinutes() {
+    return Instant.now().getEpochSecond() / 60;
   }
 
   void hold(InMemoryLease lease) {

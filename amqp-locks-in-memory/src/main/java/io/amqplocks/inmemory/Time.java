@@ -4,10 +4,13 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The time of the locks: real time, or one that stands still, and in both cases what was added. */
+/** Real time, or a time that stands still; {@link #advance} adds to either. */
 final class Time {
 
-  /** Practically unlimited, and small enough for the arithmetic. */
+  /** When something is due that never is. */
+  static final long NEVER = Long.MAX_VALUE;
+
+  /** The bound of all jumps together, and what is practically unlimited. Sums do not overflow. */
   private static final Duration LONGEST = Duration.ofDays(36_500);
 
   private final boolean standsStill;
@@ -28,20 +31,27 @@ final class Time {
     return added.get() + (standsStill ? 0 : System.nanoTime() - originNanos);
   }
 
-  Instant instant() {
-    return origin.plusNanos(nanos());
+  /** The instant that many nanoseconds after the locks were created. */
+  Instant instant(long nanos) {
+    return origin.plusNanos(nanos);
   }
 
-  void advance(Duration time) {
-    added.addAndGet(bounded(time));
+  /** The sum of all jumps, in nanoseconds. */
+  long added() {
+    return added.get();
   }
 
-  /** When that time from now is over. */
-  long after(Duration time) {
-    return nanos() + bounded(time);
+  void advance(Duration jump) {
+    long more = isUnlimited(jump) ? LONGEST.toNanos() : jump.toNanos();
+    long unused = added.updateAndGet(sum -> Math.min(sum + more, LONGEST.toNanos()));
   }
 
-  private static long bounded(Duration time) {
-    return (time.compareTo(LONGEST) > 0 ? LONGEST : time).toNanos();
+  /** When that time is over that begins then. */
+  static long after(long start, Duration time) {
+    return isUnlimited(time) ? NEVER : start + time.toNanos();
+  }
+
+  private static boolean isUnlimited(Duration time) {
+    return time.compareTo(LONGEST) >= 0;
   }
 }

@@ -5,6 +5,7 @@ import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockKind.Family;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
 /**
  * A call that acquires a lease, and may have to wait for it.
@@ -13,7 +14,7 @@ import java.util.concurrent.CompletableFuture;
  * @param request what it wants
  * @param patience how long it waits
  * @param number orders the waiters by their arrival
- * @param deadline when its time is over
+ * @param deadline when its time is over; {@link Time#NEVER} if it waits for as long as it takes
  * @param outcome the lease or the failure; completed outside the table's monitor
  */
 record Waiter(
@@ -27,7 +28,7 @@ record Waiter(
   LockException timeout() {
     return new LockException.AcquireTimeout(
         "%s within %d ms, the time that this call would wait"
-            .formatted(whatDidNotHappen(), patience.toMillis()));
+            .formatted(whatDidNotHappen(), TimeUnit.MILLISECONDS.convert(patience)));
   }
 
   private String whatDidNotHappen() {

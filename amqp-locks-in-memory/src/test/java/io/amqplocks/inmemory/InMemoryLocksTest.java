@@ -21,6 +21,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -41,7 +42,8 @@ class InMemoryLocksTest {
     InMemoryLocks.Occupation stranger = locks.busy(mutex.id());
     assertThat(mutex.tryAcquire()).isEmpty();
     CompletableFuture<Lease> waiter = mutex.acquireAsync(LONG);
-    assertThat(waiter).isNotDone();
+    assertThat(locks.waiting()).containsEntry(mutex.id(), 1);
+    assertThat(locks.leases()).isEmpty();
     stranger.close();
     stranger.close();
     waiter.get(30, TimeUnit.SECONDS).close();
@@ -103,19 +105,6 @@ class InMemoryLocksTest {
   }
 
   @Test
-  void whatIsDueHappensInItsOrder() throws Exception {
-    Lease lease = mutex.holdAtMost(Duration.ofSeconds(5)).acquire(LONG);
-    CompletableFuture<Lease> early = mutex.acquireAsync(Duration.ofSeconds(3));
-    CompletableFuture<Lease> late = mutex.acquireAsync(Duration.ofSeconds(8));
-    locks.advance(Duration.ofSeconds(10));
-    assertThat(lease.state()).isEqualTo(LeaseState.LOST);
-    assertThatThrownBy(() -> early.get(30, TimeUnit.SECONDS))
-        .hasCauseInstanceOf(LockException.AcquireTimeout.class);
-    assertThat(late.get(30, TimeUnit.SECONDS).state()).isEqualTo(LeaseState.HELD);
-    assertThat(locks.history()).hasSize(2);
-  }
-
-  @Test
   void aWaiterForSeveralPermitsIsNotOvertaken() throws Exception {
     locks.admin().tokenSemaphore("images").create(2, TokenQueueType.QUORUM);
     AmqpLock images = locks.tokenSemaphore("images");
@@ -137,6 +126,86 @@ class InMemoryLocksTest {
   }
 
   @Test
+  void theLowestPriorityIsServedLast() throws Exception {
+    AmqpLock lock = locks.fencedMutex("orders");
+    Lease first = lock.acquire(LONG);
+    CompletableFuture<Lease> lowest = lock.withPriority(Integer.MIN_VALUE).acquireAsync(LONG);
+    CompletableFuture<Lease> plain = lock.acquireAsync(LONG);
+    first.close();
+    plain.get(30, TimeUnit.SECONDS).close();
+    lowest.get(30, TimeUnit.SECONDS).close();
+  }
+
+  @Test
+  void aStrangerCanHaveAFencedMutexThatNobodyUsedBefore() throws Exception {
+    AmqpLock lock = locks.fencedMutex("orders");
+    try (InMemoryLocks.Occupation stranger = locks.busy(lock.id())) {
+      assertThat(stranger).isNotNull();
+      assertThat(locks.admin().fencedMutex("orders").inUse()).isEqualTo(1);
+      assertThat(lock.tryAcquire()).isEmpty();
+    }
+    assertThat(lock.tryAcquire()).isPresent();
+  }
+
+  @Test
+  void anOutageEndsTheWaitOfCallsThatFailFast() throws Exception {
+    Lease lease = mutex.acquire(LONG);
+    CompletableFuture<Lease> fast = mutex.failFast().acquireAsync(LONG);
+    CompletableFuture<Lease> patient = mutex.acquireAsync(LONG);
+    locks.unavailable();
+    assertThat(locks.waiting()).containsEntry(mutex.id(), 1);
+    assertThatThrownBy(() -> fast.get(30, TimeUnit.SECONDS))
+        .hasCauseInstanceOf(LockException.Unreachable.class);
+    locks.available();
+    assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+    patient.get(30, TimeUnit.SECONDS).close();
+  }
+
+  @Test
+  void theCloseWaitsForHolders() throws Exception {
+    Lease lease = mutex.acquire(LONG);
+    CompletableFuture<Void> closed = CompletableFuture.runAsync(() -> locks.close(LONG));
+    await()
+        .untilAsserted(
+            () -> assertThatThrownBy(mutex::tryAcquire).isInstanceOf(LockException.Closed.class));
+    await()
+        .during(Duration.ofMillis(100))
+        .until(() -> !closed.isDone() && lease.state() == LeaseState.HELD);
+    lease.close();
+    Object unused = closed.get(20, TimeUnit.SECONDS);
+  }
+
+  @Test
+  void theCloseReleasesWhatIsHeldTooLong() throws Exception {
+    Lease lease = mutex.acquire(LONG);
+    locks.close(Duration.ofMillis(100));
+    assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
+    assertThat(locks.leases()).isEmpty();
+  }
+
+  @Test
+  void anInterruptEndsABlockedWait() throws Exception {
+    Lease lease = mutex.acquire(LONG);
+    CompletableFuture<Exception> failure = new CompletableFuture<>();
+    Thread waiter =
+        new Thread(
+            () -> {
+              try {
+                mutex.acquire(LONG).close();
+              } catch (InterruptedException | RuntimeException e) {
+                failure.complete(e);
+              }
+            });
+    waiter.start();
+    await().until(() -> locks.waiting().containsKey(mutex.id()));
+    waiter.interrupt();
+    assertThat(failure.get(30, TimeUnit.SECONDS)).isInstanceOf(InterruptedException.class);
+    assertThat(locks.waiting()).isEmpty();
+    lease.close();
+    assertThat(mutex.tryAcquire()).isPresent();
+  }
+
+  @Test
   void aRenewedFenceGivesHigherTokens() throws Exception {
     Lease before = mutex.fenced().acquire(LONG);
     before.close();
@@ -148,56 +217,47 @@ class InMemoryLocksTest {
   }
 
   @Test
-  void listenersRunOutsideTheMonitorOnTheLibrarysThread() throws Exception {
-    Lease lease = mutex.acquire(LONG);
-    CompletableFuture<String> ran = new CompletableFuture<>();
-    var unused =
-        lease
-            .whenLost()
-            .thenAccept(
-                reason -> {
-                  // Would block for ever if this thread or another one had the monitor.
-                  locks.mutex("orders").tryAcquire().ifPresent(Lease::close);
-                  ran.complete(Thread.currentThread().getName());
-                });
-    locks.lose(lease, new LossReason(LossReason.Cause.REVOKED, "test"));
-    assertThat(ran.get(30, TimeUnit.SECONDS)).startsWith("amqp-locks-in-memory");
-  }
-
-  @Test
   void manyThreadsNeverHoldMoreThanThereAreSlots() throws Exception {
     InMemoryLocks real = InMemoryLocks.create();
     real.admin().tokenSemaphore("images").create(3, TokenQueueType.QUORUM);
     AmqpLock images = real.tokenSemaphore("images");
     AtomicInteger inside = new AtomicInteger();
     AtomicInteger most = new AtomicInteger();
+    Consumer<Lease> use =
+        lease -> {
+          try (lease) {
+            int now = inside.addAndGet(lease.permits());
+            most.accumulateAndGet(now, Math::max);
+            LockSupport.parkNanos(1000);
+            inside.addAndGet(-lease.permits());
+          }
+        };
     ExecutorService threads = Executors.newFixedThreadPool(16);
-    List<Future<?>> all = new ArrayList<>();
-    for (int thread = 0; thread < 16; thread++) {
-      all.add(
-          threads.submit(
-              () -> {
-                for (int i = 0; i < 300; i++) {
-                  int permits = 1 + ThreadLocalRandom.current().nextInt(2);
-                  try (Lease lease = images.acquire(permits, LONG)) {
-                    int now = inside.addAndGet(lease.permits());
-                    most.accumulateAndGet(now, Math::max);
-                    LockSupport.parkNanos(1000);
-                    inside.addAndGet(-lease.permits());
+    try {
+      List<Future<?>> all = new ArrayList<>();
+      for (int thread = 0; thread < 16; thread++) {
+        all.add(
+            threads.submit(
+                () -> {
+                  for (int i = 0; i < 300; i++) {
+                    int permits = 1 + ThreadLocalRandom.current().nextInt(2);
+                    use.accept(images.acquire(permits, LONG));
+                    CompletableFuture<Lease> perhaps = images.acquireAsync(LONG);
+                    if (!perhaps.cancel(true)) {
+                      // It was too late, and the lease is the caller's.
+                      use.accept(perhaps.join());
+                    }
+                    use.accept(images.acquireAsync(LONG).join());
                   }
-                  CompletableFuture<Lease> withdrawn = images.acquireAsync(LONG);
-                  if (!withdrawn.cancel(true)) {
-                    // It was too late, and the lease is the caller's.
-                    withdrawn.join().close();
-                  }
-                }
-                return null;
-              }));
+                  return null;
+                }));
+      }
+      for (Future<?> each : all) {
+        Object unused = each.get(60, TimeUnit.SECONDS);
+      }
+    } finally {
+      threads.shutdownNow();
     }
-    for (Future<?> each : all) {
-      Object unused = each.get(60, TimeUnit.SECONDS);
-    }
-    threads.shutdown();
     assertThat(most.get()).isBetween(1, 3);
     assertThat(real.mostHeldAtOnce(images.id())).isEqualTo(3);
     await().until(() -> real.leases().isEmpty() && real.waiting().isEmpty());

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.amqplocks.AmqpLocks;
+import io.amqplocks.admin.SlotChange;
 import io.amqplocks.admin.TokenQueueType;
+import io.amqplocks.admin.TokenSemaphoreAdmin;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
@@ -121,6 +123,7 @@ abstract class LockContract {
     CompletableFuture<Lease> third = waiting(mutex);
     first.close();
     Lease next = get(second);
+    assertThat(locks.waiting()).containsEntry(mutex.id(), 1);
     assertThat(third).isNotDone();
     next.close();
     get(third).close();
@@ -134,6 +137,7 @@ abstract class LockContract {
     CompletableFuture<Lease> high = waiting(lock.withPriority(5));
     first.close();
     Lease next = get(high);
+    assertThat(locks.waiting()).containsEntry(lock.id(), 1);
     assertThat(low).isNotDone();
     next.close();
     get(low).close();
@@ -232,7 +236,8 @@ abstract class LockContract {
     assertThat(two.fencingTokens()).hasSize(2);
     CompletableFuture<Lease> all = waiting(semaphore.withPermits(3));
     one.close();
-    assertThat(all).isNotDone();
+    assertThat(locks.waiting()).containsEntry(semaphore.id(), 1);
+    assertThat(locks.leases()).hasSize(1);
     two.close();
     Lease three = get(all);
     assertThat(three.permits()).isEqualTo(3);
@@ -268,6 +273,38 @@ abstract class LockContract {
   }
 
   @Test
+  void aFencedMutexIsCreatedByItsFirstUse() throws Exception {
+    TokenSemaphoreAdmin admin = locks.admin().fencedMutex(name);
+    assertThat(admin.count()).isZero();
+    assertThatThrownBy(() -> admin.resize(1))
+        .isInstanceOf(LockException.NotFound.class)
+        .hasMessage("There is no fenced mutex '%s'; create it", name);
+    locks.fencedMutex(name).acquire(LONG).close();
+    assertThat(admin.count()).isEqualTo(1);
+    assertThat(admin.resize(1)).isEqualTo(new SlotChange(1, 1));
+    admin.destroy();
+    assertThat(admin.count()).isZero();
+  }
+
+  @Test
+  void aFenceIsNotRenewedAboveWhatNoFenceGave() throws Exception {
+    AmqpLock mutex = locks.mutex(name).fenced();
+    Lease first = mutex.acquire(LONG);
+    CompletableFuture<Lease> next = waiting(mutex);
+    assertThatThrownBy(() -> locks.admin().fence(mutex.id()).renewAbove(1, Long.MAX_VALUE))
+        .isInstanceOf(LockException.FenceUnavailable.class);
+    first.close();
+    try (Lease second = get(next)) {
+      assertThat(second.fencingToken().isAfter(first.fencingToken())).isTrue();
+    }
+    assertInvalid(
+        () -> locks.admin().fence(LockId.fencedMutex(name)),
+        "The fenced mutex '%1$s' draws its fencing tokens from its own queue and has no counters to"
+            + " renew; use admin().fencedMutex(\"%1$s\").repair(timeout), or destroy() and then"
+            + " create()");
+  }
+
+  @Test
   void disablingRevokes() throws Exception {
     locks.admin().persistentMutex(name).enable();
     Lease lease = locks.persistentMutex(name).acquire(LONG);
@@ -282,22 +319,28 @@ abstract class LockContract {
   void refusesWhatIsNotPossible() {
     AmqpLock mutex = locks.mutex(name);
     assertInvalid(
+        mutex.id(),
         () -> mutex.withPriority(1),
         "The mutex '%s' serves without priorities; a token semaphore has them");
     assertInvalid(
+        mutex.id(),
         () -> mutex.withPermits(2),
         "A lease of 2 permits of mutex '%s' is not possible: it has one; a semaphore can have more");
     assertInvalid(
+        LockId.tokenSemaphore(name),
         () -> locks.tokenSemaphore(name).withPermits(0),
         "A lease of 0 permits of token semaphore '%s' is not possible; use 1 or more");
     assertInvalid(
+        LockId.tokenSemaphore(name),
         () -> locks.tokenSemaphore(name).withPermits(101),
         "A lease of 101 permits of token semaphore '%s' is not possible; use 100 or fewer, or several"
             + " leases");
     assertInvalid(
+        mutex.id(),
         () -> mutex.holdAtMost(Duration.ZERO),
         "The longest time to hold mutex '%s' is PT0S; use more than zero");
     assertInvalid(
+        mutex.id(),
         () -> mutex.acquire(Duration.ofSeconds(-1)),
         "The time to wait for mutex '%s' is negative: PT-1S; use zero or more");
     assertInvalid(
@@ -310,6 +353,14 @@ abstract class LockContract {
     assertThatThrownBy(call)
         .isInstanceOf(LockException.Invalid.class)
         .hasMessage(message.formatted(name));
+  }
+
+  private void assertInvalid(
+      LockId lock, org.assertj.core.api.ThrowableAssert.ThrowingCallable call, String message) {
+    assertInvalid(call, message);
+    assertThatThrownBy(call)
+        .satisfies(
+            failure -> assertThat(((LockException) failure).lock()).isEqualTo(Optional.of(lock)));
   }
 
   @Test
