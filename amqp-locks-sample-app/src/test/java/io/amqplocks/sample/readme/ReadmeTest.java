@@ -138,7 +138,9 @@ class ReadmeTest {
             "plain-java");
     assertThat(sample.names()).containsExactly("testcontainers-test");
     Snippets testing = new Snippets(TESTING);
-    assertThat(testing.names()).containsExactlyInAnyOrder("test-dependency", "fault-test");
+    assertThat(testing.names())
+        .containsExactlyInAnyOrder(
+            "in-memory-dependency", "in-memory-test", "test-dependency", "fault-test");
     assertThat(testing.nameless()).isEmpty();
     Snippets migration = new Snippets(MIGRATION);
     assertThat(migration.names())
@@ -797,10 +799,24 @@ class ReadmeTest {
         .containsIgnoringWhitespaces(new Snippets(MIGRATION).text(name));
   }
 
+  /** The module's own test runs it, since the sample has no locks in memory. */
   @Test
-  void theTestKitIsTheModulesOwn() throws Exception {
-    Map<String, String> told = children(xml(new Snippets(TESTING).text("test-dependency")));
-    Element pom = xml(Files.readString(Snippets.file("amqp-locks-test/pom.xml")));
+  void whatTestingSaysIsInATestOfTheLocksInMemory() throws Exception {
+    Path test =
+        Snippets.file(
+            "amqp-locks-in-memory/src/test/java/io/amqplocks/inmemory/TestingPageTest.java");
+    assertThat(Files.readString(test))
+        .containsIgnoringWhitespaces(new Snippets(TESTING).text("in-memory-test"));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "in-memory-dependency, amqp-locks-in-memory/pom.xml",
+    "test-dependency, amqp-locks-test/pom.xml"
+  })
+  void theTestKitIsTheModulesOwn(String name, String file) throws Exception {
+    Map<String, String> told = children(xml(new Snippets(TESTING).text(name)));
+    Element pom = xml(Files.readString(Snippets.file(file)));
     Element parent = (Element) pom.getElementsByTagName("parent").item(0);
     assertThat(told)
         .isEqualTo(
