@@ -86,8 +86,8 @@ public final class InMemoryLocks implements AmqpLocks {
 
   /**
    * Makes that lock busy. Another holder, which is not in {@link #leases()}, takes all free slots of
-   * that lock, and those that come free later, until the result is closed. {@link #waiting()} shows
-   * at once who is served after that; their futures and threads follow.
+   * that lock, and those that come free later, until the result is closed. When the close returns,
+   * the first waiters have their slots. Their futures and threads follow.
    */
   public Occupation busy(LockId lock) {
     occupy(lock, 1);
@@ -109,7 +109,9 @@ public final class InMemoryLocks implements AmqpLocks {
         table.change(
             effects -> {
               SlotSet slots = table.slots(lock);
-              slots.createByUse();
+              if (more > 0) {
+                slots.createByUse();
+              }
               slots.strangers += more;
               table.serve(lock, effects);
               return slots.strangers;

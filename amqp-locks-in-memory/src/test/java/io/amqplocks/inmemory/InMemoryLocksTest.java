@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.amqplocks.admin.PersistentMutexAdmin;
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.Lease;
@@ -203,6 +204,25 @@ class InMemoryLocksTest {
     assertThat(locks.waiting()).isEmpty();
     lease.close();
     assertThat(mutex.tryAcquire()).isPresent();
+  }
+
+  @Test
+  void aDisabledMutexIsHeldByNobody() throws Exception {
+    PersistentMutexAdmin admin = locks.admin().persistentMutex("orders");
+    for (int i = 0; i < 300; i++) {
+      admin.enable();
+      Lease lease = locks.persistentMutex("orders").acquire(LONG);
+      CompletableFuture<LeaseState> seen =
+          CompletableFuture.supplyAsync(
+              () -> {
+                while (admin.isEnabled()) {
+                  Thread.onSpinWait();
+                }
+                return lease.state();
+              });
+      admin.disable();
+      assertThat(seen.get(30, TimeUnit.SECONDS)).isEqualTo(LeaseState.LOST);
+    }
   }
 
   @Test

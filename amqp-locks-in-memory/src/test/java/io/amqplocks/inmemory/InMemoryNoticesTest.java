@@ -181,6 +181,19 @@ class InMemoryNoticesTest {
   }
 
   @Test
+  void oneResultThatFailsDoesNotLoseTheOthers() {
+    Effects effects = new Effects();
+    CompletableFuture<String> other = new CompletableFuture<>();
+    effects.add(
+        () -> {
+          throw new AssertionError("a failure for this test");
+        });
+    effects.add(() -> other.complete("delivered"));
+    effects.run();
+    assertThat(other).isCompletedWithValue("delivered");
+  }
+
+  @Test
   void aListenerThatThrowsDisturbsNobody() throws Exception {
     List<String> heard = new CopyOnWriteArrayList<>();
     LockListener failing =
