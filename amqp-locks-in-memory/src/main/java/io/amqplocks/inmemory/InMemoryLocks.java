@@ -25,10 +25,10 @@ import java.util.concurrent.TimeUnit;
  * Locks in the memory of this process, for tests of code that uses {@link AmqpLocks}. They need no
  * broker. A test can make a lock busy, a lease lost and the broker unavailable.
  *
- * <p>What is promised: there are never more leases than slots, except of slots that an administrator
- * removed, until they are verified or closed. Waiters are served in the order of arrival, and by
- * priority where a lock has priorities. Messages that do not mention a broker are the same as at a
- * broker.
+ * <p>What is promised: there are never more leases than slots, except of slots that an
+ * administrator removed, until they are verified or closed. Waiters are served in the order of
+ * arrival, and by priority where a lock has priorities. Messages that do not mention a broker are
+ * the same as at a broker.
  *
  * <p>What is not promised: two {@code InMemoryLocks} share nothing, even in one process. There is
  * no broker behaviour: no round trips, no hand-over between processes, and no conflict between a
@@ -85,9 +85,9 @@ public final class InMemoryLocks implements AmqpLocks {
   }
 
   /**
-   * Makes that lock busy. Another holder, which is not in {@link #leases()}, takes all free slots of
-   * that lock, and those that come free later, until the result is closed. When the close returns,
-   * the first waiters have their slots. Their futures and threads follow.
+   * Makes that lock busy. Another holder, which is not in {@link #leases()}, takes all free slots
+   * of that lock, and those that come free later, until the result is closed. When the close
+   * returns, the first waiters have their slots. Their futures and threads follow.
    */
   public Occupation busy(LockId lock) {
     occupy(lock, 1);
@@ -128,8 +128,8 @@ public final class InMemoryLocks implements AmqpLocks {
   }
 
   /**
-   * Makes that lease UNCERTAIN. {@link Lease#verify()} also returns UNCERTAIN until {@link #certain}
-   * is called.
+   * Makes that lease UNCERTAIN. {@link Lease#verify()} also returns UNCERTAIN until {@link
+   * #certain} is called.
    */
   public void uncertain(Lease lease) {
     table.doubt(own(lease), true);
@@ -168,8 +168,8 @@ public final class InMemoryLocks implements AmqpLocks {
   }
 
   /**
-   * Makes the time jump ahead. When this returns, everything that was due has happened, in its order
-   * and at its time. The user's code does not run in between: futures, listeners, {@link
+   * Makes the time jump ahead. When this returns, everything that was due has happened, in its
+   * order and at its time. The user's code does not run in between: futures, listeners, {@link
    * Lease#whenLost()} and blocked threads follow on other threads.
    */
   public void advance(Duration jump) {
