@@ -117,6 +117,19 @@ class InMemoryLocksTest {
   }
 
   @Test
+  void whoStopsWaitingForSeveralLetsTheNextHaveOne() throws Exception {
+    locks.admin().tokenSemaphore("images").create(2, TokenQueueType.QUORUM);
+    AmqpLock images = locks.tokenSemaphore("images");
+    Lease one = images.acquire(LONG);
+    CompletableFuture<Lease> both = images.withPermits(2).acquireAsync(LONG);
+    CompletableFuture<Lease> next = images.acquireAsync(LONG);
+    assertThat(locks.leases()).hasSize(1);
+    assertThat(both.cancel(false)).isTrue();
+    next.get(30, TimeUnit.SECONDS).close();
+    one.close();
+  }
+
+  @Test
   void aRemovedSlotIsNoticedByVerifying() throws Exception {
     locks.admin().slotSemaphore("files").create(1);
     Lease lease = locks.slotSemaphore("files").acquire(LONG);
