@@ -27,6 +27,9 @@ import java.util.Optional;
  * <p>What is not promised: that a holder knows of the loss before the next holder begins. A
  * resource that such an overlap could harm must check for itself, for instance by a {@linkplain
  * AmqpLock#fenced() fencing token}.
+ *
+ * <p>Applications do not implement this interface, and later versions may add methods to it. For
+ * tests without a broker, there is an implementation in {@code amqp-locks-in-memory}.
  */
 public interface AmqpLocks extends AutoCloseable {
 

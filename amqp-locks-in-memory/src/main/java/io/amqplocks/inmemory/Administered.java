@@ -27,11 +27,12 @@ record Administered(LockId id, LockTable table) {
         method + " is not possible: locks in memory have no queues, messages or counters of keys");
   }
 
-  <T> T read(Function<SlotSet, T> look) {
+  /** Looks at the slots, or changes something that no waiter waits for. */
+  <T> T withSlots(Function<SlotSet, T> step) {
     return table.change(
         effects -> {
           table.connection().require(id);
-          return look.apply(table.slots(id));
+          return step.apply(table.slots(id));
         });
   }
 
@@ -63,7 +64,7 @@ record Administered(LockId id, LockTable table) {
   /** Waits, in real time, until that is so. */
   boolean await(Predicate<SlotSet> reached, Duration wait) throws InterruptedException {
     long end = System.nanoTime() + TimeUnit.NANOSECONDS.convert(wait);
-    while (!read(reached::test)) {
+    while (!withSlots(reached::test)) {
       if (System.nanoTime() - end >= 0) {
         return false;
       }

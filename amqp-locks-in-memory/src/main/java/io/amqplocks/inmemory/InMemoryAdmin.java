@@ -57,7 +57,7 @@ record InMemoryAdmin(LockTable table) implements LockAdmin {
 
   private MutexAdmin heldOf(LockId id) {
     Administered mutex = new Administered(id, table);
-    return () -> mutex.read(slots -> slots.inUse() > 0);
+    return () -> mutex.withSlots(slots -> slots.inUse() > 0);
   }
 
   @Override
@@ -107,12 +107,12 @@ record InMemoryAdmin(LockTable table) implements LockAdmin {
 
     @Override
     public boolean isEnabled() {
-      return mutex.read(slots -> slots.count > 0);
+      return mutex.withSlots(slots -> slots.count > 0);
     }
 
     @Override
     public boolean isHeld() {
-      return mutex.read(slots -> slots.count > 0 && slots.inUse() > 0);
+      return mutex.withSlots(slots -> slots.count > 0 && slots.inUse() > 0);
     }
   }
 
@@ -132,7 +132,7 @@ record InMemoryAdmin(LockTable table) implements LockAdmin {
             "The fence of slot %d of %s cannot be renewed above %d; slots are 1 to %d, and tokens positive"
                 .formatted(slot, lock.id(), number, most));
       }
-      return lock.read(slots -> slots.renew(slot, number));
+      return lock.withSlots(slots -> slots.renew(slot, number));
     }
 
     @Override

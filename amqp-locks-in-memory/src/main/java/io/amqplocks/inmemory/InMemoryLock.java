@@ -178,13 +178,7 @@ record InMemoryLock(LockId id, Request request, LockTable table, Executor result
       result.completeExceptionally(failure);
       return;
     }
-    try {
-      attempt.acquired(lease);
-    } catch (RuntimeException | Error e) {
-      // Nobody would ever have the lease.
-      lease.close();
-      result.completeExceptionally(e);
-    }
+    attempt.acquired(lease);
     if (!result.complete(lease)) {
       lease.close();
     }

@@ -26,10 +26,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The slots of all locks, their leases and their waiters.
  *
- * <p>Concurrency: one monitor guards everything. Each public change is one critical section: first
- * what is due by the clock, then the change, then the waiters that it serves. So a slot that comes
- * free goes to the first waiter before any other thread can see it free, and there are never more
- * leases than slots.
+ * <p>Concurrency: one monitor guards everything. Each change is one critical section: first what is
+ * due by the clock, then the change, then the waiters that it serves. So a slot that comes free
+ * goes to the first waiter before any other thread can see it free, and there are never more leases
+ * than slots. A release is two changes, because observers hear of it before the slot is free.
  *
  * <p>No code of the user runs under the monitor. Notices are posted under it, for the thread of
  * {@link Notices}: so they are in the order of the changes. The futures of waiters are completed by

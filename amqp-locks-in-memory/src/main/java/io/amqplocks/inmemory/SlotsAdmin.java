@@ -57,12 +57,12 @@ record SlotsAdmin(Administered semaphore) implements SlotSemaphoreAdmin {
 
   @Override
   public int count() {
-    return semaphore.read(slots -> slots.count);
+    return semaphore.withSlots(slots -> slots.count);
   }
 
   @Override
   public Set<Integer> holders() {
-    return semaphore.read(SlotSet::holders);
+    return semaphore.withSlots(SlotSet::holders);
   }
 
   @Override

@@ -67,7 +67,7 @@ record TokensAdmin(Administered semaphore) implements TokenSemaphoreAdmin {
 
   @Override
   public TokenStatus status() {
-    return semaphore.read(
+    return semaphore.withSlots(
         slots -> {
           int inUse = slots.inUse();
           int tokens = Math.max(slots.count, inUse);

@@ -13,6 +13,7 @@ import io.amqplocks.test.Broker
 import io.amqplocks.test.BrokerTest
 import java.util.UUID
 import java.util.concurrent.CompletableFuture
+import java.util.concurrent.CountDownLatch
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
 import java.util.function.Supplier
@@ -258,6 +259,34 @@ internal class GuardedFunctionsTest {
       assertThat(ended.await()).isTrue()
     }
   }
+
+  /** Spring begins the function without its caller's Job, so nobody waits for it. */
+  @Test
+  fun `a function may go on without the lock after its caller was cancelled`() =
+    withTill { till, _ ->
+      val finish = CountDownLatch(1)
+      bounded {
+        val begun = CompletableDeferred<Unit>()
+        val finished = CompletableDeferred<Boolean>()
+        val caller =
+          launch(Dispatchers.Default) {
+            till.pay {
+              try {
+                begun.complete(Unit)
+                awaitCancellation()
+              } finally {
+                finished.complete(finish.await(30, TimeUnit.SECONDS))
+              }
+            }
+          }
+        begun.await()
+        caller.cancelAndJoin()
+        await().atMost(20, TimeUnit.SECONDS).until { !isBusy() }
+        assertThat(finished.isCompleted).isFalse()
+        finish.countDown()
+        assertThat(finished.await()).isTrue()
+      }
+    }
 
   @Test
   fun `a cancelled waiter leaves nothing behind`() = withTill { till, locks ->
