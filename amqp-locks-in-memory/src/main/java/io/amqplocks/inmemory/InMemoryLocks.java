@@ -284,9 +284,16 @@ public final class InMemoryLocks implements AmqpLocks {
 
   @Override
   public void close(Duration timeout) {
-    if (table.refuse()) {
-      table.close(timeout);
-      notices.close();
+    List<LeaseSnapshot> unused = end(timeout);
+  }
+
+  /** Closes the locks. Returns the leases that their holders did not release in that time. */
+  List<LeaseSnapshot> end(Duration timeout) {
+    if (!table.refuse()) {
+      return List.of();
     }
+    List<LeaseSnapshot> left = table.close(timeout);
+    notices.close();
+    return left;
   }
 }

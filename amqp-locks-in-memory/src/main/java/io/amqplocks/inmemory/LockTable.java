@@ -1,5 +1,6 @@
 package io.amqplocks.inmemory;
 
+import io.amqplocks.lock.LeaseSnapshot;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockKind;
@@ -368,8 +369,10 @@ final class LockTable {
         });
   }
 
-  /** Waits for the holders in real time, and then releases what is still held. */
-  void close(Duration timeout) {
+  /**
+   * Waits for the holders in real time, and then releases what is still held. Returns it as it was.
+   */
+  List<LeaseSnapshot> close(Duration timeout) {
     monitor.lock();
     try {
       long left = TimeUnit.NANOSECONDS.convert(timeout);
@@ -381,8 +384,11 @@ final class LockTable {
     } finally {
       monitor.unlock();
     }
-    leases().forEach(this::release);
+    List<InMemoryLease> left = leases();
+    List<LeaseSnapshot> asTheyWere = left.stream().map(InMemoryLease::snapshot).toList();
+    left.forEach(this::release);
     alarm.close();
+    return asTheyWere;
   }
 
   List<InMemoryLease> leases() {

@@ -55,6 +55,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.junit.platform.testkit.engine.EngineTestKit;
 import org.slf4j.Logger;
 import org.slf4j.MDC;
@@ -140,7 +141,12 @@ class ReadmeTest {
     Snippets testing = new Snippets(TESTING);
     assertThat(testing.names())
         .containsExactlyInAnyOrder(
-            "in-memory-dependency", "in-memory-test", "test-dependency", "fault-test");
+            "in-memory-dependency",
+            "in-memory-test",
+            "in-memory-extension",
+            "in-memory-semaphore",
+            "test-dependency",
+            "fault-test");
     assertThat(testing.nameless()).isEmpty();
     Snippets migration = new Snippets(MIGRATION);
     assertThat(migration.names())
@@ -799,14 +805,15 @@ class ReadmeTest {
         .containsIgnoringWhitespaces(new Snippets(MIGRATION).text(name));
   }
 
-  /** The module's own test runs it, since the sample has no locks in memory. */
-  @Test
-  void whatTestingSaysIsInATestOfTheLocksInMemory() throws Exception {
+  /** The module's own tests run it, in classes with what it needs around it. */
+  @ParameterizedTest
+  @ValueSource(strings = {"in-memory-test", "in-memory-extension", "in-memory-semaphore"})
+  void whatTestingSaysIsInATestOfTheLocksInMemory(String name) throws Exception {
     Path test =
         Snippets.file(
             "amqp-locks-in-memory/src/test/java/io/amqplocks/inmemory/TestingPageTest.java");
     assertThat(Files.readString(test))
-        .containsIgnoringWhitespaces(new Snippets(TESTING).text("in-memory-test"));
+        .containsIgnoringWhitespaces(new Snippets(TESTING).text(name));
   }
 
   @ParameterizedTest
