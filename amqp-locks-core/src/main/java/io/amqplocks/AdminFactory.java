@@ -5,6 +5,7 @@ import io.amqplocks.admin.KeySweep;
 import io.amqplocks.admin.LockAdmin;
 import io.amqplocks.admin.MutexAdmin;
 import io.amqplocks.admin.PersistentMutexAdmin;
+import io.amqplocks.admin.ReadWriteLockAdmin;
 import io.amqplocks.admin.SemaphoreAdmin;
 import io.amqplocks.admin.SlotSemaphoreAdmin;
 import io.amqplocks.admin.TokenSemaphoreAdmin;
@@ -15,6 +16,7 @@ import io.amqplocks.internal.exclusive.ExclusiveQueueMutexClaim;
 import io.amqplocks.internal.fencing.FenceAdministration;
 import io.amqplocks.internal.mutex.MutexAdministration;
 import io.amqplocks.internal.persistent.PersistentMutexAdministration;
+import io.amqplocks.internal.readwrite.ReadWriteLockAdministration;
 import io.amqplocks.internal.slots.SlotAdministration;
 import io.amqplocks.internal.slots.SlotChanges;
 import io.amqplocks.internal.slots.Slots;
@@ -43,7 +45,7 @@ record AdminFactory(Components components) implements LockAdmin {
       case SLOT_SEMAPHORE -> slotSemaphore(name);
       case TOKEN_SEMAPHORE -> tokenSemaphore(name);
       case FENCED_MUTEX -> fencedMutex(name);
-      case MUTEX, EXCLUSIVE_QUEUE_MUTEX, PERSISTENT_MUTEX ->
+      case MUTEX, EXCLUSIVE_QUEUE_MUTEX, PERSISTENT_MUTEX, READ_LOCK, WRITE_LOCK ->
           throw new LockException.Invalid(
               "The %s has no slots to administer; a semaphore has".formatted(id));
     };
@@ -112,6 +114,17 @@ record AdminFactory(Components components) implements LockAdmin {
   }
 
   @Override
+  public ReadWriteLockAdmin readWriteLock(String name) {
+    LockId id = LockId.writeLock(name);
+    return new ReadWriteLockAdministration(
+        id,
+        components.names.readWrite(id.name()),
+        components.sessions,
+        components.callTimeout,
+        Ticker.SYSTEM);
+  }
+
+  @Override
   public TokenSemaphoreAdmin tokenSemaphore(String name) {
     return tokens(LockId.tokenSemaphore(name), TurnWait.TIMEOUT);
   }
@@ -157,6 +170,7 @@ record AdminFactory(Components components) implements LockAdmin {
       case MUTEX -> Optional.of(components.names.mutex(lock.name()));
       case EXCLUSIVE_QUEUE_MUTEX -> Optional.of(components.names.exclusiveQueueMutex(lock.name()));
       case SLOT_SEMAPHORE -> Optional.of(components.names.holder(lock.name(), slot));
+      case READ_LOCK, WRITE_LOCK -> Optional.of(components.names.readWrite(lock.name()));
       case PERSISTENT_MUTEX, TOKEN_SEMAPHORE, FENCED_MUTEX -> Optional.empty();
     };
   }

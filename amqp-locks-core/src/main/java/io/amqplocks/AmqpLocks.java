@@ -3,6 +3,7 @@ package io.amqplocks;
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.admin.LockAdmin;
 import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.AmqpReadWriteLock;
 import io.amqplocks.lock.LeaseSnapshot;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
@@ -60,6 +61,8 @@ public interface AmqpLocks extends AutoCloseable {
       case SLOT_SEMAPHORE -> slotSemaphore(name);
       case TOKEN_SEMAPHORE -> tokenSemaphore(name);
       case FENCED_MUTEX -> fencedMutex(name);
+      case READ_LOCK -> readWriteLock(name).readLock();
+      case WRITE_LOCK -> readWriteLock(name).writeLock();
     };
   }
 
@@ -118,6 +121,16 @@ public interface AmqpLocks extends AutoCloseable {
    * @throws LockException.Invalid if the name is not allowed
    */
   AmqpLock fencedMutex(String name);
+
+  /**
+   * The read-write lock of that name: many readers or one writer. It does not have to be created.
+   * Its queues at the broker disappear when nobody has used it for a minute, so the application may
+   * make up names as it runs. Each lease occupies a channel of the connection, as a persistent
+   * mutex does, and a write lease two.
+   *
+   * @throws LockException.Invalid if the name is not allowed
+   */
+  AmqpReadWriteLock readWriteLock(String name);
 
   /** The administration of locks that outlive their clients, and of fences. */
   LockAdmin admin();

@@ -7,6 +7,8 @@ import io.amqplocks.internal.mutex.MutexClaim;
 import io.amqplocks.internal.permits.PermitsKind;
 import io.amqplocks.internal.permits.SlotCount;
 import io.amqplocks.internal.persistent.PersistentMutexClaim;
+import io.amqplocks.internal.readwrite.ReadClaim;
+import io.amqplocks.internal.readwrite.WriteClaim;
 import io.amqplocks.internal.session.Sessions;
 import io.amqplocks.internal.slots.SlotChoice;
 import io.amqplocks.internal.slots.SlotClaim;
@@ -20,6 +22,7 @@ import io.amqplocks.internal.waiting.QueuedLock;
 import io.amqplocks.internal.waiting.QueuedLock.Kind;
 import io.amqplocks.internal.waiting.Variant;
 import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.AmqpReadWriteLock;
 import io.amqplocks.lock.LeaseSnapshot;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
@@ -48,12 +51,7 @@ final class BrokerLocks implements AmqpLocks {
   @Override
   public AmqpLock mutex(String name) {
     LockId id = LockId.mutex(name);
-    return lock(
-        id,
-        new FenceableKind(
-            via -> new MutexClaim(components.names.mutex(id.name()), via),
-            components.leases,
-            components.fencedLeaseFactory));
+    return lock(id, plain(via -> new MutexClaim(components.names.mutex(id.name()), via)));
   }
 
   @Override
@@ -100,8 +98,26 @@ final class BrokerLocks implements AmqpLocks {
   }
 
   @Override
+  public AmqpReadWriteLock readWriteLock(String name) {
+    LockId readers = LockId.readLock(name);
+    LockId writers = LockId.writeLock(name);
+    String queue = components.names.readWrite(readers.name());
+    String wakeQueue = components.names.wake(writers);
+    MutexClaim gate =
+        new MutexClaim(components.names.readWriteGate(readers.name()), components.turns, true);
+    return new AmqpReadWriteLock(
+        lock(readers, plain(via -> new ReadClaim(queue, gate, via))),
+        lock(writers, plain(via -> new WriteClaim(queue, gate, wakeQueue, via))));
+  }
+
+  @Override
   public LockAdmin admin() {
     return new AdminFactory(components);
+  }
+
+  /** A kind of lock whose claims look after their waiters. */
+  private Kind plain(Function<LeaseFactory, Claim> claim) {
+    return new FenceableKind(claim, components.leases, components.fencedLeaseFactory);
   }
 
   private AmqpLock fenceable(LockId id, Function<LeaseFactory, Claim> claim) {

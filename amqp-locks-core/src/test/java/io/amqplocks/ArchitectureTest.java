@@ -52,10 +52,12 @@ class ArchitectureTest {
         .definedBy("io.amqplocks")
         .layer("kinds")
         .definedBy(
+            "io.amqplocks.internal.consuming..",
             "io.amqplocks.internal.exclusive..",
             "io.amqplocks.internal.mutex..",
             "io.amqplocks.internal.permits..",
             "io.amqplocks.internal.persistent..",
+            "io.amqplocks.internal.readwrite..",
             "io.amqplocks.internal.slots..",
             "io.amqplocks.internal.fencing..",
             "io.amqplocks.internal.tokens..")

@@ -39,6 +39,10 @@ record Raw(Channel channel) {
     return channel.basicConsume(queue, true, "", false, true, null, new DefaultConsumer(channel));
   }
 
+  String consume(String queue) throws Exception {
+    return channel.basicConsume(queue, true, new DefaultConsumer(channel));
+  }
+
   void cancel(String tag) throws Exception {
     channel.basicCancel(tag);
   }

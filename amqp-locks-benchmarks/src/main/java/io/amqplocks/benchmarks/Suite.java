@@ -16,6 +16,8 @@ final class Suite {
         new NewMutexPath(),
         new ExclusiveQueueMutexPath(),
         new PersistentMutexPath(),
+        new ReadWritePath(false),
+        new ReadWritePath(true),
         new SemaphorePath(5, 0, Goal.atMostTimes(1.4)),
         new SemaphorePath(100, 99, Goal.atMostTimes(1.6)),
         new BusyPath(false),

@@ -12,7 +12,7 @@ import io.amqplocks.lock.LockName;
  *
  * <p>Each slot of a lock without a key has a counter of its own. All locks of one kind whose names
  * are {@code name:key} ({@link LockName#withoutKey}) share 16 counters, and each slot of each key
- * draws from one of them.
+ * draws from one of them. The read lock and the write lock of one name have the same counters.
  *
  * <p>Methods may be called from any process, and repeated after a crash.
  */

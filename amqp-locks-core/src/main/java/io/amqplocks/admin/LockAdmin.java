@@ -13,7 +13,7 @@ public interface LockAdmin {
    * The semaphore with that id, of either kind. A fenced mutex is administered as a token semaphore
    * of one slot.
    *
-   * @throws LockException.Invalid if it is another kind of mutex, which has no slots to administer
+   * @throws LockException.Invalid if it is another kind of lock, which has no slots to administer
    */
   SemaphoreAdmin semaphore(LockId id);
 
@@ -44,6 +44,13 @@ public interface LockAdmin {
    * @throws LockException.Invalid if the name is not allowed
    */
   PersistentMutexAdmin persistentMutex(String name);
+
+  /**
+   * The read-write lock of that name, for inspection.
+   *
+   * @throws LockException.Invalid if the name is not allowed
+   */
+  ReadWriteLockAdmin readWriteLock(String name);
 
   /**
    * The token semaphore of that name, which need not exist yet.
@@ -110,9 +117,10 @@ public interface LockAdmin {
 
   /**
    * The queue that an operator deletes at the broker to revoke the slot from its holder, for tools
-   * that display it. Empty for tokens and persistent mutexes, which their administrators revoke.
+   * that display it. For a read lock it is revoked from all readers. Empty for tokens and
+   * persistent mutexes, which their administrators revoke.
    *
-   * @param slot the slot, from 1; a mutex has slot 1 only
+   * @param slot the slot, from 1; a lock without slots has slot 1 only
    */
   Optional<String> holderQueue(LockId lock, int slot);
 }

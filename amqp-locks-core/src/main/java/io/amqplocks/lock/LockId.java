@@ -2,7 +2,7 @@ package io.amqplocks.lock;
 
 /**
  * Identifies a lock. Two locks with the same name and different kinds are different locks and do
- * not exclude each other.
+ * not exclude each other. Only the read lock and the write lock of one name do.
  *
  * @param kind the kind of lock
  * @param name the name within the kind
@@ -37,6 +37,16 @@ public record LockId(LockKind kind, LockName name) {
   /** The fenced mutex of that name. */
   public static LockId fencedMutex(String name) {
     return new LockId(LockKind.FENCED_MUTEX, LockName.of(name));
+  }
+
+  /** The read lock of the read-write lock of that name. */
+  public static LockId readLock(String name) {
+    return new LockId(LockKind.READ_LOCK, LockName.of(name));
+  }
+
+  /** The write lock of the read-write lock of that name. */
+  public static LockId writeLock(String name) {
+    return new LockId(LockKind.WRITE_LOCK, LockName.of(name));
   }
 
   /** The lock as messages name it: {@code token semaphore 'images'}. */

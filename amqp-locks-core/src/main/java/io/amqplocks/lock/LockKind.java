@@ -2,7 +2,7 @@ package io.amqplocks.lock;
 
 /**
  * The kinds of locks. They differ in what holds a lock at the broker. Each kind has its own
- * namespace.
+ * namespace, but a read lock and a write lock of one name are the two sides of one read-write lock.
  */
 public enum LockKind {
   /** One holder at a time. It needs no creating, and leaves nothing when it is not used. */
@@ -16,14 +16,22 @@ public enum LockKind {
   /** As many holders as an administrator created slots. Each slot is a message, its token. */
   TOKEN_SEMAPHORE("token semaphore", Family.SEMAPHORE, "tokens"),
   /** One holder at a time, always with a fencing token. */
-  FENCED_MUTEX("fenced mutex", Family.MUTEX, "tokens");
+  FENCED_MUTEX("fenced mutex", Family.MUTEX, "tokens"),
+  /** The read lock of a read-write lock. It admits any number of holders, but no writer. */
+  READ_LOCK("read lock", Family.READ_LOCK, "shared-consumer"),
+  /** The write lock of a read-write lock. It admits one holder, and no readers. */
+  WRITE_LOCK("write lock", Family.WRITE_LOCK, "exclusive-consumer");
 
   /** How many holders a lock admits. */
   public enum Family {
     /** One holder at a time. */
     MUTEX("mutex"),
     /** As many holders as there are slots. */
-    SEMAPHORE("semaphore");
+    SEMAPHORE("semaphore"),
+    /** Any number of holders, while nobody has the write lock of the same name. */
+    READ_LOCK("read-lock"),
+    /** One holder at a time, while nobody has the read lock of the same name. */
+    WRITE_LOCK("write-lock");
 
     private final String label;
 

@@ -241,7 +241,7 @@ abstract class FlapContract {
         () -> fixture.create(secondMaker, "s", 1));
     all.add(
         "persistent-holder",
-        notToldOnMnesia(),
+        TOLD,
         first.persistentMutex("h"),
         third.persistentMutex("h"),
         false,
@@ -249,7 +249,7 @@ abstract class FlapContract {
         () -> fixture.enable(secondMaker, "h"));
     all.add(
         "persistent-queue",
-        notToldOnMnesia(),
+        TOLD,
         second.persistentMutex("q"),
         third.persistentMutex("q"),
         false,
@@ -257,7 +257,44 @@ abstract class FlapContract {
         () -> fixture.enable(firstMaker, "q"));
   }
 
+  /** A reader that a writer follows, and a writer that a reader follows. */
+  private void readWriteLocks(Duration bound) {
+    AmqpLocks first = on(1);
+    AmqpLocks second = on(2);
+    AmqpLocks third = on(3);
+    AmqpLocks firstMaker = maker(1);
+    AmqpLocks secondMaker = maker(2);
+    readWriteLocks(bound, "holder", secondMaker, first, third);
+    readWriteLocks(bound, "queue", firstMaker, second, third);
+    readWriteLocks(bound, "both", firstMaker, first, third);
+  }
+
+  private void readWriteLocks(
+      Duration bound, String place, AmqpLocks maker, AmqpLocks old, AmqpLocks other) {
+    String read = "read-" + place;
+    all.add(
+        read,
+        bound,
+        old.readWriteLock(read).readLock(),
+        other.readWriteLock(read).writeLock(),
+        false,
+        false,
+        () -> maker.readWriteLock(read).writeLock().tryAcquire().orElseThrow().close());
+    String write = "write-" + place;
+    all.add(
+        write,
+        bound,
+        old.readWriteLock(write).writeLock(),
+        other.readWriteLock(write).readLock(),
+        false,
+        false,
+        () -> maker.readWriteLock(write).writeLock().tryAcquire().orElseThrow().close());
+  }
+
   private String queueOf(Rivalry tokens) {
+    if (tokens.name().startsWith("read-") || tokens.name().startsWith("write-")) {
+      return fixture.names().readWrite(LockName.of(tokens.name()));
+    }
     if (tokens.name().startsWith("mutex-")) {
       return fixture.names().mutex(LockName.of(tokens.name()));
     }
@@ -332,7 +369,11 @@ abstract class FlapContract {
     // Exclusive queues may stay with the dead: see GUARANTEES.
     all.assertFree(
         name ->
-            name.startsWith("classic-") || name.startsWith("quorum-") || name.startsWith("mutex-"));
+            name.startsWith("classic-")
+                || name.startsWith("quorum-")
+                || name.startsWith("mutex-")
+                || name.startsWith("read-")
+                || name.startsWith("write-"));
   }
 
   /**
@@ -348,7 +389,8 @@ abstract class FlapContract {
     ClusterNode node = cluster().node(1);
     tokens(TokenQueueType.CLASSIC, TOLD);
     tokens(TokenQueueType.QUORUM, notToldOnMnesia());
-    mutexes(notToldOnMnesia());
+    mutexes(TOLD);
+    readWriteLocks(TOLD);
     all.take();
     assertPlaced();
     queues();
@@ -366,6 +408,7 @@ abstract class FlapContract {
     tokens(TokenQueueType.CLASSIC, TOLD);
     tokens(TokenQueueType.QUORUM, TOLD);
     mutexes(TOLD);
+    readWriteLocks(TOLD);
     all.take();
     assertPlaced();
     watch(
@@ -379,7 +422,7 @@ abstract class FlapContract {
         Duration.ZERO,
         () -> {});
     all.assertHonest();
-    all.assertChangedHands(name -> name.startsWith("classic-") || name.startsWith("mutex-"));
+    all.assertChangedHands(name -> !name.startsWith("quorum-"));
     all.close();
     all.assertFree(name -> true);
   }

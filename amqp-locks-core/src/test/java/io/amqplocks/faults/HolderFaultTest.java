@@ -49,7 +49,8 @@ class HolderFaultTest {
   private static final int KILLS = 3;
 
   private static final List<String> LOCKS =
-      List.of("mutex:l", "persistent:l", "semaphore:l", "tokens:classic", "tokens:quorum");
+      List.of(
+          "mutex:l", "persistent:l", "semaphore:l", "tokens:classic", "tokens:quorum", "write:l");
 
   private final ExecutorService threads = Executors.newCachedThreadPool();
   @RegisterExtension private final Fixture fixture = new Fixture();

@@ -38,7 +38,7 @@ class GuardedWriteTest {
 
   /** Each guards a row of its own. */
   private static final List<String> LOCKS =
-      List.of("mutex:l", "mutex:order:7", "semaphore:l", "fenced:l", "tokens:l");
+      List.of("mutex:l", "mutex:order:7", "semaphore:l", "fenced:l", "tokens:l", "write:l");
 
   private Broker broker;
   @RegisterExtension private final Fixture fixture = new Fixture();

@@ -28,7 +28,7 @@ class ExclusiveQueueMutexTest extends MutexContract {
   }
 
   @Override
-  String queue(String name) {
+  protected String queue(String name) {
     return fixture.names().exclusiveQueueMutex(LockName.of(name));
   }
 

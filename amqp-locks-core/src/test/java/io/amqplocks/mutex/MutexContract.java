@@ -18,13 +18,13 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What mutexes do that need not be created, whatever they are held by. */
-abstract class MutexContract extends LockContract {
+public abstract class MutexContract extends LockContract {
 
   @Override
   protected void make(AmqpLocks locks, String name) {}
 
   /** The queue of the mutex. */
-  abstract String queue(String name);
+  protected abstract String queue(String name);
 
   @Tag("trap-14")
   @Test

@@ -56,7 +56,7 @@ class MutexTest extends MutexContract {
   }
 
   @Override
-  String queue(String name) {
+  protected String queue(String name) {
     return fixture.names().mutex(LockName.of(name));
   }
 

@@ -371,6 +371,7 @@ class ReadWriteQueueFactsTest {
    * From 4.0 on by {@code basic.cancel}. On 3.x its channel consumes again, and tells the client
    * nothing, unless the consumer has the argument.
    */
+  @Tag("trap-22")
   @ParameterizedTest
   @CsvSource(textBlock = HOLDERS)
   void aHolderIsToldOfACrashIfItAskedTo(Kind kind, boolean asksToBeTold, Broker broker)
@@ -392,6 +393,7 @@ class ReadWriteQueueFactsTest {
    * another client to come and go. A holder that is not told of it has lost the lock, and holds it
    * again: it cannot find out, since its queue has one consumer, and that is its own.
    */
+  @Tag("trap-22")
   @ParameterizedTest
   @CsvSource(textBlock = HOLDERS)
   void anotherWritesMeanwhileAndTheHolderNeverKnows(Kind kind, boolean asksToBeTold, Broker broker)
@@ -449,6 +451,7 @@ class ReadWriteQueueFactsTest {
   }
 
   /** So there may be two holders for a moment, also where the first is told in the end. */
+  @Tag("trap-22")
   @ParameterizedTest
   @CsvSource(textBlock = HOLDERS)
   void untilItsChannelNoticesTheCrashTheHolderKnowsOfNoOther(
@@ -471,6 +474,7 @@ class ReadWriteQueueFactsTest {
   }
 
   /** Then its channel cannot consume again. */
+  @Tag("trap-22")
   @ParameterizedTest
   @CsvSource(textBlock = HOLDERS)
   void aHolderIsToldIfAnotherStillWritesWhenItsChannelNotices(
@@ -492,6 +496,7 @@ class ReadWriteQueueFactsTest {
    * On 3.x it then forgets its first consumer, whatever that asked for. From 4.0 on it takes the
    * second for one that has ended, but the queue does not. So each holder has its own channel.
    */
+  @Tag("trap-22")
   @Test
   void oneOfTwoHoldersOnAChannelMayNeverBeTold(Broker broker) throws Exception {
     Channel channel = here.createChannel();

@@ -8,7 +8,8 @@ public final class LockArgument {
 
   private LockArgument() {}
 
-  /** The lock that is meant: a mutex, persistent, semaphore, tokens, or fenced one. */
+  /** The lock that is meant: a mutex, persistent, semaphore, tokens, fenced, read or
+   * write one. */
   public static AmqpLock lock(AmqpLocks locks, String argument) {
     String name = argument.substring(argument.indexOf(':') + 1);
     String kind = argument.substring(0, argument.length() - name.length() - 1);
@@ -19,6 +20,8 @@ public final class LockArgument {
       case "semaphore" -> locks.slotSemaphore(name);
       case "tokens" -> locks.tokenSemaphore(name);
       case "fenced" -> locks.fencedMutex(name);
+      case "read" -> locks.readWriteLock(name).readLock();
+      case "write" -> locks.readWriteLock(name).writeLock();
       default -> throw new IllegalArgumentException(argument);
     };
   }

@@ -27,13 +27,18 @@ record Administered(LockId id, LockTable table) {
         method + " is not possible: locks in memory have no queues, messages or counters of keys");
   }
 
-  /** Looks at the slots, or changes something that no waiter waits for. */
-  <T> T withSlots(Function<SlotSet, T> step) {
+  /** Looks at the lock, or changes something that no waiter waits for. */
+  <T> T with(Function<LockState, T> step) {
     return table.change(
         effects -> {
           table.connection().require(id);
-          return step.apply(table.slots(id));
+          return step.apply(table.of(id));
         });
+  }
+
+  /** As above, for a lock that has slots. */
+  <T> T withSlots(Function<SlotSet, T> step) {
+    return with(lock -> step.apply(table.slots(id)));
   }
 
   /** Sets the number of slots. Waiters get new ones, or learn that there are none any more. */

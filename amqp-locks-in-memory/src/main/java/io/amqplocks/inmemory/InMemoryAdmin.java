@@ -5,6 +5,7 @@ import io.amqplocks.admin.KeySweep;
 import io.amqplocks.admin.LockAdmin;
 import io.amqplocks.admin.MutexAdmin;
 import io.amqplocks.admin.PersistentMutexAdmin;
+import io.amqplocks.admin.ReadWriteLockAdmin;
 import io.amqplocks.admin.SemaphoreAdmin;
 import io.amqplocks.admin.SlotChange;
 import io.amqplocks.admin.SlotSemaphoreAdmin;
@@ -24,7 +25,7 @@ record InMemoryAdmin(LockTable table) implements LockAdmin {
     return switch (id.kind()) {
       case SLOT_SEMAPHORE -> new SlotsAdmin(new Administered(id, table));
       case TOKEN_SEMAPHORE, FENCED_MUTEX -> new TokensAdmin(new Administered(id, table));
-      case MUTEX, EXCLUSIVE_QUEUE_MUTEX, PERSISTENT_MUTEX ->
+      case MUTEX, EXCLUSIVE_QUEUE_MUTEX, PERSISTENT_MUTEX, READ_LOCK, WRITE_LOCK ->
           throw new LockException.Invalid(
               "The %s has no slots to administer; a semaphore has".formatted(id));
     };
@@ -57,7 +58,13 @@ record InMemoryAdmin(LockTable table) implements LockAdmin {
 
   private MutexAdmin heldOf(LockId id) {
     Administered mutex = new Administered(id, table);
-    return () -> mutex.withSlots(slots -> slots.inUse() > 0);
+    return () -> mutex.with(lock -> lock.inUse() > 0);
+  }
+
+  @Override
+  public ReadWriteLockAdmin readWriteLock(String name) {
+    Administered both = new Administered(LockId.writeLock(name), table);
+    return () -> both.with(LockState::inUse);
   }
 
   @Override
@@ -132,7 +139,7 @@ record InMemoryAdmin(LockTable table) implements LockAdmin {
             "The fence of slot %d of %s cannot be renewed above %d; slots are 1 to %d, and tokens positive"
                 .formatted(slot, lock.id(), number, most));
       }
-      return lock.withSlots(slots -> slots.renew(slot, number));
+      return lock.with(state -> state.fences.renew(lock.id(), slot, number));
     }
 
     @Override

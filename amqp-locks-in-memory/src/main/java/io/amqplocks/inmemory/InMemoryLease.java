@@ -18,7 +18,7 @@ final class InMemoryLease implements Lease {
 
   private final LockTable table;
   private final LockId lock;
-  private final SlotSet.Grant grant;
+  private final LockState.Grant grant;
   private final @Nullable Duration holdAtMost;
   private final long acquiredAt;
   private final long limitAt;
@@ -28,7 +28,7 @@ final class InMemoryLease implements Lease {
   InMemoryLease(
       LockTable table,
       LockId lock,
-      SlotSet.Grant grant,
+      LockState.Grant grant,
       long acquiredAt,
       @Nullable Duration holdAtMost) {
     this.table = table;
@@ -123,7 +123,7 @@ final class InMemoryLease implements Lease {
     status = next;
   }
 
-  SlotSet.Grant grant() {
+  LockState.Grant grant() {
     return grant;
   }
 

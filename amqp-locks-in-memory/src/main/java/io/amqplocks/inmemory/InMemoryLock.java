@@ -64,8 +64,8 @@ record InMemoryLock(LockId id, Request request, LockTable table, Executor result
       problem = "; use 1 or more";
     } else if (permits > MAX_PERMITS) {
       problem = "; use %d or fewer, or several leases".formatted(MAX_PERMITS);
-    } else if (permits > 1 && id.kind().family() == Family.MUTEX) {
-      problem = ": it has one; a semaphore can have more";
+    } else if (permits > 1 && id.kind().family() != Family.SEMAPHORE) {
+      problem = ": each has one; those of a semaphore can have more";
     }
     if (problem != null) {
       throw invalid(

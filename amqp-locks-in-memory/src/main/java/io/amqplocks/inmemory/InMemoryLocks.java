@@ -3,6 +3,7 @@ package io.amqplocks.inmemory;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.admin.LockAdmin;
 import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.AmqpReadWriteLock;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseSnapshot;
 import io.amqplocks.lock.LeaseState;
@@ -26,15 +27,17 @@ import java.util.concurrent.TimeUnit;
  * broker. A test can make a lock busy, a lease lost and the broker unavailable.
  *
  * <p>What is promised: there are never more leases than slots, except of slots that an
- * administrator removed, until they are verified or closed. Waiters are served in the order of
- * arrival, and by priority where a lock has priorities. Messages that do not mention a broker are
- * the same as at a broker.
+ * administrator removed, until they are verified or closed. Beside the writer of a read-write lock
+ * nobody has a lease of it. Waiters are served in the order of arrival, over both sides of a
+ * read-write lock, and by priority where a lock has priorities. Messages that do not mention a
+ * broker are the same as at a broker.
  *
  * <p>What is not promised: two {@code InMemoryLocks} share nothing, even in one process. There is
  * no broker behaviour: no round trips, no hand-over between processes, and no conflict between a
  * mutex and an exclusive-queue mutex of one name. Nobody verifies leases but {@link
  * Lease#verify()}. {@link AmqpLock#unfair()} makes no difference. A call for one permit never
- * overtakes one for several that waits. Each slot of each key has a fence of its own.
+ * overtakes one for several that waits. A reader never overtakes a writer, even if readers of its
+ * process came before the writer and still wait. Each slot of each key has a fence of its own.
  *
  * <p>Time is real time, and {@link #advance} makes it jump ahead. That is the time of all waits, of
  * {@link AmqpLock#holdAtMost} and of ages. With {@link InMemoryLocksBuilder#timeStandsStill()} it
@@ -88,6 +91,10 @@ public final class InMemoryLocks implements AmqpLocks {
    * Makes that lock busy. Another holder, which is not in {@link #leases()}, takes all free slots
    * of that lock, and those that come free later, until the result is closed. When the close
    * returns, the first waiters have their slots. Their futures and threads follow.
+   *
+   * <p>The other holder of a write lock is a writer. Nobody acquires either side until it is
+   * closed, and nobody who waits comes before it. The other holder of a read lock is a reader. No
+   * writer acquires the lock, but readers do, unless a writer waits.
    */
   public Occupation busy(LockId lock) {
     occupy(lock, 1);
@@ -108,13 +115,9 @@ public final class InMemoryLocks implements AmqpLocks {
     int unused =
         table.change(
             effects -> {
-              SlotSet slots = table.slots(lock);
-              if (more > 0) {
-                slots.createByUse();
-              }
-              slots.strangers += more;
+              table.of(lock).occupy(lock, more);
               table.serve(lock, effects);
-              return slots.strangers;
+              return more;
             });
   }
 
@@ -185,9 +188,9 @@ public final class InMemoryLocks implements AmqpLocks {
     return table.history();
   }
 
-  /** How many slots of that lock were held at the same time at most. */
+  /** How many slots of that lock, or leases of that read lock, were held at once at most. */
   public int mostHeldAtOnce(LockId lock) {
-    return table.change(effects -> table.slots(lock).mostHeldAtOnce());
+    return table.change(effects -> table.of(lock).mostHeldAtOnce(lock));
   }
 
   @Override
@@ -218,6 +221,11 @@ public final class InMemoryLocks implements AmqpLocks {
   @Override
   public AmqpLock fencedMutex(String name) {
     return lock(LockId.fencedMutex(name));
+  }
+
+  @Override
+  public AmqpReadWriteLock readWriteLock(String name) {
+    return new AmqpReadWriteLock(lock(LockId.readLock(name)), lock(LockId.writeLock(name)));
   }
 
   @Override

@@ -25,12 +25,13 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The slots of all locks, their leases and their waiters.
+ * The states of all locks, and their leases.
  *
  * <p>Concurrency: one monitor guards everything. Each change is one critical section: first what is
  * due by the clock, then the change, then the waiters that it serves. So a slot that comes free
  * goes to the first waiter before any other thread can see it free, and there are never more leases
- * than slots. A release is two changes, because observers hear of it before the slot is free.
+ * than a lock admits. A release is two changes, because observers hear of it before the slot is
+ * free.
  *
  * <p>No code of the user runs under the monitor. Notices are posted under it, for the thread of
  * {@link Notices}: so they are in the order of the changes. The futures of waiters are completed by
@@ -46,7 +47,7 @@ final class LockTable {
 
   private final ReentrantLock monitor = new ReentrantLock();
   private final Condition idle = monitor.newCondition();
-  private final Map<LockId, SlotSet> locks = new HashMap<>();
+  private final Map<LockId, LockState> locks = new HashMap<>();
   private final Set<InMemoryLease> leases = new LinkedHashSet<>();
   private final List<Acquisition> history = new ArrayList<>();
   private final Connection connection;
@@ -119,7 +120,7 @@ final class LockTable {
       } else if (late.isPresent()) {
         LockException outage = connection.outage(late.get().lock());
         fail(late.get(), outage == null ? late.get().timeout() : outage, effects);
-        // It may have kept slots from those behind it.
+        // It may have kept the lock from those behind it.
         serve(late.get().lock(), effects);
       }
     }
@@ -142,14 +143,25 @@ final class LockTable {
   }
 
   private List<Waiter> waiters() {
-    return locks.values().stream().flatMap(slots -> slots.waiters.stream()).toList();
+    return locks.values().stream().flatMap(lock -> lock.waiters.stream()).toList();
   }
 
+  /** The state of that lock, which the two sides of a read-write lock share. */
+  LockState of(LockId id) {
+    LockId owner =
+        id.kind() == LockKind.READ_LOCK ? new LockId(LockKind.WRITE_LOCK, id.name()) : id;
+    return locks.computeIfAbsent(owner, LockState::of);
+  }
+
+  /** The state of a lock that has slots. */
   SlotSet slots(LockId id) {
-    return locks.computeIfAbsent(id, SlotSet::new);
+    if (of(id) instanceof SlotSet slots) {
+      return slots;
+    }
+    throw new IllegalArgumentException("The %s has no slots".formatted(id));
   }
 
-  /** Takes slots that are free now and that no waiter is to get. */
+  /** Takes what is free now and what no waiter is to get. */
   Optional<InMemoryLease> tryAcquire(LockId id, Request request) {
     return change(
         effects -> {
@@ -159,19 +171,18 @@ final class LockTable {
   }
 
   private Optional<InMemoryLease> take(LockId id, Request request) {
-    SlotSet slots = slots(id);
-    slots.requirePossible(request);
-    return slots.waiters.isEmpty() ? grant(id, request) : Optional.empty();
+    LockState lock = of(id);
+    lock.requirePossible(request);
+    return lock.waiters.isEmpty() ? grant(id, request) : Optional.empty();
   }
 
   private Optional<InMemoryLease> grant(LockId id, Request request) {
-    SlotSet slots = slots(id);
-    return slots
-        .choose(request)
+    LockState lock = of(id);
+    return lock.choose(id, request)
         .map(
             chosen -> {
               InMemoryLease lease = new InMemoryLease(this, id, chosen, at, request.holdAtMost());
-              slots.hold(lease);
+              lock.hold(lease);
               leases.add(lease);
               history.add(new Acquisition(id, lease.slot(), lease.permits(), time.instant(at)));
               return lease;
@@ -198,7 +209,7 @@ final class LockTable {
           if (lease.isPresent()) {
             waiter.outcome().complete(lease.get());
           } else if (waits) {
-            slots(id).waiters.add(waiter);
+            of(id).waiters.add(waiter);
           } else {
             waiter.outcome().completeExceptionally(waiter.timeout());
           }
@@ -210,34 +221,36 @@ final class LockTable {
   boolean withdraw(Waiter waiter) {
     return change(
         effects -> {
-          SlotSet slots = slots(waiter.lock());
-          boolean waited = slots.waiters.remove(waiter);
+          boolean waited = of(waiter.lock()).waiters.remove(waiter);
           serve(waiter.lock(), effects);
           return waited;
         });
   }
 
-  /** Gives free slots to the first waiters, and ends those that wait in vain. */
+  /** Gives what is free to the first waiters, and ends those that wait in vain. */
   void serve(LockId id, Effects effects) {
-    SlotSet slots = slots(id);
+    serve(of(id), effects);
+  }
+
+  private void serve(LockState lock, Effects effects) {
     if (!connection.isUp()) {
       return;
     }
-    for (Waiter waiter : List.copyOf(slots.waiters)) {
+    for (Waiter waiter : List.copyOf(lock.waiters)) {
       try {
-        slots.requirePossible(waiter.request());
+        lock.requirePossible(waiter.request());
       } catch (LockException e) {
         fail(waiter, e, effects);
       }
     }
-    while (!slots.waiters.isEmpty()) {
-      Waiter first = slots.waiters.first();
+    while (!lock.waiters.isEmpty()) {
+      Waiter first = lock.waiters.first();
       try {
-        Optional<InMemoryLease> lease = grant(id, first.request());
+        Optional<InMemoryLease> lease = grant(first.lock(), first.request());
         if (lease.isEmpty()) {
           return;
         }
-        slots.waiters.remove(first);
+        lock.waiters.remove(first);
         effects.add(() -> first.outcome().complete(lease.get()));
       } catch (LockException e) {
         // It concerns this call alone, and neither those behind it nor who released the slot.
@@ -247,7 +260,7 @@ final class LockTable {
   }
 
   private void fail(Waiter waiter, LockException failure, Effects effects) {
-    slots(waiter.lock()).waiters.remove(waiter);
+    of(waiter.lock()).waiters.remove(waiter);
     effects.add(() -> waiter.outcome().completeExceptionally(failure));
   }
 
@@ -293,7 +306,7 @@ final class LockTable {
   }
 
   private boolean free(InMemoryLease lease, Effects effects) {
-    slots(lease.lock()).free(lease);
+    of(lease.lock()).free(lease);
     serve(lease.lock(), effects);
     return true;
   }
@@ -302,7 +315,7 @@ final class LockTable {
     boolean unused =
         change(
             effects -> {
-              if (!slots(lease.lock()).lacks(lease)) {
+              if (!of(lease.lock()).lacks(lease)) {
                 return false;
               }
               return lose(
@@ -342,7 +355,7 @@ final class LockTable {
             effects -> {
               if (available) {
                 connection.restore(!waiters().isEmpty());
-                List.copyOf(locks.keySet()).forEach(id -> serve(id, effects));
+                locks.values().forEach(lock -> serve(lock, effects));
                 return true;
               }
               connection.cut();

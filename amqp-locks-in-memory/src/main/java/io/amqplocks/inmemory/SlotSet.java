@@ -1,69 +1,38 @@
 package io.amqplocks.inmemory;
 
 import io.amqplocks.admin.TokenQueueType;
-import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockKind;
-import java.time.Instant;
-import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
 
-/** The slots of one lock, their holders and the waiters. The table's monitor guards all of it. */
-final class SlotSet {
-
-  /** In minutes. No fence gives epochs that far ahead of the clock. */
-  private static final long TEN_YEARS = 10L * 365 * 24 * 60;
-
-  /**
-   * What a lease has.
-   *
-   * @param slots its slots, lowest first
-   * @param tokens a fencing token for each, or none
-   * @param generation which creation of the lock they belong to
-   */
-  record Grant(List<Integer> slots, List<FencingToken> tokens, int generation) {}
-
-  /** The counter of one slot's fencing tokens: the next token has that epoch and number. */
-  private record Counter(long epoch, long next) {}
+/** The slots of one lock and their holders. */
+final class SlotSet extends LockState {
 
   private final LockId id;
-  private final Map<Integer, Counter> counters = new HashMap<>();
   private final TreeMap<Integer, InMemoryLease> held = new TreeMap<>();
-
-  /** By priority, highest first, and then by arrival. */
-  final TreeSet<Waiter> waiters =
-      new TreeSet<>(
-          Comparator.comparingInt((Waiter waiter) -> waiter.request().priority())
-              .reversed()
-              .thenComparingLong(Waiter::number));
 
   int count;
   TokenQueueType type = TokenQueueType.QUORUM;
 
   /** How many strangers hold whatever is free. */
-  int strangers;
+  private int strangers;
 
   private int generation;
   private int most;
 
-  SlotSet(LockId id) {
+  SlotSet(LockId id, int count) {
     this.id = id;
-    switch (id.kind()) {
-      case MUTEX, EXCLUSIVE_QUEUE_MUTEX -> count = 1;
-      case FENCED_MUTEX, PERSISTENT_MUTEX, SLOT_SEMAPHORE, TOKEN_SEMAPHORE -> count = 0;
-    }
+    this.count = count;
   }
 
   /** A fenced mutex is created by its first use, and again by the next one if it was destroyed. */
-  void createByUse() {
+  private void createByUse() {
     if (id.kind() == LockKind.FENCED_MUTEX) {
       count = 1;
     }
@@ -73,7 +42,7 @@ final class SlotSet {
     return id.kind() == LockKind.TOKEN_SEMAPHORE || id.kind() == LockKind.FENCED_MUTEX;
   }
 
-  /** Throws if no lease can be acquired that way, however long the call waits. */
+  @Override
   void requirePossible(Request request) {
     createByUse();
     if (count == 0) {
@@ -109,8 +78,8 @@ final class SlotSet {
     return id.kind() == LockKind.SLOT_SEMAPHORE ? "slotSemaphore" : "tokenSemaphore";
   }
 
-  /** Chooses free slots, and draws their fencing tokens. Empty if there are too few. */
-  Optional<Grant> choose(Request request) {
+  @Override
+  Optional<Grant> choose(LockId lock, Request request) {
     List<Integer> free =
         IntStream.rangeClosed(1, count)
             .filter(slot -> !held.containsKey(slot))
@@ -122,7 +91,7 @@ final class SlotSet {
     }
     boolean tokens = isTokens() ? type == TokenQueueType.QUORUM : request.fenced();
     return Optional.of(
-        new Grant(free, tokens ? free.stream().map(this::draw).toList() : List.of(), generation));
+        new Grant(free, tokens ? free.stream().map(fences::draw).toList() : List.of(), generation));
   }
 
   /** A token that is to be withdrawn is still held. A removed slot takes none from the others. */
@@ -130,38 +99,13 @@ final class SlotSet {
     return isTokens() ? Math.max(0, count - held.size()) : count;
   }
 
-  private FencingToken draw(int slot) {
-    Counter counter = counters.getOrDefault(slot, new Counter(clockMinutes(), 0));
-    FencingToken token = new FencingToken(slot, counter.epoch, counter.next);
-    counters.put(slot, new Counter(counter.epoch, counter.next + 1));
-    return token;
-  }
-
-  /** All later tokens of the slot are higher than all earlier ones, and than that number. */
-  long renew(int slot, long number) {
-    Counter last = counters.get(slot);
-    long floor = Math.max(last == null ? 0 : last.epoch, FencingToken.epochOf(number));
-    long epoch = Math.max(clockMinutes(), floor + 1);
-    if (epoch > clockMinutes() + TEN_YEARS) {
-      throw new LockException.FenceUnavailable(
-          "The fence of slot %d of %s cannot be renewed above %d, which no fence gave: epoch %d is more"
-                  .formatted(slot, id, number, epoch)
-              + " than ten years of minutes ahead of the clock");
-    }
-    counters.put(slot, new Counter(epoch, 0));
-    return epoch;
-  }
-
-  /** The machine's time. The time of the locks may jump to where there are no epochs. */
-  private static long clockMinutes() {
-    return Instant.now().getEpochSecond() / 60;
-  }
-
+  @Override
   void hold(InMemoryLease lease) {
     lease.grant().slots().forEach(slot -> held.put(slot, lease));
     most = Math.max(most, held.size());
   }
 
+  @Override
   void free(InMemoryLease lease) {
     lease.grant().slots().forEach(slot -> held.remove(slot, lease));
   }
@@ -175,11 +119,19 @@ final class SlotSet {
     }
   }
 
-  /** Whether what the lease holds does not exist any more. */
+  @Override
   boolean lacks(InMemoryLease lease) {
     return isTokens()
         ? lease.grant().generation() != generation
         : lease.grant().slots().stream().anyMatch(slot -> slot > count);
+  }
+
+  @Override
+  void occupy(LockId lock, int more) {
+    if (more > 0) {
+      createByUse();
+    }
+    strangers += more;
   }
 
   Set<Integer> holders() {
@@ -190,11 +142,13 @@ final class SlotSet {
     return all;
   }
 
+  @Override
   int inUse() {
     return strangers > 0 ? Math.max(count, held.size()) : held.size();
   }
 
-  int mostHeldAtOnce() {
+  @Override
+  int mostHeldAtOnce(LockId lock) {
     return most;
   }
 }

@@ -32,7 +32,7 @@ record Waiter(
   }
 
   private String whatDidNotHappen() {
-    if (lock.kind().family() == Family.MUTEX) {
+    if (lock.kind().family() != Family.SEMAPHORE) {
       return "The %s did not come free".formatted(lock);
     }
     return request.permits() == 1

@@ -9,6 +9,8 @@ import io.amqplocks.admin.SlotChange;
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.admin.TokenSemaphoreAdmin;
 import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.AmqpReadWriteLock;
+import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
@@ -91,14 +93,15 @@ abstract class LockContract {
     return future;
   }
 
+  /** A read lock has no number of holders. */
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READ_LOCK")
   void admitsAsManyAsThereAreSlots(LockKind kind) throws Exception {
     locks.admin().persistentMutex(name).enable();
     locks.admin().slotSemaphore(name).create(2);
     AmqpLock unused = tokens(2);
     AmqpLock lock = locks.lock(new LockId(kind, LockId.mutex(name).name()));
-    int slots = kind.family() == LockKind.Family.MUTEX ? 1 : 2;
+    int slots = kind.family() == LockKind.Family.SEMAPHORE ? 2 : 1;
     List<Lease> held = new ArrayList<>();
     for (int i = 0; i < slots; i++) {
       held.add(lock.acquire(LONG));
@@ -141,6 +144,236 @@ abstract class LockContract {
     assertThat(low).isNotDone();
     next.close();
     get(low).close();
+  }
+
+  private int holders() {
+    return locks.admin().readWriteLock(name).holders();
+  }
+
+  @Test
+  void readersShare() throws Exception {
+    AmqpReadWriteLock lock = locks.readWriteLock(name);
+    List<Lease> readers = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      readers.add(lock.readLock().tryAcquire().orElseThrow());
+    }
+    readers.add(lock.readLock().acquire(LONG));
+    assertThat(readers)
+        .allSatisfy(
+            lease -> {
+              assertThat(lease.lock()).isEqualTo(LockId.readLock(name));
+              assertThat(lease.slot()).isEqualTo(1);
+              assertThat(lease.permits()).isEqualTo(1);
+              assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+            });
+    assertThat(holders()).isEqualTo(4);
+    readers.remove(0).close();
+    assertThat(lock.writeLock().tryAcquire()).isEmpty();
+    readers.forEach(Lease::close);
+    await().untilAsserted(() -> assertThat(holders()).isZero());
+    lock.writeLock().acquire(LONG).close();
+  }
+
+  @Test
+  void aWriterExcludesReadersAndWriters() throws Exception {
+    AmqpReadWriteLock lock = locks.readWriteLock(name);
+    Lease writer = lock.writeLock().acquire(LONG);
+    assertThat(writer.lock()).isEqualTo(LockId.writeLock(name));
+    assertThat(lock.readLock().tryAcquire()).isEmpty();
+    assertThat(lock.writeLock().tryAcquire()).isEmpty();
+    assertThat(holders()).isEqualTo(1);
+    assertThat(writer.verify()).isEqualTo(LeaseState.HELD);
+    writer.close();
+    lock.readLock().acquire(LONG).close();
+  }
+
+  /** Another name is another lock, and so is another kind. */
+  @Test
+  void onlyTheSidesOfOneReadWriteLockExcludeEachOther() throws Exception {
+    try (Lease writer = locks.readWriteLock(name).writeLock().acquire(LONG);
+        Lease other = locks.readWriteLock(name + "-2").readLock().acquire(LONG);
+        Lease mutex = locks.mutex(name).acquire(LONG)) {
+      assertThat(List.of(writer, other, mutex))
+          .allMatch(lease -> lease.verify() == LeaseState.HELD);
+    }
+  }
+
+  /** Returns the call when a reader that comes later has to wait for it. */
+  private CompletableFuture<Lease> waitingWriter(AmqpReadWriteLock lock) {
+    CompletableFuture<Lease> writer = waiting(lock.writeLock());
+    await()
+        .until(
+            () -> {
+              Optional<Lease> reader = lock.readLock().tryAcquire();
+              reader.ifPresent(Lease::close);
+              return reader.isEmpty();
+            });
+    return writer;
+  }
+
+  @Test
+  void readersAndWritersAreServedInTheOrderOfArrival() throws Exception {
+    AmqpReadWriteLock lock = locks.readWriteLock(name);
+    Lease first = lock.readLock().acquire(LONG);
+    CompletableFuture<Lease> writer = waitingWriter(lock);
+    CompletableFuture<Lease> reader = waiting(lock.readLock());
+    assertThat(locks.waiting())
+        .containsEntry(lock.writeLock().id(), 1)
+        .containsEntry(lock.readLock().id(), 1);
+    await().during(Duration.ofMillis(100)).until(() -> !writer.isDone() && !reader.isDone());
+    first.close();
+    Lease written = get(writer);
+    await().during(Duration.ofMillis(100)).until(() -> !reader.isDone());
+    assertThat(holders()).isEqualTo(1);
+    written.close();
+    get(reader).close();
+  }
+
+  @Test
+  void waitingReadersAreServedTogether() throws Exception {
+    AmqpReadWriteLock lock = locks.readWriteLock(name);
+    Lease writer = lock.writeLock().acquire(LONG);
+    List<CompletableFuture<Lease>> readers = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      readers.add(waiting(lock.readLock()));
+    }
+    writer.close();
+    List<Lease> together = new ArrayList<>();
+    for (CompletableFuture<Lease> reader : readers) {
+      together.add(get(reader));
+    }
+    assertThat(holders()).isEqualTo(3);
+    together.forEach(Lease::close);
+  }
+
+  @Test
+  void readersDoNotTryWhileAWriterWaits() throws Exception {
+    AmqpReadWriteLock lock = locks.readWriteLock(name);
+    Lease first = lock.readLock().acquire(LONG);
+    lock.readLock().tryAcquire().orElseThrow().close();
+    CompletableFuture<Lease> writer = waitingWriter(lock);
+    assertThat(lock.readLock().tryAcquire()).isEmpty();
+    assertThat(lock.writeLock().tryAcquire()).isEmpty();
+    assertThat(writer.cancel(false)).isTrue();
+    // The writer has left the line, so that readers share again.
+    lock.readLock().acquire(LONG).close();
+    assertThat(first.verify()).isEqualTo(LeaseState.HELD);
+    first.close();
+  }
+
+  @Test
+  void noSideIsTurnedIntoTheOther() throws Exception {
+    AmqpReadWriteLock lock = locks.readWriteLock(name);
+    try (Lease reader = lock.readLock().acquire(LONG)) {
+      assertThatThrownBy(() -> lock.writeLock().acquire(Duration.ofMillis(50)))
+          .isInstanceOf(LockException.AcquireTimeout.class)
+          .hasMessage(
+              "The write lock '%s' did not come free within 50 ms, the time that this call would"
+                  + " wait",
+              name);
+      assertThat(reader.verify()).isEqualTo(LeaseState.HELD);
+    }
+    try (Lease writer = lock.writeLock().acquire(LONG)) {
+      assertThatThrownBy(() -> lock.readLock().acquire(Duration.ofMillis(50)))
+          .isInstanceOf(LockException.AcquireTimeout.class)
+          .hasMessage(
+              "The read lock '%s' did not come free within 50 ms, the time that this call would"
+                  + " wait",
+              name);
+      assertThat(writer.verify()).isEqualTo(LeaseState.HELD);
+    }
+  }
+
+  @Test
+  void theTokensOfReadersAndWritersRiseTogether() throws Exception {
+    AmqpLock readLock = locks.readWriteLock(name).readLock().fenced();
+    AmqpLock writeLock = locks.readWriteLock(name).writeLock().fenced();
+    List<FencingToken> tokens = new ArrayList<>();
+    for (int i = 0; i < 2; i++) {
+      try (Lease one = readLock.acquire(LONG);
+          Lease two = readLock.acquire(LONG)) {
+        tokens.add(one.fencingToken());
+        tokens.add(two.fencingToken());
+      }
+      try (Lease writer = writeLock.acquire(LONG)) {
+        tokens.add(writer.fencingToken());
+      }
+    }
+    assertRise(tokens);
+  }
+
+  /** The fence of either side is the fence of both. */
+  @Test
+  void aRenewedFenceRaisesTheTokensOfBothSides() throws Exception {
+    AmqpReadWriteLock lock = locks.readWriteLock(name);
+    List<FencingToken> tokens = new ArrayList<>();
+    for (AmqpLock renewed : List.of(lock.readLock(), lock.writeLock())) {
+      for (AmqpLock side : List.of(lock.readLock(), lock.writeLock())) {
+        Lease before = side.fenced().acquire(LONG);
+        tokens.add(before.fencingToken());
+        before.close();
+        long epoch = locks.admin().fence(renewed.id()).renew(1);
+        assertThat(epoch).isGreaterThan(before.fencingToken().epoch());
+        try (Lease after = side.fenced().acquire(LONG)) {
+          assertThat(after.fencingToken().epoch()).isEqualTo(epoch);
+          tokens.add(after.fencingToken());
+        }
+      }
+    }
+    assertRise(tokens);
+    assertInvalid(
+        () -> locks.admin().fence(lock.readLock().id()).renewAbove(2, 0),
+        "The fence of slot 2 of read lock '%s' cannot be renewed above 0; slots are 1 to 1, and"
+            + " tokens positive");
+  }
+
+  private static void assertRise(List<FencingToken> tokens) {
+    for (int i = 1; i < tokens.size(); i++) {
+      assertThat(tokens.get(i).isAfter(tokens.get(i - 1))).as("%s", tokens).isTrue();
+    }
+  }
+
+  @Test
+  void lostReadersMakeWayForTheWriter() throws Exception {
+    AmqpReadWriteLock lock = locks.readWriteLock(name);
+    List<Lease> readers = List.of(lock.readLock().acquire(LONG), lock.readLock().acquire(LONG));
+    CompletableFuture<Lease> waiter = waitingWriter(lock);
+    assertThat(locks.revoke(lock.writeLock().id(), "nobody has it")).isZero();
+    assertThat(readers).allMatch(lease -> lease.verify() == LeaseState.HELD);
+    assertThat(waiter).isNotDone();
+    assertThat(locks.revoke(lock.readLock().id(), "for a test")).isEqualTo(2);
+    Lease writer = get(waiter);
+    assertThat(readers).allMatch(lease -> lease.state() == LeaseState.LOST);
+    assertThat(locks.revoke(lock.readLock().id(), "for a test")).isZero();
+    assertThat(writer.verify()).isEqualTo(LeaseState.HELD);
+    assertThat(locks.revoke(lock.writeLock().id(), "for a test")).isEqualTo(1);
+    assertThat(writer.state()).isEqualTo(LeaseState.LOST);
+    lock.readLock().acquire(LONG).close();
+    assertThat(locks.status().lastLoss())
+        .contains("write lock '%s', slot 1: REVOKED (for a test)".formatted(name));
+  }
+
+  @Test
+  void refusesWhatIsNotPossibleOfAReadWriteLock() {
+    AmqpReadWriteLock lock = locks.readWriteLock(name);
+    for (AmqpLock side : List.of(lock.readLock(), lock.writeLock())) {
+      String label = side.id().kind().label();
+      assertInvalid(
+          side.id(),
+          () -> side.withPermits(2),
+          "A lease of 2 permits of "
+              + label
+              + " '%s' is not possible: each has one; those of a semaphore can have more");
+      assertInvalid(
+          side.id(),
+          () -> side.withPriority(1),
+          "The " + label + " '%s' serves without priorities; a token semaphore has them");
+      assertInvalid(
+          () -> locks.admin().semaphore(side.id()),
+          "The " + label + " '%s' has no slots to administer; a semaphore has");
+      assertThat(locks.lock(side.id()).id()).isEqualTo(side.id());
+    }
+    assertThatThrownBy(() -> locks.readWriteLock("")).isInstanceOf(LockException.Invalid.class);
   }
 
   @Test
@@ -325,7 +558,7 @@ abstract class LockContract {
     assertInvalid(
         mutex.id(),
         () -> mutex.withPermits(2),
-        "A lease of 2 permits of mutex '%s' is not possible: it has one; a semaphore can have more");
+        "A lease of 2 permits of mutex '%s' is not possible: each has one; those of a semaphore can have more");
     assertInvalid(
         LockId.tokenSemaphore(name),
         () -> locks.tokenSemaphore(name).withPermits(0),

@@ -9,6 +9,7 @@ import io.amqplocks.spring.internal.async.CallerContext;
 import io.amqplocks.spring.internal.async.MinimumHold;
 import io.amqplocks.spring.internal.nesting.LeaseRequest;
 import io.amqplocks.spring.internal.nesting.LeaseScope;
+import io.amqplocks.spring.internal.nesting.LockIdentity;
 import io.amqplocks.spring.internal.nesting.LockOwner;
 import io.amqplocks.spring.internal.nesting.NestedWork;
 import io.amqplocks.spring.internal.nesting.OuterLease;
@@ -34,7 +35,10 @@ import org.jspecify.annotations.Nullable;
  * these methods or of an annotated one. The inner call throws {@link
  * io.amqplocks.lock.LockException.Invalid} if the outer lease has fewer permits, no fencing token,
  * or a limit that ends before the inner call's minimum. It throws {@link
- * io.amqplocks.lock.LockException.Lost} if that lease was lost.
+ * io.amqplocks.lock.LockException.Lost} if that lease was lost. A call for the read lock joins the
+ * lease of a call that has the write lock of the name. A call for the write lock within one that
+ * has the read lock throws {@link io.amqplocks.lock.LockException.Invalid}: it would wait for
+ * itself.
  *
  * <p>Leases that {@link #acquire}, {@link #tryAcquire} and {@link #acquireAsync} return belong to
  * no thread. They neither join nor are joined, and neither are those of {@link #executeAsync}.
@@ -64,8 +68,6 @@ public final class LockHandle {
       return new Nesting(owner, number, isFenced);
     }
   }
-
-  private record Identity(Object owner, LockId id) {}
 
   /**
    * A handle of that lock. Nested calls share a lease if they use this handle, or handles that were
@@ -107,7 +109,11 @@ public final class LockHandle {
    * whether it already holds a lock.
    */
   public Object identity() {
-    return new Identity(nesting.owner(), lock.id());
+    return lockIdentity();
+  }
+
+  private LockIdentity lockIdentity() {
+    return new LockIdentity(nesting.owner(), lock.id());
   }
 
   /** A handle of this lock whose calls wait for that long at most. */
@@ -288,7 +294,7 @@ public final class LockHandle {
   }
 
   private LeaseRequest request() {
-    return new LeaseRequest(identity(), nesting.permits(), nesting.isFenced(), atLeast, atMost);
+    return new LeaseRequest(lockIdentity(), nesting.permits(), nesting.isFenced(), atLeast, atMost);
   }
 
   /**

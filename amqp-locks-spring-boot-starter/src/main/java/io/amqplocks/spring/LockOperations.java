@@ -1,6 +1,7 @@
 package io.amqplocks.spring;
 
 import io.amqplocks.lock.LockId;
+import io.amqplocks.spring.internal.naming.KeyedName;
 
 /**
  * Finds the locks of an application by their names. {@link LockTemplate} implements it; inject this
@@ -44,6 +45,46 @@ public interface LockOperations {
    * @throws io.amqplocks.lock.LockException.Invalid if the name is not allowed, or the key is blank
    */
   LockHandle mutex(String name, String key);
+
+  /**
+   * The read lock of the read-write lock of that name. Any number of calls hold it at once, while
+   * nobody has the write lock of the name. It needs no creating.
+   *
+   * @throws io.amqplocks.lock.LockException.Invalid if the name is not allowed
+   */
+  default LockHandle readLock(String name) {
+    return lock(LockId.readLock(name));
+  }
+
+  /**
+   * The read lock of one key of that name: the one that an annotation with this {@code name} and
+   * {@code key} uses. It has the settings of the name.
+   *
+   * @throws io.amqplocks.lock.LockException.Invalid if the name is not allowed, or the key is blank
+   */
+  default LockHandle readLock(String name, String key) {
+    return readLock(KeyedName.of(name, key));
+  }
+
+  /**
+   * The write lock of the read-write lock of that name. One call holds it at a time, while nobody
+   * has the read lock of the name. It needs no creating.
+   *
+   * @throws io.amqplocks.lock.LockException.Invalid if the name is not allowed
+   */
+  default LockHandle writeLock(String name) {
+    return lock(LockId.writeLock(name));
+  }
+
+  /**
+   * The write lock of one key of that name: the one that an annotation with this {@code name} and
+   * {@code key} uses. It has the settings of the name.
+   *
+   * @throws io.amqplocks.lock.LockException.Invalid if the name is not allowed, or the key is blank
+   */
+  default LockHandle writeLock(String name, String key) {
+    return writeLock(KeyedName.of(name, key));
+  }
 
   /**
    * The lock of exactly that kind and name, whatever algorithm properties or annotations choose.

@@ -15,7 +15,7 @@ import java.time.Duration;
 public interface LockResolver {
 
   /**
-   * The id of the semaphore or mutex of that name, which includes the kind of lock.
+   * The id of the lock of that family and name, which includes the kind of lock.
    *
    * @throws IllegalStateException if the application's settings for it contradict each other
    */
@@ -24,7 +24,7 @@ public interface LockResolver {
   /** The lock with that id, ready to be acquired. */
   AmqpLock lock(LockId id);
 
-  /** How long a call waits for the semaphore or the mutex of that name by default. */
+  /** How long a call waits for the lock of that family and name by default. */
   Duration maxWait(Family family, LockName name);
 
   /**
@@ -36,9 +36,12 @@ public interface LockResolver {
     return new LockResolver() {
       @Override
       public LockId resolve(Family family, LockName name) {
-        return family == Family.MUTEX
-            ? LockId.mutex(name.value())
-            : LockId.tokenSemaphore(name.value());
+        return switch (family) {
+          case MUTEX -> LockId.mutex(name.value());
+          case SEMAPHORE -> LockId.tokenSemaphore(name.value());
+          case READ_LOCK -> LockId.readLock(name.value());
+          case WRITE_LOCK -> LockId.writeLock(name.value());
+        };
       }
 
       @Override

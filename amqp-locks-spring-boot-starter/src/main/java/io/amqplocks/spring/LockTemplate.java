@@ -14,6 +14,8 @@ import io.amqplocks.spring.internal.nesting.LockOwner;
  * locks.semaphore("images").execute(() -> upload(image));
  * locks.semaphore("images").withPermits(3).execute(() -> uploadAll(album)); // three, or none
  * boolean ran = locks.mutex("nightly-report").tryExecute(() -> report());
+ * Price price = locks.readLock("prices").execute(() -> look(product)); // beside other readers
+ * locks.writeLock("prices").execute(() -> change(product, price));     // alone
  * CompletableFuture<Receipt> sent =
  *     locks.semaphore("images").executeAsync(() -> client.send(image));
  * }</pre>
@@ -59,6 +61,16 @@ public final class LockTemplate implements LockOperations {
   @Override
   public LockHandle mutex(String name, String key) {
     return handle(Family.MUTEX, KeyedName.of(name, key));
+  }
+
+  @Override
+  public LockHandle readLock(String name) {
+    return handle(Family.READ_LOCK, name);
+  }
+
+  @Override
+  public LockHandle writeLock(String name) {
+    return handle(Family.WRITE_LOCK, name);
   }
 
   @Override

@@ -40,10 +40,10 @@ import java.lang.annotation.Target;
  * method of it.
  *
  * <p>A method with several locks acquires them in a fixed order on which all processes agree:
- * mutexes before semaphores, then by name and key. So two methods that name the same locks in
- * different orders do not deadlock. Two equal keys in one call are one lock. Therefore the
- * annotations of one name on a method must agree on permits and times, and on what to do when the
- * lock is busy, unavailable or lost.
+ * mutexes, then read-write locks, then semaphores, and each of these by name and key. So two
+ * methods that name the same locks in different orders do not deadlock. Two equal keys in one call
+ * are one lock. Therefore the annotations of one name on a method must agree on permits and times,
+ * and on what to do when the lock is busy, unavailable or lost.
  *
  * <p>The annotation works on calls through the Spring proxy, so not on calls from within the same
  * object: a warning at startup names those that the bytecode shows. A private, static or final

@@ -267,16 +267,39 @@ public final class ConsumerChannelPool {
     return rpc;
   }
 
+  /** Whoever waits for a channel at the bound does not wait for the close. */
   private void close(ConsumerChannel channel) {
+    available.release();
     background.execute(
         () -> {
           try {
             channel.getChannel().abort();
           } catch (IOException | ShutdownSignalException e) {
             log.debug("Channel of a consumer not closed: {}", e.getMessage());
-          } finally {
-            available.release();
           }
+          openSpare();
         });
+  }
+
+  /**
+   * Opens a channel for the next user, who then does not wait until one is open. Two are kept: a
+   * write lock needs as many.
+   */
+  private void openSpare() {
+    boolean isNeeded = idle.stream().limit(2).count() < 2;
+    if (!isNeeded || available.availablePermits() <= spare || !available.tryAcquire()) {
+      return;
+    }
+    try {
+      Channel channel = connection.createChannel();
+      if (channel != null) {
+        channel.basicQos(1);
+        idle.push(new ConsumerChannel(channel));
+      }
+    } catch (IOException | ShutdownSignalException e) {
+      log.debug("No spare channel: {}", e.getMessage());
+    } finally {
+      available.release();
+    }
   }
 }

@@ -35,15 +35,20 @@ public record FenceCounter(LockKind kind, LockName name, boolean shared, int num
   public static FenceCounter of(LockId lock, int slot) {
     return lock.name()
         .withoutKey()
-        .map(name -> new FenceCounter(lock.kind(), name, true, shared(lock.name(), slot)))
-        .orElseGet(() -> new FenceCounter(lock.kind(), lock.name(), false, slot));
+        .map(name -> new FenceCounter(kind(lock), name, true, shared(lock.name(), slot)))
+        .orElseGet(() -> new FenceCounter(kind(lock), lock.name(), false, slot));
   }
 
   /** The counters that the locks with keys of that kind and name share. */
   public static List<FenceCounter> sharedBy(LockId name) {
     return IntStream.rangeClosed(1, SHARED)
-        .mapToObj(number -> new FenceCounter(name.kind(), name.name(), true, number))
+        .mapToObj(number -> new FenceCounter(kind(name), name.name(), true, number))
         .toList();
+  }
+
+  /** A reader draws from the counter of the writers, so that each of them knows who is older. */
+  private static LockKind kind(LockId lock) {
+    return lock.kind() == LockKind.READ_LOCK ? LockKind.WRITE_LOCK : lock.kind();
   }
 
   /** The slots of one key follow each other, so that they seldom meet at one counter. */

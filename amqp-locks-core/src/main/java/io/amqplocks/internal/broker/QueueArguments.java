@@ -34,6 +34,17 @@ public final class QueueArguments {
           "x-expires",
           60_000);
 
+  private static final Map<String, Object> READ_WRITE =
+      Map.of(
+          "x-queue-type",
+          "classic",
+          "x-max-length",
+          0,
+          "x-overflow",
+          "drop-head",
+          "x-expires",
+          60_000);
+
   private QueueArguments() {}
 
   /**
@@ -109,6 +120,15 @@ public final class QueueArguments {
    */
   public static Declare wake(String queue) {
     return new Declare.Builder().queue(queue).durable().arguments(FOR_NOW).build();
+  }
+
+  /**
+   * The queue of a read-write lock. A reader is a consumer of it, and a writer an exclusive
+   * consumer. It is deleted when nobody has held the lock or looked at it for a minute. It must be
+   * a classic queue, for only these refuse a consumer beside an exclusive one (trap 16).
+   */
+  public static Declare readWrite(String queue) {
+    return new Declare.Builder().queue(queue).durable().arguments(READ_WRITE).build();
   }
 
   /** A passive declare, which looks for a queue without creating it. */

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>Mutex and exclusive-queue mutex: {@code PREFIX mutex.NAME}. They share the name so that
  *       processes which disagree about the algorithm get an error, and not the lock twice.
  *   <li>Persistent mutex: {@code PREFIX persistent-mutex.NAME}.
+ *   <li>Read-write lock: {@code PREFIX read-write.NAME} and {@code PREFIX read-write-gate.NAME}.
  *   <li>Slot semaphore: {@code PREFIX semaphore.NAME}, followed by {@code .slot.N}, {@code
  *       .holder.N} or {@code .admin}.
  *   <li>Fences: {@code PREFIX fence.KIND.NAME.SLOT.GENERATION}, and {@code PREFIX
@@ -91,6 +92,16 @@ public record QueueNames(
   /** The queue whose exclusive consumer holds the persistent mutex. */
   public String persistentMutex(LockName name) {
     return prefix + "persistent-mutex." + name;
+  }
+
+  /** The queue whose consumers hold the read-write lock. */
+  public String readWrite(LockName name) {
+    return prefix + "read-write." + name;
+  }
+
+  /** The mutex of the client whose turn it is to acquire the read-write lock. */
+  public String readWriteGate(LockName name) {
+    return prefix + "read-write-gate." + name;
   }
 
   /** A[slot] of the semaphore guideline: the slot exists while this queue does. */
@@ -230,7 +241,7 @@ public record QueueNames(
         yield queue.startsWith(first.substring(0, first.length() - 1));
       }
       // These are held by consumers.
-      case MUTEX, PERSISTENT_MUTEX, TOKEN_SEMAPHORE, FENCED_MUTEX -> false;
+      case MUTEX, PERSISTENT_MUTEX, TOKEN_SEMAPHORE, FENCED_MUTEX, READ_LOCK, WRITE_LOCK -> false;
     };
   }
 
@@ -247,6 +258,7 @@ public record QueueNames(
       case SLOT_SEMAPHORE -> "semaphore";
       case TOKEN_SEMAPHORE -> "tokens";
       case FENCED_MUTEX -> "fenced";
+      case READ_LOCK, WRITE_LOCK -> "read-write";
     };
   }
 

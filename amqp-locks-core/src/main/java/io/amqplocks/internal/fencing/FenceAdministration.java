@@ -30,7 +30,13 @@ public record FenceAdministration(
         switch (lock.kind()) {
           case TOKEN_SEMAPHORE -> "tokenSemaphore";
           case FENCED_MUTEX -> "fencedMutex";
-          case MUTEX, EXCLUSIVE_QUEUE_MUTEX, PERSISTENT_MUTEX, SLOT_SEMAPHORE -> null;
+          case MUTEX,
+              EXCLUSIVE_QUEUE_MUTEX,
+              PERSISTENT_MUTEX,
+              SLOT_SEMAPHORE,
+              READ_LOCK,
+              WRITE_LOCK ->
+              null;
         };
     if (admin != null) {
       throw new LockException.Invalid(

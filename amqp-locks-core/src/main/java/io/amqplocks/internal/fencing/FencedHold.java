@@ -67,7 +67,7 @@ public final class FencedHold implements Hold {
 
   @Override
   public boolean mayBeHandedTo(boolean fenced) {
-    return fenced;
+    return fenced && hold.mayBeHandedTo(false);
   }
 
   @Override

@@ -15,8 +15,10 @@ import io.amqplocks.lock.LossReason;
  * @param consumer its consumer, which was active when the hold was won
  * @param unrequested whether the message arrived while nobody waited for an answer. It then does
  *     not prove that the broker hears this client.
+ * @param awaitsRelease whether a release waits until the broker has carried it out
  */
-record ActiveConsumerHold(LockId lock, ActiveConsumer consumer, boolean unrequested)
+record ActiveConsumerHold(
+    LockId lock, ActiveConsumer consumer, boolean unrequested, boolean awaitsRelease)
     implements Hold {
 
   @Override
@@ -41,7 +43,11 @@ record ActiveConsumerHold(LockId lock, ActiveConsumer consumer, boolean unreques
 
   @Override
   public void release(Call call, Session session) {
-    ActiveConsumers.of(session).release(consumer);
+    if (awaitsRelease) {
+      ActiveConsumers.of(session).releaseAndWait(call, consumer);
+    } else {
+      ActiveConsumers.of(session).release(consumer);
+    }
   }
 
   @Override

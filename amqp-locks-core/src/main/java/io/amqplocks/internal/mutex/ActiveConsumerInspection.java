@@ -32,7 +32,8 @@ record ActiveConsumerInspection(ConsumerChannelPool channels, MutexQueues queues
   /** The time between two looks whether the client has handed a message on. */
   private static final long HANDING_ON = Duration.ofNanos(50_000).toNanos();
 
-  private static final Method NO_CHANGE = new Basic.Qos.Builder().prefetchCount(1).build();
+  /** Its reply comes behind all that the channel was asked for before. */
+  static final Method NO_CHANGE = new Basic.Qos.Builder().prefetchCount(1).build();
 
   /**
    * Finds out whether the consumer was sent a message. A queue that has none gets one: it was

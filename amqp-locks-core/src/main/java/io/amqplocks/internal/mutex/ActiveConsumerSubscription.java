@@ -2,7 +2,6 @@ package io.amqplocks.internal.mutex;
 
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.lease.HeldLease;
-import io.amqplocks.internal.lease.LeaseFactory;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.waiting.Subscription;
 import io.amqplocks.lock.LockException;
@@ -28,7 +27,7 @@ final class ActiveConsumerSubscription implements Subscription {
 
   private final Session session;
   private final ActiveConsumer consumer;
-  private final LeaseFactory leases;
+  private final MutexClaim claim;
   private final Session.Member onEnd;
   private boolean begun;
   private boolean looked;
@@ -36,10 +35,10 @@ final class ActiveConsumerSubscription implements Subscription {
   private long lookAt;
 
   ActiveConsumerSubscription(
-      Session session, ActiveConsumer consumer, LeaseFactory leases, Runnable wake) {
+      Session session, ActiveConsumer consumer, MutexClaim claim, Runnable wake) {
     this.session = session;
     this.consumer = consumer;
-    this.leases = leases;
+    this.claim = claim;
     onEnd = reason -> wake.run();
     session.join(onEnd);
   }
@@ -62,10 +61,14 @@ final class ActiveConsumerSubscription implements Subscription {
       return Optional.empty();
     }
     claimed = true;
-    return leases.take(
-        call,
-        session,
-        (same, own) -> Optional.of(new ActiveConsumerHold(call.lock(), consumer, true)));
+    return claim
+        .leases()
+        .take(
+            call,
+            session,
+            (same, own) ->
+                Optional.of(
+                    new ActiveConsumerHold(call.lock(), consumer, true, claim.awaitsRelease())));
   }
 
   private void lookLater(Call call) {

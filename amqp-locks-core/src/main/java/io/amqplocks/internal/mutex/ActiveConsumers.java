@@ -9,7 +9,9 @@ import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.ConsumerChannelPool;
 import io.amqplocks.internal.broker.Delivery;
 import io.amqplocks.internal.broker.Futures;
+import io.amqplocks.internal.broker.QueueState;
 import io.amqplocks.internal.broker.Rpc.Reading;
+import io.amqplocks.internal.broker.RpcChannelPool;
 import io.amqplocks.internal.lease.Hold.HoldStatus;
 import io.amqplocks.internal.mutex.ActiveConsumer.Phase;
 import io.amqplocks.internal.session.PerSession;
@@ -18,6 +20,7 @@ import io.amqplocks.lock.LockException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
@@ -46,6 +49,7 @@ final class ActiveConsumers {
   /** A free mutex's message follows the reply to the consume within this time, almost always. */
   private static final long AT_ONCE = Duration.ofNanos(500_000).toNanos();
 
+  private final RpcChannelPool rpc;
   private final ConsumerChannelPool channels;
   private final MutexQueues queues;
   private final ActiveConsumerInspection inspection;
@@ -59,6 +63,7 @@ final class ActiveConsumers {
   }
 
   private ActiveConsumers(Session session) {
+    rpc = session.rpc();
     channels = session.consumerChannels();
     queues = new MutexQueues(session);
     inspection = new ActiveConsumerInspection(channels, queues);
@@ -174,6 +179,34 @@ final class ActiveConsumers {
             .formatted(TRIES, queue, call.lock()));
   }
 
+  /**
+   * How many consumers the queue has. It is declared, so that looking for it is no error. While an
+   * alarm stops publishers it is not, for a new one needs a message, and a look does not.
+   */
+  int count(Call call, String queue) {
+    LockException last = null;
+    for (int i = 0; i < TRIES; i++) {
+      try {
+        if (!queues.isBlocked()) {
+          queues.declareOnce(call, queue);
+        }
+        QueueState state = rpc.look(call, queue);
+        if (!state.exists()) {
+          queues.forget(queue);
+        }
+        return state.answer() == Answer.LOCKED ? 1 : state.consumers();
+      } catch (LockException.Unexpected e) {
+        if (!BrokerErrors.isQueueUnavailable(e)) {
+          throw e;
+        }
+        last = e;
+        queues.forget(queue);
+        Futures.pause(Math.min(DELETION, call.remainingNanos()));
+      }
+    }
+    throw Objects.requireNonNull(last);
+  }
+
   /** Makes sure that the queue has a message, as {@link ActiveConsumerInspection} does. */
   void tend(Call call, ActiveConsumer consumer) {
     inspection.tend(call, consumer);
@@ -190,16 +223,49 @@ final class ActiveConsumers {
    * first call has an effect.
    */
   void release(ActiveConsumer consumer) {
+    if (end(consumer)) {
+      channels.giveBack(consumer.channel());
+    }
+  }
+
+  /**
+   * As {@link #release}, and waits until the broker has carried it out, or the call is over. The
+   * queue has ended the consumer before its channel replies to another request.
+   */
+  void releaseAndWait(Call call, ActiveConsumer consumer) {
+    if (!end(consumer)) {
+      return;
+    }
+    BorrowedChannel channel = consumer.channel();
+    try {
+      Answer answer =
+          channels.ask(
+              call,
+              "leave queue " + consumer.queue(),
+              channel,
+              ActiveConsumerInspection.NO_CHANGE,
+              Reading.NOTHING,
+              late -> channels.giveBack(channel));
+      if (answer != Answer.TIMED_OUT) {
+        channels.giveBack(channel);
+      }
+    } catch (LockException e) {
+      log.debug("A mutex was released with its channel: {}", e.getMessage());
+    }
+  }
+
+  /** Ends the consumer. False if that had been done; the channel is then not ours any more. */
+  private boolean end(ActiveConsumer consumer) {
     ActiveConsumer.State was = consumer.cancel();
     if (was.phase() == Phase.CANCELLED) {
-      return;
+      return false;
     }
     BorrowedChannel channel = consumer.channel();
     if (was.phase() == Phase.GONE) {
       queues.forget(consumer.queue());
       // A restarted queue may take the number of our message for another client's message.
       channels.discard(channel);
-      return;
+      return false;
     }
     try {
       channel.cancel(consumer.tag());
@@ -211,6 +277,6 @@ final class ActiveConsumers {
       // The channel or the connection is gone, and the consumer with it.
       log.debug("A mutex was released with its channel: {}", BrokerErrors.text(e));
     }
-    channels.giveBack(channel);
+    return true;
   }
 }

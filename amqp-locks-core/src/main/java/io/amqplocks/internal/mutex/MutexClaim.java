@@ -6,6 +6,7 @@ import io.amqplocks.internal.lease.LeaseFactory;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.waiting.Claim;
 import io.amqplocks.internal.waiting.Subscription;
+import io.amqplocks.lock.LockException;
 import java.util.Optional;
 
 /**
@@ -14,8 +15,16 @@ import java.util.Optional;
  *
  * @param queue the mutex's queue
  * @param leases creates the lease
+ * @param awaitsRelease whether a release waits until the broker has carried it out. Otherwise a
+ *     look at the queue right after a release may still find its consumer.
  */
-public record MutexClaim(String queue, LeaseFactory leases) implements Claim {
+public record MutexClaim(String queue, LeaseFactory leases, boolean awaitsRelease)
+    implements Claim {
+
+  /** A mutex whose release does not wait. */
+  public MutexClaim(String queue, LeaseFactory leases) {
+    this(queue, leases, false);
+  }
 
   @Override
   public Optional<HeldLease> attempt(Call call, Session session) {
@@ -25,7 +34,18 @@ public record MutexClaim(String queue, LeaseFactory leases) implements Claim {
         (same, own) ->
             ActiveConsumers.of(own)
                 .take(same, queue)
-                .map(consumer -> new ActiveConsumerHold(same.lock(), consumer, false)));
+                .map(
+                    consumer ->
+                        new ActiveConsumerHold(same.lock(), consumer, false, awaitsRelease)));
+  }
+
+  /**
+   * How many clients hold the mutex or wait for it.
+   *
+   * @throws LockException.Unanswered if the broker did not reply in time
+   */
+  public int contenders(Call call, Session session) {
+    return ActiveConsumers.of(session).count(call, queue);
   }
 
   @Override
@@ -36,6 +56,6 @@ public record MutexClaim(String queue, LeaseFactory leases) implements Claim {
   @Override
   public Subscription subscribe(Call call, Session session, Runnable wake) {
     ActiveConsumer consumer = ActiveConsumers.of(session).consume(call, queue, wake);
-    return new ActiveConsumerSubscription(session, consumer, leases, wake);
+    return new ActiveConsumerSubscription(session, consumer, this, wake);
   }
 }

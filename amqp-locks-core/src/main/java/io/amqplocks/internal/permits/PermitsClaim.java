@@ -7,6 +7,7 @@ import io.amqplocks.internal.lease.LeaseFactory;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.waiting.Claim;
 import io.amqplocks.internal.waiting.Subscription;
+import io.amqplocks.internal.waiting.Turn;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockKind;
@@ -100,8 +101,8 @@ record PermitsClaim(
 
   @Override
   public Subscription subscribe(Call call, Session session, Runnable wake) {
-    return new PermitsSubscription(
-        call.lock(), this, session, turns.get().subscribe(call, session, wake), wake);
+    Turn turn = new Turn(turns.get().subscribe(call, session, wake), wake);
+    return new PermitsSubscription(call.lock(), this, session, turn, wake);
   }
 
   @Override

@@ -4,7 +4,7 @@ import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.lease.HeldLease;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.waiting.Subscription;
-import io.amqplocks.lock.LeaseState;
+import io.amqplocks.internal.waiting.Turn;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import java.time.Duration;
@@ -40,24 +40,22 @@ final class PermitsSubscription implements Subscription {
   private final Runnable wake;
   private final CollectedPermits collected;
   private final long begunAt;
-  private @Nullable Subscription turns;
-  private @Nullable HeldLease turn;
+  private final Turn turn;
   private @Nullable Subscription slots;
   private @Nullable LockException failure;
   private long counts;
-  private boolean over;
+  private boolean used;
 
   /**
    * Creates the subscription.
    *
-   * @param turns waits for the turn
+   * @param turn waits for the turn
    */
-  PermitsSubscription(
-      LockId lock, PermitsClaim claim, Session session, Subscription turns, Runnable wake) {
+  PermitsSubscription(LockId lock, PermitsClaim claim, Session session, Turn turn, Runnable wake) {
     this.lock = lock;
     this.claim = claim;
     this.session = session;
-    this.turns = turns;
+    this.turn = turn;
     this.wake = wake;
     collected = new CollectedPermits(claim.permits(), claim.fenced(), claim.leases());
     begunAt = session.ticker().nanos();
@@ -71,7 +69,7 @@ final class PermitsSubscription implements Subscription {
           "The session ended while waiting for %d permits of %s".formatted(claim.permits(), lock),
           null);
     }
-    if (!isMyTurn(call)) {
+    if (!turn.isMine(call)) {
       countNowAndThen(call);
       return Optional.empty();
     }
@@ -90,22 +88,8 @@ final class PermitsSubscription implements Subscription {
       collected.add(slot.get(), wake);
     }
     Optional<HeldLease> lease = collected.lease(call);
-    over = lease.isPresent();
+    used = lease.isPresent();
     return lease;
-  }
-
-  private boolean isMyTurn(Call call) {
-    Subscription waiting = turns;
-    if (waiting != null) {
-      turn = waiting.attempt(call).orElse(null);
-      if (turn != null) {
-        turn.onLoss(wake);
-        waiting.close();
-        turns = null;
-      }
-    }
-    over = turn != null && turn.state() == LeaseState.LOST;
-    return turn != null && !over;
   }
 
   /** One more slot. That the broker does not say whether there is one costs nothing collected. */
@@ -163,16 +147,17 @@ final class PermitsSubscription implements Subscription {
 
   @Override
   public boolean isOver() {
-    Subscription waiting = turns;
-    return over || (waiting != null && waiting.isOver());
+    return used || turn.isOver();
   }
 
   @Override
   public long pauseNanos() {
-    Subscription waiting = turns != null ? turns : slots;
-    return waiting == null || collected.isComplete()
-        ? UNTOLD
-        : Math.min(COUNT_EVERY, waiting.pauseNanos());
+    Subscription waiting = slots;
+    long told =
+        turn.pauseNanos()
+            .orElseGet(
+                () -> waiting == null || collected.isComplete() ? UNTOLD : waiting.pauseNanos());
+    return Math.min(COUNT_EVERY, told);
   }
 
   @Override
@@ -180,13 +165,6 @@ final class PermitsSubscription implements Subscription {
     closeSlots();
     collected.giveBack(Call.on(lock, session.callTimeout(), session.ticker()));
     // After the slots: whoever collects next is to find them free.
-    if (turn != null) {
-      turn.close();
-      turn = null;
-    }
-    if (turns != null) {
-      turns.close();
-      turns = null;
-    }
+    turn.close();
   }
 }

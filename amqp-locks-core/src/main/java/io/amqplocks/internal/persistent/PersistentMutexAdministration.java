@@ -4,6 +4,7 @@ import io.amqplocks.admin.PersistentMutexAdmin;
 import io.amqplocks.internal.broker.BrokerErrors;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.Ticker;
+import io.amqplocks.internal.consuming.HoldingConsumers;
 import io.amqplocks.internal.exclusive.AdminMutex;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.session.Sessions;
@@ -79,7 +80,7 @@ public record PersistentMutexAdministration(
 
   private OptionalInt consumers() {
     Call call = call();
-    return ExclusiveConsumers.of(session(call)).count(call, queue);
+    return HoldingConsumers.of(session(call)).count(call, queue);
   }
 
   private Session session(Call call) {

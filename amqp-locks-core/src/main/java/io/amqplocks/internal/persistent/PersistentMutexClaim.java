@@ -2,6 +2,8 @@ package io.amqplocks.internal.persistent;
 
 import io.amqplocks.internal.broker.BrokerErrors;
 import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.consuming.ConsumerHold;
+import io.amqplocks.internal.consuming.HoldingConsumers;
 import io.amqplocks.internal.lease.HeldLease;
 import io.amqplocks.internal.lease.LeaseFactory;
 import io.amqplocks.internal.session.Session;
@@ -23,7 +25,7 @@ public record PersistentMutexClaim(String queue, LeaseFactory leases) implements
 
   @Override
   public Optional<HeldLease> attempt(Call call, Session session) {
-    OptionalInt consumers = ExclusiveConsumers.of(session).count(call, queue);
+    OptionalInt consumers = HoldingConsumers.of(session).count(call, queue);
     if (consumers.isEmpty()) {
       throw new LockException.NotFound(
           "The %s is not enabled; enable it with admin().persistentMutex(\"%s\").enable()"
@@ -46,6 +48,6 @@ public record PersistentMutexClaim(String queue, LeaseFactory leases) implements
   }
 
   private Optional<HeldLease> take(Call call, Session session) {
-    return leases.take(call, session, ExclusiveConsumerHold.contest(call.lock(), 1, queue));
+    return leases.take(call, session, ConsumerHold.exclusive(call.lock(), queue));
   }
 }

@@ -15,8 +15,7 @@ public final class PerSession<T> {
   /**
    * Does not create anything yet.
    *
-   * @param maker creates the object for a session; must not block, and must not request another
-   *     {@code PerSession}
+   * @param maker creates the object for a session; must not block
    */
   public PerSession(Function<Session, T> maker) {
     this.maker = maker;

@@ -24,6 +24,8 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 
 /**
@@ -49,6 +51,7 @@ public final class Session {
   private final AuxiliaryConnection side;
   private final AuxiliaryReader reader;
   private final Map<PerSession<?>, Object> extensions = new ConcurrentHashMap<>();
+  private final Lock making = new ReentrantLock();
   private volatile Duration certainFor = Duration.ofDays(1);
   private final SessionMembers members = new SessionMembers();
 
@@ -97,11 +100,26 @@ public final class Session {
   <T> T extension(PerSession<T> key, Function<Session, T> maker) {
     Object there = extensions.get(key);
     if (there == null) {
-      there = extensions.computeIfAbsent(key, same -> maker.apply(this));
+      there = make(key, maker);
     }
     @SuppressWarnings("unchecked") // Only its own key has put it there.
     T extension = (T) there;
     return extension;
+  }
+
+  /** Not within the map's own update, in which a maker could not ask for another extension. */
+  private Object make(PerSession<?> key, Function<Session, ?> maker) {
+    making.lock();
+    try {
+      Object there = extensions.get(key);
+      if (there == null) {
+        there = maker.apply(this);
+        extensions.put(key, there);
+      }
+      return there;
+    } finally {
+      making.unlock();
+    }
   }
 
   /** The connection that holds. */

@@ -80,7 +80,7 @@ final class AcquireDeadline {
   }
 
   private String whatDidNotHappen() {
-    if (lock.kind().family() == Family.MUTEX) {
+    if (lock.kind().family() != Family.SEMAPHORE) {
       return "The %s did not come free".formatted(lock);
     }
     return variant.permits() == 1

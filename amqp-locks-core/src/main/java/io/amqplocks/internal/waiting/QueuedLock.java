@@ -102,7 +102,7 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
     }
     if (permits > 1 && !kind.hasPermits()) {
       throw invalid(
-          "A lease of %d permits of %s is not possible: it has one; a semaphore can have more"
+          "A lease of %d permits of %s is not possible: each has one; those of a semaphore can have more"
               .formatted(permits, id));
     }
     return with(variant.withPermits(permits));

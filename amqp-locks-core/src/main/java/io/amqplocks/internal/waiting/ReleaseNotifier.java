@@ -6,6 +6,7 @@ import io.amqplocks.internal.lease.ReleaseListener;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.wakeup.WakeQueues;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockKind;
 
 /**
  * Notifies the waiters of this process and of others that a slot was given back. Both are notified
@@ -31,7 +32,14 @@ public record ReleaseNotifier(WaitQueues waitQueues, QueueNames names) implement
           waitQueues.released(lock);
         }
       }
-      case MUTEX, TOKEN_SEMAPHORE, FENCED_MUTEX -> {
+      case READ_LOCK -> {
+        // A writer whose turn it is waits until there are no readers.
+        LockId writers = new LockId(LockKind.WRITE_LOCK, lock.name());
+        if (!WakeQueues.of(session).tell(writers, names.wake(writers))) {
+          waitQueues.released(writers);
+        }
+      }
+      case MUTEX, TOKEN_SEMAPHORE, FENCED_MUTEX, WRITE_LOCK -> {
         // When a message comes back, the broker itself sends it to a waiter.
       }
     }

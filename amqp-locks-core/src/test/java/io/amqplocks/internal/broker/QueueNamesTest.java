@@ -9,6 +9,7 @@ import io.amqplocks.lock.LockKind;
 import io.amqplocks.lock.LockName;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -63,7 +64,10 @@ class QueueNamesTest {
       for (int slot : new int[] {1, 11}) {
         assertThat(all.add(names.slot(name, slot))).isTrue();
         assertThat(all.add(names.holder(name, slot))).isTrue();
-        for (LockKind kind : LockKind.values()) {
+        assertThat(FenceCounter.of(new LockId(LockKind.READ_LOCK, name), slot))
+            .as("the counter of the writers")
+            .isEqualTo(FenceCounter.of(new LockId(LockKind.WRITE_LOCK, name), slot));
+        for (LockKind kind : EnumSet.complementOf(EnumSet.of(LockKind.READ_LOCK))) {
           FenceCounter counter = FenceCounter.of(new LockId(kind, name), slot);
           assertThat(counters.add(counter)).isTrue();
           assertThat(all.add(names.counter(counter, 1))).isTrue();
@@ -76,6 +80,8 @@ class QueueNamesTest {
       assertThat(all.add(names.admin(name))).isTrue();
       assertThat(all.add(names.mutex(name))).isTrue();
       assertThat(all.add(names.persistentMutex(name))).isTrue();
+      assertThat(all.add(names.readWrite(name))).isTrue();
+      assertThat(all.add(names.readWriteGate(name))).isTrue();
     }
   }
 

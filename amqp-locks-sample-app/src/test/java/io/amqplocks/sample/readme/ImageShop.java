@@ -169,6 +169,10 @@ public final class ImageShop {
 
     void take(String item, int number);
 
+    List<Long> prices();
+
+    void change(long price);
+
     boolean useTemplate(Image image);
   }
 

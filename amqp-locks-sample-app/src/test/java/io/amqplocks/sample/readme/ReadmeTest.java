@@ -159,6 +159,7 @@ class ReadmeTest {
             "spring-application-yml",
             "fallback",
             "lease-lost",
+            "read-write",
             "self-invocation",
             "migration",
             "load-time-weaving",
@@ -657,6 +658,7 @@ class ReadmeTest {
         %s
         %s
         %s
+        %s
 
           static {
         %s
@@ -675,6 +677,7 @@ class ReadmeTest {
                 page.text("migration"),
                 page.text("scheduled"),
                 page.text("release-after"),
+                page.text("read-write"),
                 page.text("mdc"),
                 page.text("template"));
     return compiled(source);
@@ -705,6 +708,23 @@ class ReadmeTest {
           .containsExactly(
               "Work under %s may not be alone: %s"
                   .formatted(LockId.mutex("any"), lease.lossReason().orElseThrow()));
+    }
+  }
+
+  @Test
+  void theReadersAndTheWriterOfThePageAboutSpring() throws Exception {
+    try (var application = application(springPage())) {
+      Shop shop = application.getBean(Shop.class);
+      AmqpLocks locks = application.getBean(AmqpLocks.class);
+      CompletableFuture<Void> change;
+      try (Lease reader = locks.readWriteLock("prices").readLock().acquire(LONG)) {
+        assertThat(shop.prices()).as("beside %s", reader).isEmpty();
+        change = CompletableFuture.runAsync(() -> shop.change(7));
+        await().atMost(LONG).until(() -> locks.status().waiting() == 1);
+        assertThat(table.written()).isEmpty();
+      }
+      assertThat(change).succeedsWithin(LONG);
+      assertThat(shop.prices()).containsExactly(7L);
     }
   }
 

@@ -3,7 +3,9 @@ package io.amqplocks.sample.readme;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.amqplocks.spring.MutexGuarded;
+import io.amqplocks.spring.ReadGuarded;
 import io.amqplocks.spring.SemaphoreGuarded;
+import io.amqplocks.spring.WriteGuarded;
 import io.amqplocks.spring.autoconfigure.AmqpLocksProperties;
 import java.io.IOException;
 import java.lang.reflect.Method;
@@ -61,6 +63,8 @@ class SpringPageTest {
         case "amqp-locks.semaphores" ->
             names.addAll(nested(name, AmqpLocksProperties.Semaphore.class));
         case "amqp-locks.mutexes" -> names.addAll(nested(name, AmqpLocksProperties.Mutex.class));
+        case "amqp-locks.read-write-locks" ->
+            names.addAll(nested(name, AmqpLocksProperties.ReadWriteLock.class));
         default -> names.add(name);
       }
       if (property.has("defaultValue")) {
@@ -105,7 +109,8 @@ class SpringPageTest {
   }
 
   private static Stream<String> attributes() {
-    return Stream.of(MutexGuarded.class, SemaphoreGuarded.class)
+    return Stream.of(
+            MutexGuarded.class, SemaphoreGuarded.class, ReadGuarded.class, WriteGuarded.class)
         .flatMap(annotation -> Arrays.stream(annotation.getDeclaredMethods()))
         .map(Method::getName);
   }

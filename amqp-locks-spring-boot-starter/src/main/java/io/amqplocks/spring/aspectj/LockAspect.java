@@ -1,7 +1,9 @@
 package io.amqplocks.spring.aspectj;
 
 import io.amqplocks.spring.MutexGuarded;
+import io.amqplocks.spring.ReadGuarded;
 import io.amqplocks.spring.SemaphoreGuarded;
+import io.amqplocks.spring.WriteGuarded;
 import io.amqplocks.spring.internal.guard.woven.WovenGuards;
 import java.lang.reflect.Proxy;
 import org.aspectj.lang.ProceedingJoinPoint;
@@ -11,10 +13,11 @@ import org.aspectj.lang.annotation.DeclarePrecedence;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Guards methods with {@link MutexGuarded} and {@link SemaphoreGuarded} within their own code,
- * where {@code amqp-locks.annotations.mode} is {@code aspectj}. Calls from within the same object,
- * private, final and static methods, and objects that Spring did not make are guarded then. With
- * another mode it lets all calls pass, and Spring's proxies guard.
+ * Guards methods with {@link MutexGuarded}, {@link SemaphoreGuarded}, {@link ReadGuarded} and
+ * {@link WriteGuarded} within their own code, where {@code amqp-locks.annotations.mode} is {@code
+ * aspectj}. Calls from within the same object, private, final and static methods, and objects that
+ * Spring did not make are guarded then. With another mode it lets all calls pass, and Spring's
+ * proxies guard.
  *
  * <p>It applies to the annotated methods of a class, and to the public ones of an annotated class
  * and of its subclasses, where these are written. Annotations of ours count on another annotation
@@ -40,7 +43,9 @@ public final class LockAspect {
 
   private static final String OURS =
       "io.amqplocks.spring.MutexGuarded || io.amqplocks.spring.MutexGuarded.List"
-          + " || io.amqplocks.spring.SemaphoreGuarded || io.amqplocks.spring.SemaphoreGuarded.List";
+          + " || io.amqplocks.spring.SemaphoreGuarded || io.amqplocks.spring.SemaphoreGuarded.List"
+          + " || io.amqplocks.spring.ReadGuarded || io.amqplocks.spring.ReadGuarded.List"
+          + " || io.amqplocks.spring.WriteGuarded || io.amqplocks.spring.WriteGuarded.List";
 
   private static final String ANNOTATED = "@(" + OURS + " || (@(" + OURS + ") *))";
 

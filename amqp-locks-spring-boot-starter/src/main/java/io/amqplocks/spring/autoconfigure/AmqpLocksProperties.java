@@ -16,6 +16,7 @@ import io.amqplocks.spring.internal.catalog.LockSettings;
 import io.amqplocks.spring.internal.naming.FamilyId;
 import java.time.Duration;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -53,6 +54,7 @@ import org.springframework.context.annotation.AdviceMode;
  *     on-mismatch. Those with slots are created when the application starts, or at their first use
  *     if the broker cannot be reached then.
  * @param mutexes Mutexes by name, each with wait and algorithm.
+ * @param readWriteLocks Read-write locks by name, each with wait.
  * @param annotations Annotated methods.
  */
 @ConfigurationProperties("amqp-locks")
@@ -71,6 +73,7 @@ public record AmqpLocksProperties(
     @DefaultValue("quorum") TokenQueueType semaphoreQueueType,
     @DefaultValue Map<String, Semaphore> semaphores,
     @DefaultValue Map<String, Mutex> mutexes,
+    @DefaultValue Map<String, ReadWriteLock> readWriteLocks,
     @DefaultValue Annotations annotations) {
 
   private static final Duration LEAST = Duration.ofMillis(10);
@@ -107,6 +110,14 @@ public record AmqpLocksProperties(
   public record Mutex(
       @Name("wait") @Nullable Duration maxWait,
       @DefaultValue("default") MutexAlgorithm algorithm) {}
+
+  /**
+   * One read-write lock.
+   *
+   * @param maxWait How long to wait for its read lock or its write lock unless the caller says
+   *     otherwise.
+   */
+  public record ReadWriteLock(@Name("wait") @Nullable Duration maxWait) {}
 
   /**
    * Annotated methods.
@@ -161,6 +172,9 @@ public record AmqpLocksProperties(
     mutexes = Map.copyOf(mutexes);
     mutexes.forEach(
         (name, mutex) -> checkWait(property(Family.MUTEX, name) + ".wait", mutex.maxWait));
+    readWriteLocks = Map.copyOf(readWriteLocks);
+    readWriteLocks.forEach(
+        (name, lock) -> checkWait(property(Family.WRITE_LOCK, name) + ".wait", lock.maxWait));
   }
 
   /** The catalog of the locks that the properties configure. */
@@ -182,6 +196,11 @@ public record AmqpLocksProperties(
                 LockSettings.configured(FamilyId.mutex(name))
                     .maxWait(mutex.maxWait)
                     .algorithm(mutex.algorithm)));
+    readWriteLocks.forEach(
+        (name, lock) ->
+            Stream.of(FamilyId.readLock(name), FamilyId.writeLock(name))
+                .map(side -> LockSettings.configured(side).maxWait(lock.maxWait))
+                .forEach(catalog::add));
     return catalog;
   }
 

@@ -2,7 +2,9 @@ package io.amqplocks.spring.autoconfigure;
 
 import io.amqplocks.spring.LeaderOnly;
 import io.amqplocks.spring.MutexGuarded;
+import io.amqplocks.spring.ReadGuarded;
 import io.amqplocks.spring.SemaphoreGuarded;
+import io.amqplocks.spring.WriteGuarded;
 import io.amqplocks.spring.internal.guard.declared.KeyRoot;
 import io.amqplocks.spring.internal.guard.declared.SuspendingFunction;
 import java.util.List;
@@ -24,6 +26,10 @@ final class LocksRuntimeHints implements RuntimeHintsRegistrar {
             SemaphoreGuarded.List.class,
             MutexGuarded.class,
             MutexGuarded.List.class,
+            ReadGuarded.class,
+            ReadGuarded.List.class,
+            WriteGuarded.class,
+            WriteGuarded.List.class,
             LeaderOnly.class)) {
       hints.reflection().registerType(annotation, MemberCategory.INVOKE_PUBLIC_METHODS);
       hints.proxies().registerJdkProxy(annotation); // of attributes that are aliases

@@ -21,7 +21,9 @@ import org.springframework.core.type.AnnotationMetadata;
 /**
  * Makes each lock whose name has properties injectable, as {@code @Qualifier("images") LockHandle}.
  * Where a semaphore and a mutex have the same name, the bean's whole name tells them apart, which
- * is that of the properties: {@code amqp-locks.mutexes.report}.
+ * is that of the properties: {@code amqp-locks.mutexes.report}. A read-write lock has two such
+ * beans, which are told apart by their whole names: {@code amqp-locks.read-write-locks.prices.read}
+ * and {@code amqp-locks.read-write-locks.prices.write}.
  *
  * <p>Beans of Spring's own kind rather than an annotation or a registry of ours: every constructor
  * takes them, a test replaces one by {@code @MockitoBean} or by a bean, and names that are not
@@ -42,8 +44,13 @@ final class NamedLocksRegistrar implements ImportBeanDefinitionRegistrar {
       AnnotationMetadata importing, BeanDefinitionRegistry registry) {
     Set<String> semaphores = names(FamilyId.group(Family.SEMAPHORE));
     Set<String> mutexes = names(FamilyId.group(Family.MUTEX));
-    semaphores.forEach(name -> register(registry, Family.SEMAPHORE, name, !mutexes.contains(name)));
-    mutexes.forEach(name -> register(registry, Family.MUTEX, name, !semaphores.contains(name)));
+    semaphores.forEach(
+        name -> register(registry, Family.SEMAPHORE, name, "", !mutexes.contains(name)));
+    mutexes.forEach(name -> register(registry, Family.MUTEX, name, "", !semaphores.contains(name)));
+    for (String name : names(FamilyId.group(Family.READ_LOCK))) {
+      register(registry, Family.READ_LOCK, name, ".read", false);
+      register(registry, Family.WRITE_LOCK, name, ".write", false);
+    }
   }
 
   private Set<String> names(String group) {
@@ -55,8 +62,8 @@ final class NamedLocksRegistrar implements ImportBeanDefinitionRegistrar {
 
   /** A qualifier of its own replaces the bean's name as one: so none where that has to serve. */
   private static void register(
-      BeanDefinitionRegistry registry, Family family, String name, boolean unique) {
-    String bean = FamilyId.group(family) + "." + name;
+      BeanDefinitionRegistry registry, Family family, String name, String side, boolean unique) {
+    String bean = FamilyId.group(family) + "." + name + side;
     if (registry.containsBeanDefinition(bean)) {
       return; // the application's own
     }

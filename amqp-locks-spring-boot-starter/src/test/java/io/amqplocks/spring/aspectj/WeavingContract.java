@@ -46,6 +46,7 @@ abstract class WeavingContract {
               "private=held",
               "static=held",
               "other annotation=held",
+              "reader and writer=held held",
               "keyed=held unguarded",
               "stage=held",
               "mono=held",

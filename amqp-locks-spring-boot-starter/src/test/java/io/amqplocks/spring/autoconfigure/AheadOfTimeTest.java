@@ -9,7 +9,9 @@ import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.OnBusy;
+import io.amqplocks.spring.ReadGuarded;
 import io.amqplocks.spring.SemaphoreGuarded;
+import io.amqplocks.spring.WriteGuarded;
 import io.amqplocks.spring.internal.endpoint.AmqpLocksEndpoint;
 import io.amqplocks.spring.internal.endpoint.BrokerDescriptor;
 import io.amqplocks.spring.internal.endpoint.ChangeDescriptor;
@@ -195,7 +197,9 @@ class AheadOfTimeTest {
         assertThat(reflection.onMethodInvocation(part.getAccessor())).accepts(hints);
       }
     }
-    assertThat(RuntimeHintsPredicates.proxies().forInterfaces(MutexGuarded.class)).accepts(hints);
+    for (Class<?> annotation : List.of(MutexGuarded.class, ReadGuarded.class, WriteGuarded.class)) {
+      assertThat(RuntimeHintsPredicates.proxies().forInterfaces(annotation)).accepts(hints);
+    }
     assertThat(reflection.onMethodInvocation(Counting.class.getMethod("count"))).accepts(hints);
     assertThat(
             RuntimeHintsPredicates.proxies()

@@ -2,6 +2,7 @@ package io.amqplocks.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.Contexts;
 import io.amqplocks.spring.internal.catalog.LockCatalog;
 import io.amqplocks.spring.internal.naming.FamilyId;
@@ -43,6 +44,7 @@ class AmqpLocksPropertiesTest {
             "amqp-locks.semaphores.images.wait=2s",
             "amqp-locks.semaphores[a b.c].wait=3s",
             "amqp-locks.mutexes.report.wait=1m",
+            "amqp-locks.read-write-locks.prices.wait=2m",
             "amqp-locks.annotations.order=5")
         .run(
             context -> {
@@ -55,7 +57,12 @@ class AmqpLocksPropertiesTest {
                   .isEqualTo(Duration.ofMinutes(1));
               assertThat(catalog.waitFor(FamilyId.mutex("images")))
                   .isEqualTo(Duration.ofSeconds(7));
-              assertThat(catalog.locks()).hasSize(3);
+              assertThat(catalog.waitFor(FamilyId.readLock("prices")))
+                  .isEqualTo(catalog.waitFor(FamilyId.writeLock("prices:of a key")))
+                  .isEqualTo(Duration.ofMinutes(2));
+              assertThat(catalog.locks())
+                  .hasSize(5)
+                  .contains(LockId.readLock("prices"), LockId.writeLock("prices"));
             });
   }
 
@@ -76,6 +83,7 @@ class AmqpLocksPropertiesTest {
     "amqp-locks.semaphores.images.slots, 10001",
     "amqp-locks.semaphores.images.wait, -1s",
     "amqp-locks.mutexes.report.wait, -1s",
+    "amqp-locks.read-write-locks.prices.wait, -1s",
     "amqp-locks.semaphores[my_images].slots, 0",
     "amqp-locks.mutexes[a/b.c].wait, -1s"
   })
@@ -92,7 +100,7 @@ class AmqpLocksPropertiesTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"semaphores", "mutexes"})
+  @ValueSource(strings = {"semaphores", "mutexes", "read-write-locks"})
   void anIllegalNameIsToldByItsProperty(String group) {
     String property = "amqp-locks." + group + "[" + "x".repeat(201) + "]";
     application

@@ -8,10 +8,12 @@ import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.Contexts;
 import io.amqplocks.spring.LockHandle;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.SemaphoreGuarded;
+import io.amqplocks.spring.WriteGuarded;
 import io.amqplocks.spring.internal.metrics.LockGauges;
 import io.amqplocks.spring.internal.metrics.LockMeters;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -57,6 +59,11 @@ class LocksDisabledTest {
     @SemaphoreGuarded(name = "images", slots = 1)
     String upload() {
       return "done";
+    }
+
+    @WriteGuarded(name = "prices")
+    String change() {
+      return "changed";
     }
   }
 
@@ -112,6 +119,12 @@ class LocksDisabledTest {
               Uploads uploads = context.getBean(Uploads.class);
               assertThat(AopUtils.isAopProxy(uploads)).isFalse();
               assertThat(uploads.upload()).isEqualTo("done");
+              assertThat(uploads.change()).isEqualTo("changed");
+              LockTemplate template = context.getBean(LockTemplate.class);
+              try (Lease writer = template.writeLock("prices").acquire()) {
+                assertThat(template.readLock("prices").tryExecute(() -> {})).isTrue();
+                assertThat(writer.lock()).isEqualTo(LockId.writeLock("prices"));
+              }
 
               LockHandle images = context.getBean(LockTemplate.class).semaphore("images");
               try (Lease lease = images.withPriority(3).fenced().acquire()) {

@@ -28,6 +28,7 @@ class MetadataTest {
           "amqp-locks.connection-factory",
           "amqp-locks.connection-name",
           "amqp-locks.mutexes",
+          "amqp-locks.read-write-locks",
           "amqp-locks.semaphores",
           "amqp-locks.verify-every",
           "management.endpoint.amqplocks.roles");

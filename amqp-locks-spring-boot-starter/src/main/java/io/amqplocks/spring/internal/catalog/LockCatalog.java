@@ -23,7 +23,7 @@ import java.util.function.Consumer;
 
 /**
  * The locks that this application names in its configuration or its annotations, what they say of
- * them, and so which lock stands for the semaphore or the mutex of a name. A closed set of names,
+ * them, and so which lock stands for each name. A closed set of names,
  * so they may become metric tags; a {@link LockTemplate} may use others. A name with a colon of
  * which nothing is said has a key, and the settings of the name before the colon.
  *
@@ -97,7 +97,10 @@ public final class LockCatalog {
     return !keyed.contains(name) || unkeyed.contains(name);
   }
 
-  /** The names that properties configure and no annotation uses so far. */
+  /**
+   * The names that properties configure and no annotation uses so far. The read lock stands for
+   * both sides of a read-write lock, which is used if one of them is.
+   */
   public Set<FamilyId> withoutAnnotation() {
     Set<FamilyId> names = new LinkedHashSet<>();
     lock.lock();
@@ -106,9 +109,16 @@ public final class LockCatalog {
     } finally {
       lock.unlock();
     }
-    names.removeAll(keyed);
-    names.removeAll(unkeyed);
+    names.removeIf(
+        name ->
+            name.family() == Family.WRITE_LOCK // its properties are those of its other side
+                || isAnnotated(name)
+                || name.otherSide().filter(this::isAnnotated).isPresent());
     return names;
+  }
+
+  private boolean isAnnotated(FamilyId name) {
+    return keyed.contains(name) || unkeyed.contains(name);
   }
 
   /**
@@ -132,7 +142,7 @@ public final class LockCatalog {
   }
 
   /**
-   * The lock that stands for that semaphore or mutex.
+   * The lock that stands for that name.
    *
    * @throws IllegalStateException if something is said of it that its algorithm does not have
    */

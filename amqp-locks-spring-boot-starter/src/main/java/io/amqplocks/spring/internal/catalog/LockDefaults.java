@@ -19,9 +19,15 @@ public record LockDefaults(
 
   /** Which kind of lock it is, and who says so. */
   Sourced<LockKind> kind(Family family) {
-    if (family == Family.MUTEX) {
-      return new Sourced<>(LockKind.MUTEX, true, "default");
-    }
+    return switch (family) {
+      case MUTEX -> new Sourced<>(LockKind.MUTEX, true, "default");
+      case READ_LOCK -> new Sourced<>(LockKind.READ_LOCK, true, "default");
+      case WRITE_LOCK -> new Sourced<>(LockKind.WRITE_LOCK, true, "default");
+      case SEMAPHORE -> semaphore();
+    };
+  }
+
+  private Sourced<LockKind> semaphore() {
     LockKind kind = semaphores.kind();
     return new Sourced<>(
         kind == null ? LockKind.TOKEN_SEMAPHORE : kind, true, "amqp-locks.semaphore-algorithm");

@@ -10,9 +10,9 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one place says of a semaphore or a mutex: the properties of its name, or one annotation.
+ * What one place says of a lock: the properties of its name, or one annotation.
  *
- * @param lock the semaphore or the mutex
+ * @param lock the lock, whatever its algorithm
  * @param source who says so: what the properties' names begin with, or the annotated method
  * @param configured whether it is properties, which count more than annotations
  * @param slots how many slots; 0 if it says nothing of them

@@ -15,9 +15,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * All that is said of the semaphore or the mutex of one name, and by whom. Immutable.
+ * All that is said of the lock of one name, and by whom. Immutable.
  *
- * @param name the semaphore or the mutex
+ * @param name the lock, whatever its algorithm
  * @param slots how many slots it is created with
  * @param kind which kind of lock it is
  * @param queueType what keeps its tokens

@@ -195,7 +195,7 @@ public final class AmqpLocksEndpoint {
     LockDescriptor lock = view(id, caller);
     if (lock.broker().isAbsent() && !views.known().contains(id)) {
       throw new LockException.NotFound(
-          id.kind().family() == Family.MUTEX
+          id.kind().family() != Family.SEMAPHORE
               ? "Nobody holds the %s or waits for it, and this application names none like that. One with keys is asked for as NAME:KEY"
                   .formatted(id)
               : "There is no %s: neither this application nor the broker knows it".formatted(id));

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What the broker says of one lock: of all processes together. What it does not tell is null.
  *
- * @param exists whether it can be acquired at all; null for mutexes that do not have to be created
+ * @param exists whether it can be acquired at all; null for locks that do not have to be created
  * @param slots how many may hold it at once
  * @param inUse how many hold it
  * @param free how many more could at once
@@ -34,6 +34,11 @@ public record BrokerDescriptor(
     boolean had = exists == null || exists;
     return new BrokerDescriptor(
         exists, 1, held ? 1 : 0, had && !held ? 1 : 0, null, null, null, null);
+  }
+
+  /** A read-write lock with that many holders, of either side. */
+  static BrokerDescriptor readWriteLock(int holders) {
+    return new BrokerDescriptor(null, null, holders, null, null, null, null, null);
   }
 
   /** Whether there is surely no such lock: nobody made it, or nobody holds what needs no making. */

@@ -11,15 +11,15 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How an operator names a lock: by what it is, a semaphore or a mutex, by its name, and by its
- * algorithm where that is not the one that the application uses for the name. The words are those
- * of the properties.
+ * How an operator names a lock: by what it is, such as a semaphore or a mutex, by its name, and by
+ * its algorithm where that is not the one that the application uses for the name. The words are
+ * those of the properties.
  *
- * @param kind {@code semaphore} or {@code mutex}
+ * @param kind {@code semaphore}, {@code mutex}, {@code read-lock} or {@code write-lock}
  * @param name the name
  * @param algorithm {@code tokens} or {@code slots} of a semaphore; {@code
  *     single-active-consumer}, {@code exclusive-queue}, {@code tokens} or {@code persistent} of a
- *     mutex
+ *     mutex; {@code shared-consumer} of a read lock, and {@code exclusive-consumer} of a write lock
  */
 record LockAddress(String kind, String name, String algorithm) {
 
@@ -55,8 +55,9 @@ record LockAddress(String kind, String name, String algorithm) {
 
   private static LockException unknown(String what) {
     return new LockException.Invalid(
-        "There is no kind of lock '%s': use semaphore (algorithm slots or tokens) or mutex"
+        "There is no kind of lock '%s': use semaphore (algorithm slots or tokens), mutex"
                 .formatted(what)
-            + " (algorithm single-active-consumer, exclusive-queue, tokens or persistent)");
+            + " (algorithm single-active-consumer, exclusive-queue, tokens or persistent), read-lock"
+            + " or write-lock");
   }
 }

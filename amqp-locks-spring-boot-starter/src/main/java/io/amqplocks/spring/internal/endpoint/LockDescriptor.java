@@ -13,7 +13,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 /**
  * One lock, as this process and the broker see it.
  *
- * @param kind {@code semaphore} or {@code mutex}
+ * @param kind {@code semaphore}, {@code mutex}, {@code read-lock} or {@code write-lock}
  * @param name its name
  * @param algorithm how the broker keeps it, in the words of the properties
  * @param configured what this application says of it; null if it does not name the lock

@@ -8,6 +8,7 @@ import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import java.time.Duration;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +46,7 @@ abstract class OperatedLock {
       case FENCED_MUTEX -> new OperatedFencedMutex(locks, id, admin.fencedMutex(name));
       case SLOT_SEMAPHORE -> new OperatedSlots(locks, id, admin.slotSemaphore(name));
       case TOKEN_SEMAPHORE -> new OperatedTokens(locks, id, admin.tokenSemaphore(name));
+      case READ_LOCK, WRITE_LOCK -> new OperatedReadWriteLock(locks, id, admin.readWriteLock(name));
     };
   }
 
@@ -92,8 +94,13 @@ abstract class OperatedLock {
 
   /** The leases of this process. */
   final Set<LeaseSnapshot> here() {
+    return here(id::equals);
+  }
+
+  /** The leases of this process of such locks. */
+  final Set<LeaseSnapshot> here(Predicate<LockId> wanted) {
     return locks.leases().stream()
-        .filter(lease -> lease.lock().equals(id))
+        .filter(lease -> wanted.test(lease.lock()))
         .collect(Collectors.toSet());
   }
 

@@ -1,7 +1,5 @@
 package io.amqplocks.spring.internal.guard;
 
-import io.amqplocks.spring.MutexGuarded;
-import io.amqplocks.spring.SemaphoreGuarded;
 import io.amqplocks.spring.internal.guard.declared.GuardAnnotations;
 import java.lang.reflect.Method;
 import java.util.Arrays;
@@ -59,7 +57,7 @@ final class GuardHints implements BeanRegistrationAotProcessor {
   private static void register(ReflectionHints hints, Method method, Class<?> type) {
     hints.registerMethod(method, ExecutableMode.INVOKE);
     hints.registerType(method.getDeclaringClass()); // shows whether the method is woven
-    fallbacks(method, type)
+    GuardAnnotations.attributes(method, type, "fallbackMethod")
         .flatMap(
             name ->
                 Arrays.stream(ReflectionUtils.getAllDeclaredMethods(type))
@@ -75,18 +73,8 @@ final class GuardHints implements BeanRegistrationAotProcessor {
     }
   }
 
-  private static Stream<String> fallbacks(Method method, Class<?> type) {
-    return Stream.concat(
-        GuardAnnotations.of(method, type, MutexGuarded.class).stream()
-            .map(MutexGuarded::fallbackMethod),
-        GuardAnnotations.of(method, type, SemaphoreGuarded.class).stream()
-            .map(SemaphoreGuarded::fallbackMethod));
-  }
-
   private static Stream<String> expressions(Method method, Class<?> type) {
-    return Stream.concat(
-        GuardAnnotations.of(method, type, MutexGuarded.class).stream().map(MutexGuarded::key),
-        GuardAnnotations.of(method, type, SemaphoreGuarded.class).stream()
-            .flatMap(semaphore -> Stream.of(semaphore.key(), semaphore.permitsExpression())));
+    return Stream.of("key", "permitsExpression")
+        .flatMap(attribute -> GuardAnnotations.attributes(method, type, attribute));
   }
 }

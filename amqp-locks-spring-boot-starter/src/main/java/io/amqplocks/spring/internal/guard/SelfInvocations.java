@@ -1,5 +1,6 @@
 package io.amqplocks.spring.internal.guard;
 
+import io.amqplocks.lock.LockKind.Family;
 import io.amqplocks.spring.internal.bytecode.SelfCall;
 import io.amqplocks.spring.internal.guard.declared.DeclaredMethod;
 import io.amqplocks.spring.internal.guard.method.Guard;
@@ -63,7 +64,17 @@ final class SelfInvocations {
     Set<FamilyId> wanted = locks(called, type);
     return guarded.stream()
         .filter(caller -> isBy(call, caller))
-        .anyMatch(caller -> locks(caller, type).containsAll(wanted) && !isKeyed(called, type));
+        .anyMatch(caller -> haveAll(locks(caller, type), wanted) && !isKeyed(called, type));
+  }
+
+  /** A writer may read too. */
+  private static boolean haveAll(Set<FamilyId> held, Set<FamilyId> wanted) {
+    return wanted.stream()
+        .allMatch(
+            lock ->
+                held.contains(lock)
+                    || (lock.family() == Family.READ_LOCK
+                        && lock.otherSide().filter(held::contains).isPresent()));
   }
 
   private boolean isKeyed(Method method, Class<?> type) {

@@ -1,4 +1,4 @@
-/** How semaphores, mutexes and the keys of both are named, whatever their algorithms. */
+/** How locks and their keys are named, whatever their algorithms. */
 @NullMarked
 package io.amqplocks.spring.internal.naming;
 

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *     not apply to an outer call's lease
  */
 public record LeaseRequest(
-    Object lock,
+    LockIdentity lock,
     int permits,
     boolean fenced,
     Duration holdAtLeast,

@@ -98,7 +98,7 @@ public final class LeaseScope {
   public static @Nullable JoinedLease join(
       @Nullable LeaseScope scope, LeaseRequest request, Duration wait) {
     for (LeaseScope each = scope; each != null; each = each.around) {
-      if (each.lease.isOf(request.lock())) {
+      if (each.lease.concerns(request.lock())) {
         return each.lease.isReleased() ? null : each.lease.join(request, wait);
       }
     }
@@ -142,7 +142,7 @@ public final class LeaseScope {
   public static @Nullable CompletableFuture<Lease> joinAsync(
       @Nullable LeaseScope scope, LeaseRequest request, Duration wait) {
     for (LeaseScope each = scope; each != null; each = each.around) {
-      if (each.lease.isOf(request.lock()) && !each.lease.isConfinedToThread()) {
+      if (each.lease.concerns(request.lock()) && !each.lease.isConfinedToThread()) {
         return each.lease.isReleased() ? null : each.lease.joinAsync(request, wait);
       }
     }
@@ -156,7 +156,7 @@ public final class LeaseScope {
 
   private static boolean isHeldByThread(@Nullable LeaseScope scope, LeaseRequest request) {
     for (LeaseScope each = scope; each != null; each = each.around) {
-      if (each.lease.isOf(request.lock())) {
+      if (each.lease.concerns(request.lock())) {
         return each.lease.isConfinedToThread() && !each.lease.isReleased();
       }
     }

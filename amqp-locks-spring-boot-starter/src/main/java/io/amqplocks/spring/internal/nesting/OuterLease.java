@@ -3,6 +3,7 @@ package io.amqplocks.spring.internal.nesting;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockKind;
 import io.amqplocks.lock.LossReason;
 import io.amqplocks.spring.internal.async.BackgroundExecutor;
 import io.amqplocks.spring.internal.async.MinimumHold;
@@ -25,15 +26,15 @@ import org.jspecify.annotations.Nullable;
  * and does one thing at a time, so nobody has to wait. A lease of the second kind is that of work
  * which goes on after the method returned, in which several calls may join it at once, on any
  * threads. Those share its permits as {@link Loans} says: of a mutex, one call at a time works
- * under it. Uses are counted, and the last one to end gives the lease back; nobody joins after
- * that. The minimum time only grows, by compare-and-set.
+ * under it, and of a read lock any number. Uses are counted, and the last one to end gives the
+ * lease back; nobody joins after that. The minimum time only grows, by compare-and-set.
  */
 // More than 300 lines: joining and leaving, by threads and by stages, share one count of uses.
 public final class OuterLease {
 
   private static final Duration LONGEST_WAIT = Duration.ofDays(365);
 
-  private final Object lock;
+  private final LockIdentity lock;
   private final Lease lease;
   private final int permits;
   private final boolean fenced;
@@ -45,7 +46,7 @@ public final class OuterLease {
   private volatile boolean worked;
 
   private OuterLease(LeaseRequest acquired, Lease lease, @Nullable Loans loans) {
-    lock = acquired.lock();
+    lock = lease instanceof JoinedLease joined ? joined.outer().lock : acquired.lock();
     this.lease = lease;
     permits = acquired.permits();
     fenced = acquired.fenced() || (lease instanceof JoinedLease joined && joined.outer().fenced);
@@ -60,11 +61,15 @@ public final class OuterLease {
 
   /** The lease of work that goes on after a method has returned. */
   public static OuterLease ofStage(LeaseRequest acquired, Lease lease) {
-    return new OuterLease(acquired, lease, new Loans(acquired.permits()));
+    // Those that join the lease of a reader read, and so can work at once.
+    boolean isShared = lease.lock().kind() == LockKind.READ_LOCK;
+    return new OuterLease(
+        acquired, lease, new Loans(isShared ? Integer.MAX_VALUE : acquired.permits()));
   }
 
-  boolean isOf(Object other) {
-    return lock.equals(other);
+  /** Whether a call that holds it would wait for itself at that lock. */
+  boolean concerns(LockIdentity other) {
+    return lock.isSameOrOtherSide(other);
   }
 
   boolean isConfinedToThread() {
@@ -210,6 +215,13 @@ public final class OuterLease {
 
   private void requireEnough(LeaseRequest request) {
     requireNotLost();
+    if (!lock.covers(request.lock())) {
+      throw of(
+          new LockException.Invalid(
+              ("A call wants the %s, and is part of one that holds the read lock of that name. It would wait for"
+                      + " itself: let the outer call acquire the write lock, because a writer may read too")
+                  .formatted(request.lock().id())));
+    }
     if (request.permits() > permits) {
       throw of(
           new LockException.Invalid(

@@ -14,7 +14,7 @@ public final class NamedLockFactoryBean implements FactoryBean<LockHandle> {
   private final LockName name;
   private final LockResolver resolver;
 
-  /** The semaphore or the mutex of that name. */
+  /** The lock of that family and name. */
   public NamedLockFactoryBean(Family family, String name, LockResolver resolver) {
     this.family = family;
     this.name = LockName.of(name);

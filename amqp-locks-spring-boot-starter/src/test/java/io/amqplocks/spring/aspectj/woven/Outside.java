@@ -33,4 +33,13 @@ final class Outside {
     mine.ifPresent(Lease::close);
     return mine.isPresent() ? "unguarded" : "held";
   }
+
+  /** Whether somebody has the read lock or the write lock of the test. */
+  static String readOrWritten() {
+    if (locks == null) {
+      throw new IllegalStateException("Nobody to ask");
+    }
+    int holders = locks.admin().readWriteLock(mutex).holders();
+    return holders == 0 ? "unguarded" : "held";
+  }
 }

@@ -3,7 +3,9 @@ package io.amqplocks.spring.aspectj.woven;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.OnBusy;
+import io.amqplocks.spring.ReadGuarded;
 import io.amqplocks.spring.SemaphoreGuarded;
+import io.amqplocks.spring.WriteGuarded;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.util.concurrent.CompletableFuture;
@@ -41,6 +43,20 @@ class Work {
   @MutexGuarded(name = "${test.lock}", maxWait = "30s")
   static String ofStatic() {
     return Outside.held();
+  }
+
+  String callReader() {
+    return this.reader() + " " + this.writer();
+  }
+
+  @ReadGuarded(name = "${test.lock}", maxWait = "30s")
+  private String reader() {
+    return Outside.readOrWritten();
+  }
+
+  @WriteGuarded(name = "${test.lock}", maxWait = "30s")
+  private String writer() {
+    return Outside.readOrWritten();
   }
 
   @Migration

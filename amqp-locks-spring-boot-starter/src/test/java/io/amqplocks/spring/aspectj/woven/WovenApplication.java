@@ -112,6 +112,7 @@ public final class WovenApplication {
       tell("private", work::callPrivate);
       tell("static", Work::ofStatic);
       tell("other annotation", work::ofOtherAnnotation);
+      tell("reader and writer", work::callReader);
       tell("injected", work::callInjected);
       tell("keyed", work::callKeyed);
       tell("stage", () -> work.callStage().get(30, TimeUnit.SECONDS));

@@ -9,6 +9,7 @@ import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LossReason;
+import io.amqplocks.spring.LockHandle;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.spring.internal.endpoint.EndpointApplication.Answer;
@@ -51,7 +52,8 @@ class ForcedReleaseTest {
         "amqp-locks.semaphores.videos.slots=2",
         "amqp-locks.semaphores.videos.algorithm=slots",
         "amqp-locks.mutexes.images.wait=20s",
-        "amqp-locks.mutexes.report.algorithm=tokens");
+        "amqp-locks.mutexes.report.algorithm=tokens",
+        "amqp-locks.read-write-locks.prices.wait=20s");
   }
 
   @Test
@@ -77,13 +79,20 @@ class ForcedReleaseTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"semaphore/images", "semaphore/videos", "mutex/images", "mutex/report"})
+  @ValueSource(
+      strings = {
+        "semaphore/images",
+        "semaphore/videos",
+        "mutex/images",
+        "mutex/report",
+        "read-lock/prices",
+        "write-lock/prices"
+      })
   void aLeaseOfThisProcessIsTakenBackAndItsHolderToldSo(String lock) throws Exception {
     try (EndpointApplication application = application()) {
       LockTemplate locks = application.bean(LockTemplate.class);
       String name = lock.substring(lock.indexOf('/') + 1);
-      Lease lease =
-          lock.startsWith("mutex") ? locks.mutex(name).acquire() : locks.semaphore(name).acquire();
+      Lease lease = handle(locks, lock.substring(0, lock.indexOf('/')), name).acquire();
       Answer answer = application.delete("amqplocks/" + lock);
       assertThat(answer.status()).as(answer.text()).isEqualTo(200);
       assertThat(answer.<String>read("$.done")).contains("taken back: 1 of this process");
@@ -97,6 +106,53 @@ class ForcedReleaseTest {
       assertThat(all.<String>read("$.lastLoss.what")).contains(name, "REVOKED");
       assertThat(Instant.parse(all.<String>read("$.lastLoss.at")))
           .isBefore(Instant.now().plusSeconds(1));
+    }
+  }
+
+  private static LockHandle handle(LockTemplate locks, String kind, String name) {
+    return switch (kind) {
+      case "mutex" -> locks.mutex(name);
+      case "read-lock" -> locks.readLock(name);
+      case "write-lock" -> locks.writeLock(name);
+      default -> locks.semaphore(name);
+    };
+  }
+
+  /** The broker does not say which side others hold. */
+  @Test
+  void aReadWriteLockIsTakenFromThisProcessAndExplainedForOthers(Broker broker) {
+    try (EndpointApplication application = application();
+        AmqpLocks other = onBroker.stranger()) {
+      Lease here = application.bean(LockTemplate.class).readLock("prices").acquire();
+      Answer none = application.delete("amqplocks/write-lock/prices");
+      assertThat(none.status()).as(none.text()).isEqualTo(200);
+      assertThat(here.verify()).isEqualTo(LeaseState.HELD);
+      Lease there = other.readWriteLock("prices").readLock().tryAcquire().orElseThrow();
+      assertThat(application.get("amqplocks/read-lock/prices").<Integer>read("$.broker.inUse"))
+          .isEqualTo(2);
+      assertThat(application.get("amqplocks/write-lock/prices").<Integer>read("$.here.held"))
+          .isZero();
+
+      Answer answer = application.delete("amqplocks/read-lock/prices");
+      String queue = onBroker.administer(admin -> admin.holderQueue(there.lock(), 1).orElseThrow());
+      String remedy = "rabbitmqctl delete_queue '" + queue + "'. That takes it from all";
+      assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+      assertThat(answer.<String>read("$.done")).contains("1 of this process, 0 of others");
+      assertThat(answer.<String>read("$.next")).contains(remedy);
+      assertThat(here.state()).isEqualTo(LeaseState.LOST);
+
+      await()
+          .atMost(LONG)
+          .untilAsserted(
+              () -> {
+                Answer refused = application.delete("amqplocks/write-lock/prices");
+                assertThat(refused.status()).as(refused.text()).isEqualTo(409);
+                assertThat(refused.<String>read("$.error")).contains(remedy);
+              });
+      assertThat(there.verify()).isEqualTo(LeaseState.HELD);
+      // The remedy is one.
+      broker.faults().deleteQueue(queue);
+      await().atMost(LONG).until(() -> there.state() == LeaseState.LOST);
     }
   }
 

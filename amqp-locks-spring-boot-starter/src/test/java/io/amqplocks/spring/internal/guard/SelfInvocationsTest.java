@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.amqplocks.spring.Contexts;
 import io.amqplocks.spring.MutexGuarded;
+import io.amqplocks.spring.ReadGuarded;
+import io.amqplocks.spring.WriteGuarded;
 import java.util.List;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
@@ -36,6 +38,20 @@ class SelfInvocationsTest {
 
     public void all() {
       one();
+    }
+  }
+
+  @ReadGuarded(name = "m")
+  static class Reading {
+    public void read() {}
+
+    public void readByWriting() {
+      write();
+    }
+
+    @WriteGuarded(name = "m")
+    public void write() {
+      read();
     }
   }
 
@@ -91,6 +107,14 @@ class SelfInvocationsTest {
   void aCallerThatHoldsTheLockIsNoneToTell(CapturedOutput output) {
     start(AllGuarded.class, AllGuarded::new);
     assertThat(output).doesNotContain("on the same object");
+  }
+
+  @Test
+  void aWriterMayReadButNoReaderWrite(CapturedOutput output) {
+    start(Reading.class, Reading::new);
+    assertThat(output)
+        .containsOnlyOnce("readByWriting() calls write() on the same object")
+        .doesNotContain("write() calls read()");
   }
 
   @Test

@@ -42,6 +42,7 @@ class NamedLocksTest {
                 "amqp-locks.semaphores[my.images].slots=1",
                 "amqp-locks.semaphores.twice.slots=1",
                 "amqp-locks.mutexes.twice.wait=20s",
+                "amqp-locks.read-write-locks.prices.wait=20s",
                 "amqp-locks.mutexes.report.wait=20s");
   }
 
@@ -50,7 +51,9 @@ class NamedLocksTest {
       @Qualifier("my.images") LockHandle mine,
       @Qualifier("report") LockHandle report,
       @Qualifier("amqp-locks.semaphores.twice") LockHandle semaphore,
-      @Qualifier("amqp-locks.mutexes.twice") LockHandle mutex) {}
+      @Qualifier("amqp-locks.mutexes.twice") LockHandle mutex,
+      @Qualifier("amqp-locks.read-write-locks.prices.read") LockHandle reader,
+      @Qualifier("amqp-locks.read-write-locks.prices.write") LockHandle writer) {}
 
   @Test
   void byNameOrByTheNameOfTheProperties() {
@@ -71,6 +74,11 @@ class NamedLocksTest {
                   Lease other = uses.mutex().acquire()) {
                 assertThat(one.lock()).isEqualTo(LockId.tokenSemaphore("twice"));
                 assertThat(other.lock()).isEqualTo(LockId.mutex("twice"));
+              }
+              assertThat(uses.reader().id()).isEqualTo(LockId.readLock("prices"));
+              try (Lease writer = uses.writer().acquire()) {
+                assertThat(writer.lock()).isEqualTo(LockId.writeLock("prices"));
+                assertThat(uses.reader().tryAcquire()).isEmpty();
               }
             });
   }

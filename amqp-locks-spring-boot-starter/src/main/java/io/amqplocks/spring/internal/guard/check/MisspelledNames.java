@@ -53,7 +53,7 @@ public final class MisspelledNames extends StartupCheck {
                   "{} configures the {}, which no annotation names; one names the {}. Correct the"
                       + " property if it is meant for that",
                   configured.property(),
-                  configured,
+                  described(configured),
                   name),
           () -> unknown.add(configured.property()));
     }
@@ -64,11 +64,15 @@ public final class MisspelledNames extends StartupCheck {
     }
   }
 
+  private static String described(FamilyId lock) {
+    return lock.otherSide().isPresent() ? "read-write lock '" + lock.name() + "'" : lock.toString();
+  }
+
   private static boolean areAlmostEqual(FamilyId first, FamilyId second) {
     String one = first.name().value();
     String other = second.name().value();
     int longest = Math.max(one.length(), other.length());
-    return first.family() == second.family()
+    return FamilyId.group(first.family()).equals(FamilyId.group(second.family()))
         && longest > 2 * ALMOST
         && distance(one, other) <= ALMOST;
   }

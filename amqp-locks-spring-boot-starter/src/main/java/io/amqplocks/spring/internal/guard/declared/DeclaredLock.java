@@ -1,10 +1,14 @@
 package io.amqplocks.spring.internal.guard.declared;
 
+import io.amqplocks.lock.LockKind.Family;
+import io.amqplocks.spring.MutexAlgorithm;
 import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.OnBusy;
 import io.amqplocks.spring.OnLost;
 import io.amqplocks.spring.OnUnavailable;
+import io.amqplocks.spring.ReadGuarded;
 import io.amqplocks.spring.ReleaseAfter;
+import io.amqplocks.spring.SemaphoreAlgorithm;
 import io.amqplocks.spring.SemaphoreGuarded;
 import io.amqplocks.spring.internal.catalog.LockSettings;
 import io.amqplocks.spring.internal.naming.FamilyId;
@@ -12,9 +16,10 @@ import java.time.Duration;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.convert.DurationStyle;
+import org.springframework.core.annotation.MergedAnnotation;
 
 /**
- * One annotation, of either type, with its placeholders resolved.
+ * One annotation, of any of the types, with its placeholders resolved.
  *
  * @param settings what it says of the lock
  * @param key the expression of the key, or blank
@@ -47,46 +52,40 @@ public record DeclaredLock(
     boolean fenced,
     boolean fair) {
 
-  public static DeclaredLock of(MutexGuarded mutex, String where, UnaryOperator<String> resolve) {
+  /** What the annotation says. An attribute that its type does not have has the default. */
+  public static DeclaredLock of(
+      MergedAnnotation<?> found, String where, UnaryOperator<String> resolve) {
     return new DeclaredLock(
-        LockSettings.annotated(FamilyId.mutex(resolve.apply(mutex.name())), where)
-            .algorithm(mutex.algorithm())
-            .priority(mutex.priority()),
-        resolve.apply(mutex.key()),
-        1,
-        "",
-        resolve.apply(mutex.maxWait()),
-        resolve.apply(mutex.holdAtLeast()),
-        resolve.apply(mutex.holdAtMost()),
-        mutex.onBusy(),
-        mutex.onUnavailable(),
-        mutex.fallbackMethod(),
-        mutex.onLost(),
-        mutex.releaseAfter(),
-        mutex.fenced(),
-        mutex.fair());
+        settings(found, resolve.apply(found.getString("name")), where)
+            .priority(found.getValue("priority", Integer.class).orElse(0)),
+        resolve.apply(found.getString("key")),
+        found.getValue("permits", Integer.class).orElse(1),
+        found.getValue("permitsExpression", String.class).map(resolve).orElse(""),
+        resolve.apply(found.getString("maxWait")),
+        resolve.apply(found.getString("holdAtLeast")),
+        resolve.apply(found.getString("holdAtMost")),
+        found.getEnum("onBusy", OnBusy.class),
+        found.getEnum("onUnavailable", OnUnavailable.class),
+        found.getString("fallbackMethod"),
+        found.getEnum("onLost", OnLost.class),
+        found.getEnum("releaseAfter", ReleaseAfter.class),
+        found.getBoolean("fenced"),
+        found.getBoolean("fair"));
   }
 
-  public static DeclaredLock of(
-      SemaphoreGuarded semaphore, String where, UnaryOperator<String> resolve) {
-    return new DeclaredLock(
-        LockSettings.annotated(FamilyId.semaphore(resolve.apply(semaphore.name())), where)
-            .slots(semaphore.slots())
-            .algorithm(semaphore.algorithm())
-            .priority(semaphore.priority()),
-        resolve.apply(semaphore.key()),
-        semaphore.permits(),
-        resolve.apply(semaphore.permitsExpression()),
-        resolve.apply(semaphore.maxWait()),
-        resolve.apply(semaphore.holdAtLeast()),
-        resolve.apply(semaphore.holdAtMost()),
-        semaphore.onBusy(),
-        semaphore.onUnavailable(),
-        semaphore.fallbackMethod(),
-        semaphore.onLost(),
-        semaphore.releaseAfter(),
-        semaphore.fenced(),
-        semaphore.fair());
+  private static LockSettings settings(MergedAnnotation<?> found, String name, String where) {
+    Class<?> type = found.getType();
+    if (type == MutexGuarded.class) {
+      return LockSettings.annotated(FamilyId.mutex(name), where)
+          .algorithm(found.getEnum("algorithm", MutexAlgorithm.class));
+    }
+    if (type == SemaphoreGuarded.class) {
+      return LockSettings.annotated(FamilyId.semaphore(name), where)
+          .slots(found.getInt("slots"))
+          .algorithm(found.getEnum("algorithm", SemaphoreAlgorithm.class));
+    }
+    return LockSettings.annotated(
+        type == ReadGuarded.class ? FamilyId.readLock(name) : FamilyId.writeLock(name), where);
   }
 
   /** How long it waits; null if it does not say. */
@@ -151,19 +150,30 @@ public record DeclaredLock(
     return time;
   }
 
-  /** The semaphore or the mutex of that name, whatever its algorithm. */
+  /** The lock of that name, whatever its algorithm. */
   public FamilyId lock() {
     return settings.lock();
   }
 
-  /** Whether the same lock is meant, as far as can be seen without a call. */
+  /**
+   * Whether the same lock is meant, as far as can be seen without a call. The two sides of a
+   * read-write lock are one lock here, because a call that has one of them waits for itself at the
+   * other.
+   */
   public boolean isSameLock(DeclaredLock other) {
-    return lock().equals(other.lock()) && key.equals(other.key);
+    return lock().isSameOrOtherSide(other.lock()) && key.equals(other.key);
+  }
+
+  /** Whether both may turn out to be the two sides of one lock, and the reader wants a token. */
+  public boolean isFencedBesideWriter(DeclaredLock other) {
+    return fenced
+        && lock().family() == Family.READ_LOCK
+        && lock().otherSide().filter(other.lock()::equals).isPresent();
   }
 
   /** Whether both may turn out to be one lock by their keys, and want different things of it. */
   public boolean contradicts(DeclaredLock other) {
-    return lock().equals(other.lock())
+    return lock().isSameOrOtherSide(other.lock())
         && !(key.isBlank() ^ other.key.isBlank())
         && (onBusy != other.onBusy
             || onUnavailable != other.onUnavailable

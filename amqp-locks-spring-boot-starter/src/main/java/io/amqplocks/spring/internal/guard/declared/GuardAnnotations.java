@@ -1,14 +1,18 @@
 package io.amqplocks.spring.internal.guard.declared;
 
 import io.amqplocks.spring.MutexGuarded;
+import io.amqplocks.spring.ReadGuarded;
 import io.amqplocks.spring.SemaphoreGuarded;
+import io.amqplocks.spring.WriteGuarded;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
@@ -16,12 +20,17 @@ import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 /**
  * Where a method's annotations are found: on itself, on the methods that it overrides or
  * implements, or else on its class, the classes above and their interfaces; on other annotations;
- * repeated. Of each type the nearest place counts, with all that stand there.
+ * repeated. Of each type the nearest place counts, with all that stand there. The two types for the
+ * sides of read-write locks count as one: a class whose methods read may have one that writes.
  */
 public final class GuardAnnotations {
 
-  private static final Set<String> OURS =
-      Set.of(MutexGuarded.class.getName(), SemaphoreGuarded.class.getName());
+  /** The annotations. Those of one set replace each other. */
+  private static final List<Set<Class<? extends Annotation>>> OURS =
+      List.of(
+          Set.of(MutexGuarded.class),
+          Set.of(SemaphoreGuarded.class),
+          Set.of(ReadGuarded.class, WriteGuarded.class));
 
   private GuardAnnotations() {}
 
@@ -52,19 +61,36 @@ public final class GuardAnnotations {
 
   private static boolean hasItself(AnnotatedElement element) {
     return MergedAnnotations.from(element, SearchStrategy.DIRECT).stream()
-        .anyMatch(found -> found.getDistance() <= 1 && OURS.contains(found.getType().getName()));
+        .anyMatch(found -> found.getDistance() <= 1 && isOurs(found));
   }
 
-  /** All of that type that count for the method. */
-  public static <A extends Annotation> List<A> of(
-      Method method, Class<?> targetClass, Class<A> type) {
-    List<A> own = nearest(method, type);
-    return own.isEmpty() && isCoveredByClass(method) ? nearest(targetClass, type) : own;
+  private static boolean isOurs(MergedAnnotation<?> found) {
+    return OURS.stream().anyMatch(types -> isOf(types, found));
+  }
+
+  private static boolean isOf(Set<Class<? extends Annotation>> types, MergedAnnotation<?> found) {
+    return types.contains(found.getType());
+  }
+
+  /** All that count for the method. */
+  public static List<MergedAnnotation<Annotation>> of(Method method, Class<?> targetClass) {
+    List<MergedAnnotation<Annotation>> result = new ArrayList<>();
+    for (Set<Class<? extends Annotation>> types : OURS) {
+      List<MergedAnnotation<Annotation>> own = nearest(method, types);
+      result.addAll(own.isEmpty() && isCoveredByClass(method) ? nearest(targetClass, types) : own);
+    }
+    return result;
+  }
+
+  /** The values of that attribute of all that count for the method and have it. */
+  public static Stream<String> attributes(Method method, Class<?> targetClass, String name) {
+    return of(method, targetClass).stream()
+        .flatMap(found -> found.getValue(name, String.class).stream());
   }
 
   private static boolean has(AnnotatedElement element) {
     MergedAnnotations all = MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY);
-    return all.isPresent(MutexGuarded.class) || all.isPresent(SemaphoreGuarded.class);
+    return OURS.stream().flatMap(Set::stream).anyMatch(all::isPresent);
   }
 
   private static boolean isCoveredByClass(Method method) {
@@ -74,14 +100,14 @@ public final class GuardAnnotations {
         && method.getDeclaringClass() != Object.class;
   }
 
-  private static <A extends Annotation> List<A> nearest(AnnotatedElement element, Class<A> type) {
-    List<MergedAnnotation<A>> all =
-        MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY).stream(type).toList();
+  private static List<MergedAnnotation<Annotation>> nearest(
+      AnnotatedElement element, Set<Class<? extends Annotation>> types) {
+    List<MergedAnnotation<Annotation>> all =
+        MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY).stream()
+            .filter(found -> isOf(types, found))
+            .toList();
     int nearest =
         all.stream().mapToInt(MergedAnnotation::getAggregateIndex).min().orElse(Integer.MAX_VALUE);
-    return all.stream()
-        .filter(found -> found.getAggregateIndex() == nearest)
-        .map(MergedAnnotation::synthesize)
-        .toList();
+    return all.stream().filter(found -> found.getAggregateIndex() == nearest).toList();
   }
 }

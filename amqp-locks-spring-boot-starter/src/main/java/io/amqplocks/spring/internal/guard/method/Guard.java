@@ -1,7 +1,6 @@
 package io.amqplocks.spring.internal.guard.method;
 
 import io.amqplocks.lock.LockException;
-import io.amqplocks.lock.LockKind.Family;
 import io.amqplocks.spring.LockHandle;
 import io.amqplocks.spring.LockOperations;
 import io.amqplocks.spring.OnBusy;
@@ -18,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One lock that a method wants to hold.
  *
- * @param lock the semaphore or the mutex
+ * @param lock the semaphore, the mutex, or the side of the read-write lock
  * @param key which of that name; null if there is only one
  * @param permits how many of its slots it wants at once
  * @param maxWait how long it waits for it; zero does not wait
@@ -69,12 +68,13 @@ public record Guard(
 
   private LockRequest in(LockOperations locks, @Nullable String keyed, int wanted) {
     String name = lock.name().value();
-    LockHandle handle;
-    if (lock.family() == Family.MUTEX) {
-      handle = keyed == null ? locks.mutex(name) : locks.mutex(name, keyed);
-    } else {
-      handle = keyed == null ? locks.semaphore(name) : locks.semaphore(name, keyed);
-    }
+    LockHandle handle =
+        switch (lock.family()) {
+          case MUTEX -> keyed == null ? locks.mutex(name) : locks.mutex(name, keyed);
+          case SEMAPHORE -> keyed == null ? locks.semaphore(name) : locks.semaphore(name, keyed);
+          case READ_LOCK -> keyed == null ? locks.readLock(name) : locks.readLock(name, keyed);
+          case WRITE_LOCK -> keyed == null ? locks.writeLock(name) : locks.writeLock(name, keyed);
+        };
     handle = handle.waiting(maxWait).holdAtLeast(holdAtLeast);
     handle = holdAtMost == null ? handle : handle.holdAtMost(holdAtMost);
     handle = wanted == 1 ? handle : handle.withPermits(wanted);

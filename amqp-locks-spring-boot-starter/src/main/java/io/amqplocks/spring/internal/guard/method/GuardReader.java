@@ -4,12 +4,10 @@ import io.amqplocks.admin.SlotSemaphoreAdmin;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.GuardedMethodException;
-import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.OnBusy;
 import io.amqplocks.spring.OnLost;
 import io.amqplocks.spring.OnUnavailable;
 import io.amqplocks.spring.ReleaseAfter;
-import io.amqplocks.spring.SemaphoreGuarded;
 import io.amqplocks.spring.internal.catalog.LockCatalog;
 import io.amqplocks.spring.internal.guard.declared.CallExpression;
 import io.amqplocks.spring.internal.guard.declared.DeclaredLock;
@@ -24,7 +22,6 @@ import io.amqplocks.spring.internal.naming.FamilyId;
 import io.amqplocks.spring.internal.time.Ticker;
 import java.lang.reflect.Method;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -132,27 +129,37 @@ final class GuardReader {
   private record Place(Method method, Class<?> targetClass, String where, ExecutionMode mode) {}
 
   private List<DeclaredLock> declared(Method method, Class<?> targetClass, String where) {
-    List<DeclaredLock> result = new ArrayList<>();
-    GuardAnnotations.of(method, targetClass, MutexGuarded.class)
-        .forEach(mutex -> result.add(DeclaredLock.of(mutex, where, this::resolve)));
-    GuardAnnotations.of(method, targetClass, SemaphoreGuarded.class)
-        .forEach(semaphore -> result.add(DeclaredLock.of(semaphore, where, this::resolve)));
-    return result;
+    return GuardAnnotations.of(method, targetClass).stream()
+        .map(found -> DeclaredLock.of(found, where, this::resolve))
+        .toList();
   }
 
   private static void requireDifferent(List<DeclaredLock> declared) {
     for (int i = 0; i < declared.size(); i++) {
       for (DeclaredLock other : declared.subList(i + 1, declared.size())) {
-        if (declared.get(i).isSameLock(other)) {
+        DeclaredLock one = declared.get(i);
+        if (one.isSameLock(other)) {
           throw new IllegalArgumentException(
-              "it wants the %s twice, and would wait for itself: leave one annotation out"
-                  .formatted(other.lock()));
+              one.lock().equals(other.lock())
+                  ? "it wants the %s twice, and would wait for itself: leave one annotation out"
+                      .formatted(other.lock())
+                  : "it wants the %s and the %s, and would wait for itself: leave @ReadGuarded out, because a writer may read"
+                      .formatted(one.lock(), other.lock()));
         }
-        if (declared.get(i).contradicts(other)) {
+        if (one.isFencedBesideWriter(other) || other.isFencedBesideWriter(one)) {
+          throw new IllegalArgumentException(
+              ("it wants the %s and the %s by two keys. If they are equal, it has the write lock only:"
+                      + " say fenced = true there, and not at @ReadGuarded")
+                  .formatted(one.lock(), other.lock()));
+        }
+        if (one.contradicts(other)) {
           throw new IllegalArgumentException(
               ("it wants the %s by two keys, which may be equal and then are one lock, and says different"
                       + " things of the two: give both the same onBusy, onUnavailable, fallbackMethod, onLost, permits, holdAtLeast, holdAtMost, releaseAfter and maxWait")
-                  .formatted(other.lock()));
+                  .formatted(
+                      one.lock().equals(other.lock())
+                          ? one.lock()
+                          : one.lock() + " and the " + other.lock()));
         }
       }
     }

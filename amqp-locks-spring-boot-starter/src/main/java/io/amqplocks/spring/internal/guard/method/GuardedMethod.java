@@ -32,11 +32,13 @@ public final class GuardedMethod {
   private static final Logger log = LoggerFactory.getLogger(GuardedMethod.class);
 
   /**
-   * If two requests are for the same lock, the fenced one is kept. Its lease has everything that
-   * either requires.
+   * If two requests are for the same lock, the first one is kept: that of a writer, or else the
+   * fenced one. Its lease has everything that either requires.
    */
   private static final Comparator<LockRequest> ORDER =
-      LockRequest.ORDER.thenComparing(request -> !request.guard().fenced());
+      LockRequest.ORDER
+          .thenComparing(LockRequest::isOfReader)
+          .thenComparing(request -> !request.guard().fenced());
 
   private final String where;
   private final List<Guard> guards;
@@ -143,9 +145,10 @@ public final class GuardedMethod {
     if (LeaseScope.isHeldByThread(request.wanted()) && warned.compareAndSet(false, true)) {
       log.warn(
           "{} is called by a method that holds the {}, and cannot join it: its work may go on after that method has"
-              + " returned. It waits for the lock until then. Do not wait there for its result",
+              + " returned. It {} for the lock until then. Do not wait there for its result",
           where,
-          request.name());
+          request.name(),
+          request.isOfReader() ? "may wait" : "waits");
     }
   }
 

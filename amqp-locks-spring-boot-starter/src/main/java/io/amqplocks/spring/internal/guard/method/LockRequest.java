@@ -8,6 +8,7 @@ import io.amqplocks.lock.LockKind.Family;
 import io.amqplocks.spring.LockHandle;
 import io.amqplocks.spring.internal.nesting.LeaseRequest;
 import io.amqplocks.spring.internal.nesting.LeaseScope;
+import io.amqplocks.spring.internal.nesting.LockIdentity;
 import io.amqplocks.spring.internal.nesting.OuterLease;
 import java.util.Comparator;
 import java.util.Optional;
@@ -33,16 +34,33 @@ public record LockRequest(Guard guard, String key, LockHandle handle, LeaseReque
         key,
         handle,
         new LeaseRequest(
-            handle.identity(), permits, guard.fenced(), guard.holdAtLeast(), guard.holdAtMost()));
+            (LockIdentity) handle.identity(),
+            permits,
+            guard.fenced(),
+            guard.holdAtLeast(),
+            guard.holdAtMost()));
   }
 
+  /** The two sides of a read-write lock are one lock here, or two calls could deadlock. */
   static final Comparator<LockRequest> ORDER =
-      Comparator.<LockRequest, Boolean>comparing(
-              request -> request.guard.lock().family() != Family.MUTEX)
+      Comparator.<LockRequest>comparingInt(request -> rank(request.guard.lock().family()))
           .thenComparing(LockRequest::fullName);
+
+  private static int rank(Family family) {
+    return switch (family) {
+      case MUTEX -> 0;
+      case READ_LOCK, WRITE_LOCK -> 1;
+      case SEMAPHORE -> 2;
+    };
+  }
 
   boolean isSameLock(LockRequest other) {
     return ORDER.compare(this, other) == 0;
+  }
+
+  /** Whether it is for the read lock of a read-write lock. */
+  boolean isOfReader() {
+    return guard.lock().family() == Family.READ_LOCK;
   }
 
   private String fullName() {

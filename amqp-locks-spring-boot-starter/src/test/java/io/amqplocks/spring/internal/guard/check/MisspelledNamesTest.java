@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.amqplocks.spring.Contexts;
 import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.SemaphoreGuarded;
+import io.amqplocks.spring.WriteGuarded;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.parallel.Isolated;
@@ -29,19 +30,26 @@ class MisspelledNamesTest {
 
     @MutexGuarded(name = "order", key = "#id")
     void order(String id) {}
+
+    @WriteGuarded(name = "prices")
+    void change() {}
   }
 
   @Test
   void aPropertyOfANameThatIsAlmostAnAnnotationsIsWarnedOf(CapturedOutput output) {
     application
         .withPropertyValues(
-            "amqp-locks.semaphores.imagess.wait=3s", "amqp-locks.mutexes.orders.wait=3s")
+            "amqp-locks.semaphores.imagess.wait=3s",
+            "amqp-locks.mutexes.orders.wait=3s",
+            "amqp-locks.read-write-locks.price.wait=3s")
         .run(context -> assertThat(context).hasNotFailed());
     assertThat(output)
         .contains(
             "amqp-locks.semaphores.imagess configures the semaphore 'imagess', which no annotation names;"
                 + " one names the semaphore 'images'")
-        .contains("amqp-locks.mutexes.orders configures the mutex 'orders'");
+        .contains("amqp-locks.mutexes.orders configures the mutex 'orders'")
+        .containsOnlyOnce(
+            "amqp-locks.read-write-locks.price configures the read-write lock 'price'");
   }
 
   @Test
@@ -51,6 +59,7 @@ class MisspelledNamesTest {
             "amqp-locks.semaphores.images.wait=3s",
             "amqp-locks.mutexes.order.wait=3s",
             "amqp-locks.mutexes.image.wait=3s",
+            "amqp-locks.read-write-locks.prices.wait=3s",
             "amqp-locks.semaphores.reports.wait=3s")
         .run(context -> assertThat(context).hasNotFailed());
     assertThat(output)
@@ -59,7 +68,8 @@ class MisspelledNamesTest {
         .containsPattern("only:.* amqp-locks.semaphores.reports")
         .containsPattern("only:.* amqp-locks.mutexes.image\\b")
         .doesNotContainPattern("only:.* amqp-locks.semaphores.images\\b")
-        .doesNotContainPattern("only:.* amqp-locks.mutexes.order\\b");
+        .doesNotContainPattern("only:.* amqp-locks.mutexes.order\\b")
+        .doesNotContainPattern("only:.* amqp-locks.read-write-locks");
   }
 
   @ParameterizedTest

@@ -8,7 +8,9 @@ import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.MutexGuarded;
+import io.amqplocks.spring.ReadGuarded;
 import io.amqplocks.spring.SemaphoreGuarded;
+import io.amqplocks.spring.WriteGuarded;
 import io.amqplocks.spring.internal.catalog.LockCatalog;
 import io.amqplocks.spring.internal.setup.SemaphoreSetup;
 import io.amqplocks.spring.internal.template.CatalogResolver;
@@ -45,6 +47,12 @@ class AcquireOrderTest {
     @SemaphoreGuarded(name = "a")
     @MutexGuarded(name = "c")
     public void theOther() {}
+
+    @ReadGuarded(name = "document", key = "#from")
+    @WriteGuarded(name = "document", key = "#to")
+    @SemaphoreGuarded(name = "copies")
+    @MutexGuarded(name = "e")
+    public void copy(String from, String to) {}
 
     @MutexGuarded(name = "account", key = "#from")
     @MutexGuarded(name = "account", key = "#to")
@@ -97,6 +105,24 @@ class AcquireOrderTest {
   @Test
   void equalKeysAreOneLock() {
     assertThat(request("transfer", "x", "x")).containsExactly("mutex 'account' of the key 'x'");
+  }
+
+  @Test
+  void theSidesOfAReadWriteLockAreInOrderByTheirKeys() {
+    assertThat(request("copy", "x", "y"))
+        .containsExactly(
+            "mutex 'e'",
+            "read lock 'document' of the key 'x'",
+            "write lock 'document' of the key 'y'",
+            "semaphore 'copies'");
+    assertThat(request("copy", "y", "x"))
+        .containsExactly(
+            "mutex 'e'",
+            "write lock 'document' of the key 'x'",
+            "read lock 'document' of the key 'y'",
+            "semaphore 'copies'");
+    assertThat(request("copy", "x", "x"))
+        .containsExactly("mutex 'e'", "write lock 'document' of the key 'x'", "semaphore 'copies'");
   }
 
   @Test

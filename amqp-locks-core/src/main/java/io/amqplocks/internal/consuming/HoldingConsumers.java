@@ -1,7 +1,6 @@
-package io.amqplocks.internal.persistent;
+package io.amqplocks.internal.consuming;
 
 import com.rabbitmq.client.AMQP.Basic;
-import com.rabbitmq.client.Method;
 import io.amqplocks.internal.broker.Answer;
 import io.amqplocks.internal.broker.BorrowedChannel;
 import io.amqplocks.internal.broker.BrokerErrors;
@@ -16,6 +15,7 @@ import io.amqplocks.internal.session.PerSession;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.LockException;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicLong;
@@ -23,43 +23,49 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The exclusive consumers of one session. To consume a durable classic queue exclusively is to hold
- * the lock. The queue's process admits one consumer, of this connection or another, so threads need
- * no registry as they do for exclusive queues.
+ * The consumers of one session that hold locks. To consume a classic queue is to hold the lock. The
+ * queue's process admits one exclusive consumer or any number of others, of this connection or
+ * another, so threads need no registry as they do for exclusive queues.
  *
- * <p>A quorum queue admits any number of exclusive consumers without an error (trap 16). So a queue
- * is relied on only after it refused a second consumer. This tests the property that counts. It
- * needs no permission to declare. It cannot bring back a lock that was disabled in the meantime, as
- * a declare could. The test is repeated whenever the queue was seen to go. A holder that finds two
- * consumers at a verification has lost the lock.
+ * <p>A quorum queue admits any number of exclusive consumers without an error (trap 16). So {@link
+ * #take} relies on a queue only after it refused a second consumer. This tests the property that
+ * counts. It needs no permission to declare. It cannot bring back a lock that was disabled in the
+ * meantime, as a declare could. The test is repeated whenever the queue was seen to go. A holder
+ * that finds two consumers at a verification has lost the lock. A caller that declares its queue as
+ * a classic one has no need of that test.
  *
- * <p>Concurrency: a consumer has a channel to itself, and the user of the channel sends one request
- * at a time. A consumer that comes about too late is cancelled by the thread that learns of it.
+ * <p>Concurrency: a consumer has a channel to itself, from its opening to its close, and the user
+ * of the channel sends one request at a time. A consumer that comes about too late is cancelled by
+ * the thread that learns of it.
  */
-public final class ExclusiveConsumers {
+public final class HoldingConsumers {
 
-  private static final Logger log = LoggerFactory.getLogger(ExclusiveConsumers.class);
+  private static final Logger log = LoggerFactory.getLogger(HoldingConsumers.class);
 
-  private static final PerSession<ExclusiveConsumers> SESSIONS =
+  private static final PerSession<HoldingConsumers> SESSIONS =
       new PerSession<>(
-          session -> new ExclusiveConsumers(session.rpc(), session.consumerChannels()));
+          session ->
+              new HoldingConsumers(
+                  session.rpc(), session.consumerChannels(), session.server().major() < 4));
 
-  private final RpcChannelPool holder;
-  private final ConsumerChannelPool channels;
-  private final AtomicLong lastTag = new AtomicLong();
   private static final long SHORTEST_PAUSE = Duration.ofMillis(10).toNanos();
   private static final long LONGEST_PAUSE = Duration.ofMillis(80).toNanos();
 
+  private final RpcChannelPool holder;
+  private final ConsumerChannelPool channels;
+  private final boolean olderThan4;
+  private final AtomicLong lastTag = new AtomicLong();
   private final QueueCache exclusive = new QueueCache();
 
-  /** The exclusive consumers of that session. */
-  public static ExclusiveConsumers of(Session session) {
+  /** The consumers of that session. */
+  public static HoldingConsumers of(Session session) {
     return SESSIONS.of(session);
   }
 
-  ExclusiveConsumers(RpcChannelPool holder, ConsumerChannelPool channels) {
+  HoldingConsumers(RpcChannelPool holder, ConsumerChannelPool channels, boolean olderThan4) {
     this.holder = holder;
     this.channels = channels;
+    this.olderThan4 = olderThan4;
   }
 
   /**
@@ -105,9 +111,9 @@ public final class ExclusiveConsumers {
    * @throws LockException.Unanswered if the broker did not reply in time; the consumer is cancelled
    *     as soon as it does
    */
-  public Optional<ExclusiveConsumer> take(Call call, String queue) {
-    ExclusiveConsumer taken = prepare(call, queue);
-    if (consume(call, taken) != Answer.OK) {
+  public Optional<HoldingConsumer> take(Call call, String queue) {
+    HoldingConsumer taken = prepare(call, queue);
+    if (consume(call, taken, Access.EXCLUSIVE) != Answer.OK) {
       return Optional.empty();
     }
     if (exclusive.contains(queue)) {
@@ -132,9 +138,9 @@ public final class ExclusiveConsumers {
    * Whether the queue, which this session consumes, refuses a second consumer; false if it is
    * another queue by now.
    */
-  private boolean refusesAnother(Call call, ExclusiveConsumer first) {
-    ExclusiveConsumer second = prepare(call, first.queue());
-    Answer answer = consume(call, second);
+  private boolean refusesAnother(Call call, HoldingConsumer first) {
+    HoldingConsumer second = prepare(call, first.queue());
+    Answer answer = consume(call, second, Access.EXCLUSIVE);
     if (answer != Answer.OK) {
       return answer == Answer.LOCKED;
     }
@@ -156,29 +162,52 @@ public final class ExclusiveConsumers {
     return new LockException.Conflict(
         "The queue %s cannot guard %s: it is not a shared classic queue, which alone refuse a second"
                 .formatted(queue, call.lock())
-            + " exclusive consumer; delete it and enable the lock anew");
+            + " exclusive consumer; delete it, and enable the lock anew if it is a persistent mutex");
   }
 
-  private ExclusiveConsumer prepare(Call call, String queue) {
+  /** Prepares a consumer, which the broker does not know yet, to be given to {@link #consume}. */
+  public HoldingConsumer prepare(Call call, String queue) {
     BorrowedChannel channel = channels.borrow(call, "consume from queue " + queue);
-    ExclusiveConsumer consumer =
-        new ExclusiveConsumer(queue, "hold-" + lastTag.incrementAndGet(), channel);
+    HoldingConsumer consumer =
+        new HoldingConsumer(queue, "hold-" + lastTag.incrementAndGet(), channel);
     channel.listen(consumer);
     return consumer;
   }
 
-  private Answer consume(Call call, ExclusiveConsumer consumer) {
+  /**
+   * Consumes the queue. Only a consumer that is answered by OK is to be released.
+   *
+   * @return OK; LOCKED if other consumers do not admit this one; ABSENT if there is no such queue
+   * @throws LockException.Conflict if it is seen to be no classic queue
+   * @throws LockException.Unanswered if the broker did not reply in time; the consumer is cancelled
+   *     as soon as it does
+   */
+  public Answer consume(Call call, HoldingConsumer consumer, Access access) {
     String step = "consume from queue " + consumer.queue();
     BorrowedChannel channel = consumer.channel();
-    Method consume =
+    Basic.Consume.Builder consume =
         new Basic.Consume.Builder()
             .queue(consumer.queue())
             .consumerTag(consumer.tag())
-            .exclusive()
-            .build();
-    Answer answer =
-        channels.ask(
-            call, step, channel, consume, Reading.NOTHING, late -> undo(call, consumer, late));
+            .exclusive(access == Access.EXCLUSIVE);
+    if (olderThan4) {
+      // Else a channel silently consumes on when the queue's process was restarted (trap 22).
+      consume.arguments(Map.of("x-cancel-on-ha-failover", true));
+    }
+    Answer answer;
+    try {
+      answer =
+          channels.ask(
+              call,
+              step,
+              channel,
+              consume.build(),
+              Reading.NOTHING,
+              late -> undo(call, consumer, late));
+    } catch (LockException.Unexpected e) {
+      // A quorum queue of 3.x does not know the argument.
+      throw BrokerErrors.isOtherwise(e) ? notExclusive(call, consumer.queue()) : e;
+    }
     if (answer == Answer.TIMED_OUT) {
       throw call.unanswered(step);
     }
@@ -192,7 +221,7 @@ public final class ExclusiveConsumers {
   }
 
   /** A late reply to a consume that nobody waits for any more. */
-  private void undo(Call call, ExclusiveConsumer consumer, Answer late) {
+  private void undo(Call call, HoldingConsumer consumer, Answer late) {
     if (late != Answer.OK) {
       channels.giveBack(consumer.channel());
       return;
@@ -205,7 +234,7 @@ public final class ExclusiveConsumers {
    * Cancels the consumer. Never throws. An overdue reply is awaited in the background: closing the
    * channel would wait for the same reply.
    */
-  public void release(Call call, ExclusiveConsumer consumer) {
+  public void release(Call call, HoldingConsumer consumer) {
     if (consumer.isGone()) {
       exclusive.remove(consumer.queue());
     }
@@ -226,11 +255,11 @@ public final class ExclusiveConsumers {
     }
   }
 
-  private void released(ExclusiveConsumer consumer) {
-    if (consumer.isGone()) {
-      channels.discard(consumer.channel());
-    } else {
-      channels.giveBack(consumer.channel());
-    }
+  /**
+   * The channel is never used again. If its queue is deleted and declared anew at the moment of the
+   * next consume, RabbitMQ 4.3 would not notify it of the end of that consumer (trap 23).
+   */
+  private void released(HoldingConsumer consumer) {
+    channels.discard(consumer.channel());
   }
 }

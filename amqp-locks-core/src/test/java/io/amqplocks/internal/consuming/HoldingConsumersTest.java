@@ -1,4 +1,4 @@
-package io.amqplocks.internal.persistent;
+package io.amqplocks.internal.consuming;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -23,18 +23,19 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 @BrokerTest(everyLine = true)
-class ExclusiveConsumersTest {
+class HoldingConsumersTest {
 
   private static final int CHANNELS = 16;
 
   private final ExecutorService background = Executors.newSingleThreadExecutor();
   @RegisterExtension private final Fixture fixture = new Fixture();
   private Connection connection;
-  private ExclusiveConsumers consumers;
+  private HoldingConsumers consumers;
 
   @BeforeEach
   void open(Broker broker) throws Exception {
@@ -43,7 +44,8 @@ class ExclusiveConsumersTest {
     connection = factory.newConnection("consumers");
     RpcChannelPool holder = new RpcChannelPool(connection, background, Ticker.SYSTEM);
     consumers =
-        new ExclusiveConsumers(holder, new ConsumerChannelPool(connection, holder, background));
+        new HoldingConsumers(
+            holder, new ConsumerChannelPool(connection, holder, background), false);
   }
 
   @AfterEach
@@ -69,8 +71,8 @@ class ExclusiveConsumersTest {
   void aChannelThatTheBrokerClosesTakesItsConsumerAlongAndNoOther() throws Exception {
     String a = declare("a");
     String b = declare("b");
-    ExclusiveConsumer first = consumers.take(call(), a).orElseThrow();
-    ExclusiveConsumer second = consumers.take(call(), b).orElseThrow();
+    HoldingConsumer first = consumers.take(call(), a).orElseThrow();
+    HoldingConsumer second = consumers.take(call(), b).orElseThrow();
     first.channel().getChannel().basicAck(4711, false);
     await().until(first::isGone);
     assertThat(first.fate()).contains(a).contains("PRECONDITION_FAILED");
@@ -81,23 +83,26 @@ class ExclusiveConsumersTest {
     assertThat(consumers.take(call(), a)).isPresent();
   }
 
+  /** Its channel could miss the end of a queue that was declared anew. */
+  @Tag("trap-23")
   @Test
-  void aLateWordAboutAConsumerDoesNotMeetTheNextOnItsChannel() throws Exception {
+  void aChannelThatHeldIsNotUsedAgain() throws Exception {
     String a = declare("a");
-    ExclusiveConsumer first = consumers.take(call(), a).orElseThrow();
+    consumers.release(call(), consumers.take(call(), a).orElseThrow());
+    HoldingConsumer first = consumers.take(call(), a).orElseThrow();
     consumers.release(call(), first);
-    ExclusiveConsumer second = consumers.take(call(), a).orElseThrow();
-    assertThat(second.channel().channel()).isSameAs(first.channel().channel());
-    second.channel().channel().handleCancel(first.tag());
-    assertThat(second.isGone()).isFalse();
-    second.channel().channel().handleCancel(second.tag());
-    assertThat(second.isGone()).isTrue();
+    await().until(() -> !first.channel().getChannel().isOpen());
+    for (int i = 0; i < 10; i++) {
+      HoldingConsumer next = consumers.take(call(), a).orElseThrow();
+      assertThat(next.channel().channel()).isNotSameAs(first.channel().channel());
+      consumers.release(call(), next);
+    }
   }
 
   /** And what is over it is free for other calls, and comes back. */
   @Test
   void heldLocksAreBoundedByThreeQuartersOfTheChannels() throws Exception {
-    List<ExclusiveConsumer> held = new ArrayList<>();
+    List<HoldingConsumer> held = new ArrayList<>();
     // The last one could not be proven, with no channel left to try by; so prove it before.
     consumers.release(call(), consumers.take(call(), declare("q11")).orElseThrow());
     consumers.release(call(), consumers.take(call(), declare("q12")).orElseThrow());

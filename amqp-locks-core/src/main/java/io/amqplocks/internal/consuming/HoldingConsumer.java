@@ -1,4 +1,4 @@
-package io.amqplocks.internal.persistent;
+package io.amqplocks.internal.consuming;
 
 import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.internal.broker.BorrowedChannel;
@@ -9,20 +9,20 @@ import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * An exclusive consumer of this session. It exists from the broker's consume-ok until either side
- * cancels it or its channel closes.
+ * A consumer of this session that holds a lock. It exists from the broker's consume-ok until either
+ * side cancels it or its channel closes.
  *
  * <p>Concurrency: an end that this side did not cause is one future. The first thread that learns
  * of it completes the future, once.
  */
-public final class ExclusiveConsumer implements ChannelListener {
+public final class HoldingConsumer implements ChannelListener {
 
   private final String queue;
   private final String tag;
   private final BorrowedChannel channel;
   private final CompletableFuture<String> gone = new CompletableFuture<>();
 
-  ExclusiveConsumer(String queue, String tag, BorrowedChannel channel) {
+  HoldingConsumer(String queue, String tag, BorrowedChannel channel) {
     this.queue = queue;
     this.tag = tag;
     this.channel = channel;
@@ -73,12 +73,15 @@ public final class ExclusiveConsumer implements ChannelListener {
   }
 
   /** The queue does not have exactly one consumer, so this one excludes nobody. */
-  public void notAlone(int consumers) {
-    gone("queue %s has %d consumers and not this one alone".formatted(queue, consumers));
+  void notAlone(int consumers) {
+    gone(
+        consumers == 0
+            ? "queue %s has no consumer".formatted(queue)
+            : "queue %s has %d consumers and not this one alone".formatted(queue, consumers));
   }
 
   /** Whether the broker ended the consumer, as far as this process was notified. */
-  public boolean isGone() {
+  boolean isGone() {
     return gone.isDone();
   }
 
@@ -86,12 +89,12 @@ public final class ExclusiveConsumer implements ChannelListener {
    * Runs the callback when the broker ends the consumer, or now if it has, on any thread. The
    * callback must not block.
    */
-  public void whenGone(Runnable told) {
+  void whenGone(Runnable told) {
     var unused = gone.thenRun(told);
   }
 
   /** A description of how the broker ended it. */
-  public String fate() {
+  String fate() {
     return gone.getNow("queue " + queue + " was deleted");
   }
 }

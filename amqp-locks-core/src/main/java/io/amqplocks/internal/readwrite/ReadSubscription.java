@@ -1,0 +1,77 @@
+package io.amqplocks.internal.readwrite;
+
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.lease.HeldLease;
+import io.amqplocks.internal.session.Session;
+import io.amqplocks.internal.waiting.Subscription;
+import io.amqplocks.internal.waiting.Turn;
+import io.amqplocks.lock.LockException;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * Waiting for a read lock: first for the turn at the gate, after which no writer holds the lock.
+ * The readers that wait in this process share one turn, and pass in it one after the other. A turn
+ * ends when nobody waits here any more, or when so many have passed, so that a writer behind it
+ * gets its own.
+ *
+ * <p>Concurrency: for one thread at a time.
+ */
+final class ReadSubscription implements Subscription {
+
+  /** How many readers of one process pass in one turn. */
+  static final int MOST_IN_A_TURN = 100;
+
+  /**
+   * The first and the longest pause of a reader whose turn it is, and who meets a writer that has
+   * lost its own. RabbitMQ logs an error for each attempt.
+   */
+  private static final long SHORTEST = Duration.ofMillis(100).toNanos();
+
+  private static final long LONGEST = Duration.ofMillis(3_200).toNanos();
+
+  private final ReadClaim claim;
+  private final Session session;
+  private final Turn turn;
+  private int passed;
+  private long refusedFor = SHORTEST;
+
+  ReadSubscription(ReadClaim claim, Session session, Turn turn) {
+    this.claim = claim;
+    this.session = session;
+    this.turn = turn;
+  }
+
+  @Override
+  public Optional<HeldLease> attempt(Call call) {
+    if (!session.isOpen()) {
+      throw new LockException.Unreachable(
+          "The session ended while waiting for " + call.lock(), null);
+    }
+    if (!turn.isMine(call)) {
+      return Optional.empty();
+    }
+    Optional<HeldLease> lease = claim.take(call, session);
+    if (lease.isPresent()) {
+      passed++;
+    } else {
+      refusedFor = Math.min(2 * refusedFor, LONGEST);
+    }
+    return lease;
+  }
+
+  @Override
+  public boolean isOver() {
+    return turn.isOver() || passed >= MOST_IN_A_TURN;
+  }
+
+  @Override
+  public long pauseNanos() {
+    return turn.pauseNanos().orElse(refusedFor / 2);
+  }
+
+  @Override
+  public void close() {
+    turn.close();
+  }
+}

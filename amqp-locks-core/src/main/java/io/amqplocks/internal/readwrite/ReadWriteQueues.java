@@ -1,0 +1,129 @@
+package io.amqplocks.internal.readwrite;
+
+import io.amqplocks.internal.broker.Answer;
+import io.amqplocks.internal.broker.AuxiliaryConnection;
+import io.amqplocks.internal.broker.BrokerErrors;
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.Futures;
+import io.amqplocks.internal.broker.QueueArguments;
+import io.amqplocks.internal.broker.QueueCache;
+import io.amqplocks.internal.consuming.Access;
+import io.amqplocks.internal.consuming.HoldingConsumer;
+import io.amqplocks.internal.consuming.HoldingConsumers;
+import io.amqplocks.internal.session.PerSession;
+import io.amqplocks.internal.session.Session;
+import io.amqplocks.lock.LockException;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * The queues of read-write locks, as one session declares and consumes them.
+ *
+ * <p>A queue is declared by the session's first use of it, and again after it expired or was
+ * deleted. That checks that it is a classic queue: only these refuse a consumer beside an exclusive
+ * one (trap 16). Queues are declared by a connection that holds nothing: in a part of a cluster
+ * without a majority, RabbitMQ may answer a declare by closing the connection (trap 7).
+ */
+final class ReadWriteQueues {
+
+  private static final PerSession<ReadWriteQueues> SESSIONS =
+      new PerSession<>(ReadWriteQueues::new);
+
+  /** The queue may expire between a declare and a consume, but not twice. */
+  private static final int TRIES = 3;
+
+  /** How long a queue that is being deleted may answer that its node is down. */
+  private static final long DELETION = Duration.ofMillis(50).toNanos();
+
+  private final AuxiliaryConnection side;
+  private final HoldingConsumers consumers;
+  private final QueueCache declared = new QueueCache();
+
+  /** The queues, as that session uses them. */
+  static ReadWriteQueues of(Session session) {
+    return SESSIONS.of(session);
+  }
+
+  private ReadWriteQueues(Session session) {
+    side = session.side();
+    consumers = HoldingConsumers.of(session);
+  }
+
+  /** How many clients hold the lock. */
+  int holders(Call call, String queue) {
+    declareOnce(call, queue);
+    return consumers
+        .count(call, queue)
+        .orElseGet(
+            () -> {
+              declared.remove(queue);
+              return 0;
+            });
+  }
+
+  /**
+   * Consumes the queue with that access, which {@link #declareOnce} may have declared before.
+   *
+   * @return empty if those who hold the lock do not admit it
+   * @throws LockException.Conflict if the queue is none of a read-write lock
+   * @throws LockException.Unanswered if the broker did not reply in time, or the queue is deleted
+   *     again and again
+   */
+  Optional<HoldingConsumer> take(Call call, String queue, Access access) {
+    LockException last = null;
+    for (int i = 0; i < TRIES; i++) {
+      try {
+        declareOnce(call, queue);
+        HoldingConsumer consumer = consumers.prepare(call, queue);
+        Answer answer = consumers.consume(call, consumer, access);
+        if (answer != Answer.ABSENT) {
+          return answer == Answer.OK ? Optional.of(consumer) : Optional.empty();
+        }
+      } catch (LockException.Unexpected e) {
+        // The queue may just be expiring. That takes no time; a node that is down stays down.
+        if (!BrokerErrors.isQueueUnavailable(e)) {
+          throw e;
+        }
+        last = e;
+        Futures.pause(Math.min(DELETION, call.remainingNanos()));
+      }
+      declared.remove(queue);
+    }
+    throw new LockException.Unanswered(
+        "The queue %s of %s cannot be consumed: %s"
+            .formatted(
+                queue,
+                call.lock(),
+                last == null
+                    ? "it was deleted %d times meanwhile; see who deletes it".formatted(TRIES)
+                    : last.getMessage()));
+  }
+
+  /**
+   * Declares the queue if this session has not, or has seen it go.
+   *
+   * @throws LockException.Conflict if the queue is none of a read-write lock
+   */
+  void declareOnce(Call call, String queue) {
+    if (declared.contains(queue)) {
+      return;
+    }
+    String step = "declare queue " + queue;
+    Answer answer;
+    try {
+      answer = side.open(call).rpc().ask(call, step, QueueArguments.readWrite(queue));
+    } catch (LockException.Unexpected e) {
+      throw BrokerErrors.isOtherwise(e) ? foreign(call, queue, BrokerErrors.text(e)) : e;
+    }
+    if (answer == Answer.LOCKED) {
+      throw foreign(call, queue, "it is another connection's own");
+    }
+    declared.add(queue);
+  }
+
+  private static LockException foreign(Call call, String queue, String why) {
+    return new LockException.Conflict(
+        "The queue %s cannot guard %s: %s; delete it, or use another name or prefix"
+            .formatted(queue, call.lock(), why));
+  }
+}

@@ -1,0 +1,39 @@
+package io.amqplocks.inmemory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.lang.reflect.Method;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+
+/** The table of CONTRACT has each test of the contract, once. */
+class ContractPageTest {
+
+  private static final Path PAGE =
+      Path.of("").toAbsolutePath().resolveSibling("docs").resolve("CONTRACT.md");
+  private static final Pattern ROW =
+      Pattern.compile("^\\| [^|]+ \\| `(\\w+)` \\| passes \\| passes \\|$", Pattern.MULTILINE);
+
+  @Test
+  void theTableHasAllTests() throws IOException {
+    List<String> rows =
+        ROW.matcher(Files.readString(PAGE)).results().map(row -> row.group(1)).toList();
+    List<String> tests =
+        Arrays.stream(LockContract.class.getDeclaredMethods())
+            .filter(ContractPageTest::isTest)
+            .map(Method::getName)
+            .toList();
+    assertThat(rows).containsExactlyInAnyOrderElementsOf(tests);
+  }
+
+  private static boolean isTest(Method method) {
+    return method.isAnnotationPresent(Test.class)
+        || method.isAnnotationPresent(ParameterizedTest.class);
+  }
+}
