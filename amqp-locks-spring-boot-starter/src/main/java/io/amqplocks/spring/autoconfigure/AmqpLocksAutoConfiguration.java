@@ -49,6 +49,7 @@ import org.springframework.util.StringUtils;
 @EnableConfigurationProperties(AmqpLocksProperties.class)
 @Import({
   RequiredBootVersion.class,
+  RequiredMode.class,
   GuardConfiguration.class,
   LeaderConfiguration.class,
   NamedLocksRegistrar.class
