@@ -9,8 +9,9 @@ import io.amqplocks.lock.LockException;
 public interface ReadWriteLockAdmin {
 
   /**
-   * How many clients hold the lock: the readers, or one writer. It does not say which of the two a
-   * single holder is, because the broker does not. The answer may be outdated when this returns.
+   * How many leases there are: those of the readers, or that of one writer. It does not say which
+   * of the two a single holder is, because the broker does not. The answer may be outdated when
+   * this returns.
    *
    * @throws LockException.Unanswered if the broker did not reply in time
    * @throws LockException if there is no connection to the broker, it refuses the request, or the

@@ -350,6 +350,8 @@ abstract class FlapContract {
             name.endsWith("-holder")
                 && (name.startsWith("classic")
                     || name.startsWith("mutex")
+                    || name.startsWith("read-")
+                    || name.startsWith("write-")
                     // After a shorter break a quorum queue may answer nobody for as long as we
                     // look.
                     || (onMnesia() && seconds >= 3)));

@@ -244,7 +244,7 @@ class ReadWriteLockTest {
     for (int i = 0; i < 2; i++) {
       AmqpLock lock = lock().readLock();
       for (int j = 0; j < 4; j++) {
-        readers.add(threads.submit(() -> readOn(lock, begun, over)));
+        readers.add(threads.submit(() -> holdOn(lock, begun, over, 20, 60)));
       }
     }
     assertThat(begun.await(60, TimeUnit.SECONDS)).isTrue();
@@ -259,20 +259,44 @@ class ReadWriteLockTest {
     isUnused();
   }
 
-  private static int readOn(AmqpLock lock, CountDownLatch begun, AtomicBoolean over)
+  /** Acquires and holds without a pause, for so many milliseconds each time. */
+  private static int holdOn(
+      AmqpLock lock, CountDownLatch begun, AtomicBoolean over, int least, int most)
       throws Exception {
-    int reads = 0;
+    int holds = 0;
     while (!over.get()) {
       try (Lease lease = lock.acquire(LONG)) {
         begun.countDown();
-        reads++;
-        TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextInt(20, 60));
+        holds++;
+        TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextInt(least, most));
       }
     }
-    return reads;
+    return holds;
   }
 
-  /** Of the same two numbers, readers always see the same, and the tokens follow the writes. */
+  /** The writers hand the lock over among themselves, and the reader still gets its turn. */
+  @Test
+  void aReaderIsNotStarved() throws Exception {
+    AtomicBoolean over = new AtomicBoolean();
+    CountDownLatch begun = new CountDownLatch(8);
+    AmqpLock writing = lock().writeLock();
+    List<Future<Integer>> writers = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      writers.add(threads.submit(() -> holdOn(writing, begun, over, 1, 5)));
+    }
+    assertThat(begun.await(60, TimeUnit.SECONDS)).isTrue();
+    AmqpLock reading = lock().readLock();
+    for (int i = 0; i < 5; i++) {
+      reading.acquire(LONG).close();
+    }
+    over.set(true);
+    for (Future<Integer> each : writers) {
+      assertThat(each.get(60, TimeUnit.SECONDS)).as("writes of one thread").isPositive();
+    }
+    isUnused();
+  }
+
+  /** Each counts who is beside it, while it holds. */
   @Test
   void neverAWriterBesideAnybody() throws Exception {
     AtomicInteger reading = new AtomicInteger();
@@ -565,7 +589,7 @@ class ReadWriteLockTest {
     fixture.awaitConsumers(gate(), 3);
     writer.close();
     await().until(() -> holders() == 100);
-    // By then what they give back is not handed over within the process any more.
+    // The writer has its turn by then, and waits for them.
     await().during(Duration.ofMillis(500)).until(() -> holders() == 100 && !next.isDone());
     List<CompletableFuture<Void>> closed =
         readers.stream().map(each -> each.thenAccept(Lease::close)).toList();

@@ -20,7 +20,7 @@ class WriteLockTest extends MutexContract {
     return fixture.open().admin().readWriteLock(name).holders() > 0;
   }
 
-  /** The gate is left without waiting for the broker, a moment after the lock is free. */
+  /** The gate is left a moment after the lock is free. */
   @Override
   protected void isFree(String name) throws Exception {
     super.isFree(name);

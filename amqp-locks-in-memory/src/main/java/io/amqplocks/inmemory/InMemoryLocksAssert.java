@@ -23,8 +23,8 @@ public final class InMemoryLocksAssert extends AbstractAssert<InMemoryLocksAsser
   }
 
   /**
-   * Verifies that the most slots of that lock that were held at the same time are exactly so many.
-   * A lease of several permits counts with all of them.
+   * Verifies the highest number of slots of that lock that were held at the same time. A lease of
+   * several permits counts with all of them, and a lease of a read lock or a write lock with one.
    */
   public InMemoryLocksAssert hasHeldAtOnce(LockId lock, int slots) {
     isNotNull();
@@ -41,7 +41,7 @@ public final class InMemoryLocksAssert extends AbstractAssert<InMemoryLocksAsser
    * Verifies that never more than so many slots of that lock were held at the same time. This also
    * holds for a lock that was never held.
    */
-  public InMemoryLocksAssert hasHeldAtMost(LockId lock, int slots) {
+  public InMemoryLocksAssert hasNeverHeldMoreThan(LockId lock, int slots) {
     isNotNull();
     int most = actual.mostHeldAtOnce(lock);
     if (most > slots) {

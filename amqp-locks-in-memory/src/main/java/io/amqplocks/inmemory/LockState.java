@@ -51,12 +51,18 @@ abstract sealed class LockState permits SlotSet, Sides {
   abstract void free(InMemoryLease lease);
 
   /** Whether what the lease holds does not exist any more. */
-  abstract boolean lacks(InMemoryLease lease);
+  abstract boolean isGone(InMemoryLease lease);
 
-  /** Adds so many strangers to the holders of that lock, or removes them if it is negative. */
+  /**
+   * Adds holders that have no lease, as a test does by {@link InMemoryLocks#busy}; removes them if
+   * the number is negative.
+   */
   abstract void occupy(LockId lock, int more);
 
-  /** How many slots are held, or how many leases if there are no slots. Strangers count too. */
+  /**
+   * How many slots are held, or how many leases if there are no slots. Holders without a lease
+   * count too.
+   */
   abstract int inUse();
 
   abstract int mostHeldAtOnce(LockId lock);

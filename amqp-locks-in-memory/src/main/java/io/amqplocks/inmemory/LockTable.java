@@ -315,7 +315,7 @@ final class LockTable {
     boolean unused =
         change(
             effects -> {
-              if (!of(lease.lock()).lacks(lease)) {
+              if (!of(lease.lock()).isGone(lease)) {
                 return false;
               }
               return lose(

@@ -50,7 +50,7 @@ final class Sides extends LockState {
 
   /** Nobody can remove the lock. */
   @Override
-  boolean lacks(InMemoryLease lease) {
+  boolean isGone(InMemoryLease lease) {
     return false;
   }
 

@@ -120,7 +120,7 @@ final class SlotSet extends LockState {
   }
 
   @Override
-  boolean lacks(InMemoryLease lease) {
+  boolean isGone(InMemoryLease lease) {
     return isTokens()
         ? lease.grant().generation() != generation
         : lease.grant().slots().stream().anyMatch(slot -> slot > count);

@@ -50,9 +50,9 @@ class InMemoryLocksAssertTest {
     assertThat(locks)
         .hasHeldAtOnce(IMAGES, 3)
         .hasHeldAtOnce(REPORT, 1)
-        .hasHeldAtMost(IMAGES, 3)
-        .hasHeldAtMost(IMAGES, 4)
-        .hasHeldAtMost(LockId.mutex("other"), 0);
+        .hasNeverHeldMoreThan(IMAGES, 3)
+        .hasNeverHeldMoreThan(IMAGES, 4)
+        .hasNeverHeldMoreThan(LockId.mutex("other"), 0);
     assertFails(
         () -> assertThat(locks).hasHeldAtOnce(IMAGES, 5),
         """
@@ -64,7 +64,7 @@ class InMemoryLocksAssertTest {
         The most that was held at once of token semaphore 'images' should be 2, and is 3
         Leases acquired so far: mutex 'report': 1, token semaphore 'images': 3""");
     assertFails(
-        () -> assertThat(locks).hasHeldAtMost(IMAGES, 2),
+        () -> assertThat(locks).hasNeverHeldMoreThan(IMAGES, 2),
         """
         No more than 2 of token semaphore 'images' should have been held at once, and 3 were
         Leases acquired so far: mutex 'report': 1, token semaphore 'images': 3""");

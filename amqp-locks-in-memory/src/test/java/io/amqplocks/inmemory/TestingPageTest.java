@@ -82,7 +82,7 @@ class TestingPageTest {
     void theSemaphoreIsThere(AmqpLocks given) throws Exception {
       LockId images = LockId.tokenSemaphore("images");
       given.lock(images).withPermits(5).acquire(Duration.ofSeconds(30)).close();
-      assertThat(locks.get()).hasHeldAtOnce(images, 5).hasHeldAtMost(images, 5);
+      assertThat(locks.get()).hasHeldAtOnce(images, 5).hasNeverHeldMoreThan(images, 5);
     }
   }
 }

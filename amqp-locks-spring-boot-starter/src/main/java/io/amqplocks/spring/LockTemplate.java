@@ -20,8 +20,9 @@ import io.amqplocks.spring.internal.nesting.LockOwner;
  *     locks.semaphore("images").executeAsync(() -> client.send(image));
  * }</pre>
  *
- * <p>A lock whose name has properties can also be injected: {@code @Qualifier("images") LockHandle
- * images}.
+ * <p>A mutex or semaphore whose name has properties can also be injected: {@code
+ * @Qualifier("images") LockHandle images}. The read lock and the write lock of a name have
+ * qualifiers that say which: {@code amqp-locks.read-write-locks.prices.read} and {@code ….write}.
  *
  * <p>Safe for use by any number of threads.
  */

@@ -131,7 +131,7 @@ public @interface MutexGuarded {
    * parameters refer to the one that says {@code fenced = true}.
    *
    * <p>Unless the algorithm is {@link MutexAlgorithm#TOKENS}, a quorum queue counts the tokens of
-   * the mutex, and it stays. All mutexes of a {@link #key} share 16 such queues.
+   * the mutex, and it stays. With {@link #key}, all keys of this name share 16 such queues.
    */
   boolean fenced() default false;
 

@@ -24,19 +24,21 @@ import java.lang.annotation.Target;
  * void copy(String from, String to)
  * }</pre>
  *
- * <p>Readers and writers of all processes are served in the order of arrival. So a reader waits
- * while a writer that came before it waits.
+ * <p>Waiters are served in the order of arrival, with the two exceptions that {@link
+ * io.amqplocks.lock.AmqpReadWriteLock} names. So a reader waits while a writer that came before it
+ * waits.
  *
  * <p>See {@link SemaphoreGuarded} for placement, proxies, nested calls, return types, other
  * annotations and exceptions, which are the same here. In addition to them:
  *
  * <ul>
- *   <li>A call of this annotation that is part of one with {@link WriteGuarded} of the same lock
- *       joins its lease: a writer may read. If several calls join the lease of a stage or a
- *       publisher, readers in a reader work at once, and all in a writer one at a time.
- *   <li>A call with {@link WriteGuarded} that is part of one with this annotation of the same lock
- *       throws {@link io.amqplocks.lock.LockException.Invalid}: it would wait for itself. Give the
- *       outer method {@link WriteGuarded} instead.
+ *   <li>A nested call with this annotation joins the lease of a call with {@link WriteGuarded} of
+ *       the same lock: a writer may read.
+ *   <li>A nested call with {@link WriteGuarded} in one with this annotation of the same lock throws
+ *       {@link io.amqplocks.lock.LockException.Invalid}: it would wait for itself. Give the outer
+ *       method {@link WriteGuarded} instead.
+ *   <li>Several nested calls may join the lease of a stage or a publisher. If it is a read lease,
+ *       they run at the same time. If it is a write lease, they run one at a time.
  *   <li>An annotation of either type on a method replaces those of both types on its class. So a
  *       class can be annotated with this one, and its methods that write with the other one.
  *   <li>A method can have both annotations of one name with different keys. If the keys are equal,
@@ -86,7 +88,7 @@ public @interface ReadGuarded {
    */
   String holdAtMost() default "";
 
-  /** What to do when a writer has the lock or waits for it. */
+  /** What to do when the lock is busy: a writer holds it, or somebody waits for it. */
   OnBusy onBusy() default OnBusy.WAIT;
 
   /**
@@ -119,14 +121,14 @@ public @interface ReadGuarded {
    * parameters refer to the one that says {@code fenced = true}.
    *
    * <p>The tokens of readers and writers are drawn from one counter. That of a writer is above
-   * those of all readers and writers before it. A quorum queue counts them, and it stays. All locks
-   * of a {@link #key} share 16 such queues.
+   * those of all readers and writers before it. A quorum queue is the counter, and it stays. With
+   * {@link #key}, all keys of this name share 16 such queues.
    */
   boolean fenced() default false;
 
   /**
    * Whether the waiting calls of this process are served in the order of arrival: see {@link
-   * MutexGuarded#fair}.
+   * MutexGuarded#fair}. It makes no difference to readers, which do not hand a lease over.
    */
   boolean fair() default true;
 

@@ -17,7 +17,8 @@ import java.lang.annotation.Target;
  * void change(Product product, Price price)
  * }</pre>
  *
- * <p>See {@link ReadGuarded} for both sides of a read-write lock, and for what is part of what.
+ * <p>See {@link ReadGuarded} for what both annotations have in common: order of arrival, nested
+ * calls, several locks on one method, and annotations on classes.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
@@ -60,7 +61,9 @@ public @interface WriteGuarded {
    */
   String holdAtMost() default "";
 
-  /** What to do when readers or another writer have the lock. */
+  /**
+   * What to do when the lock is busy: readers or another writer hold it, or somebody waits for it.
+   */
   OnBusy onBusy() default OnBusy.WAIT;
 
   /**
@@ -93,8 +96,8 @@ public @interface WriteGuarded {
    * parameters refer to the one that says {@code fenced = true}.
    *
    * <p>The tokens of readers and writers are drawn from one counter. That of a writer is above
-   * those of all readers and writers before it. A quorum queue counts them, and it stays. All locks
-   * of a {@link #key} share 16 such queues.
+   * those of all readers and writers before it. A quorum queue is the counter, and it stays. With
+   * {@link #key}, all keys of this name share 16 such queues.
    */
   boolean fenced() default false;
 

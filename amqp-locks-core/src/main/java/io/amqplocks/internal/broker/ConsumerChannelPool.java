@@ -14,6 +14,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -43,6 +44,7 @@ public final class ConsumerChannelPool {
   private final int most;
   private final int spare;
   private final Semaphore available;
+  private final AtomicBoolean opening = new AtomicBoolean();
   private final Deque<ConsumerChannel> idle = new ConcurrentLinkedDeque<>();
 
   public ConsumerChannelPool(Connection connection, RpcChannelPool rpc, Executor background) {
@@ -267,39 +269,53 @@ public final class ConsumerChannelPool {
     return rpc;
   }
 
-  /** Whoever waits for a channel at the bound does not wait for the close. */
+  /**
+   * Whoever waits for a channel at the bound does not wait for the close. So there may be more
+   * channels than that for a moment, which the rest of the connection's channels allows.
+   */
   private void close(ConsumerChannel channel) {
     available.release();
     background.execute(
         () -> {
-          try {
-            channel.getChannel().abort();
-          } catch (IOException | ShutdownSignalException e) {
-            log.debug("Channel of a consumer not closed: {}", e.getMessage());
-          }
+          abort(channel.getChannel());
           openSpare();
         });
   }
 
   /**
-   * Opens a channel for the next user, who then does not wait until one is open. Two are kept: a
-   * write lock needs as many.
+   * Opens a channel for the next user, who then does not wait until one is open. Two are enough: a
+   * write lock needs as many. None is opened near the bound, where it would be in the way.
    */
   private void openSpare() {
-    boolean isNeeded = idle.stream().limit(2).count() < 2;
-    if (!isNeeded || available.availablePermits() <= spare || !available.tryAcquire()) {
+    boolean isNeeded =
+        idle.stream().limit(2).count() < 2 && available.availablePermits() > spare + most / 2;
+    if (!isNeeded || !opening.compareAndSet(false, true)) {
       return;
     }
+    Channel opened = null;
+    boolean kept = false;
     try {
-      Channel channel = connection.createChannel();
-      if (channel != null) {
-        channel.basicQos(1);
-        idle.push(new ConsumerChannel(channel));
+      opened = connection.createChannel();
+      if (opened != null) {
+        opened.basicQos(1);
+        idle.push(new ConsumerChannel(opened));
+        kept = true;
       }
     } catch (IOException | ShutdownSignalException e) {
       log.debug("No spare channel: {}", e.getMessage());
     } finally {
-      available.release();
+      opening.set(false);
+      if (opened != null && !kept) {
+        abort(opened);
+      }
+    }
+  }
+
+  private static void abort(Channel channel) {
+    try {
+      channel.abort();
+    } catch (IOException | ShutdownSignalException e) {
+      log.debug("Channel of a consumer not closed: {}", e.getMessage());
     }
   }
 }

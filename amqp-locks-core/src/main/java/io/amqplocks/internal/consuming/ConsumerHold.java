@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param lock the lock
  * @param consumer its consumer
  * @param access whether the consumer is the only one
- * @param turn what is given back after the lock; null if there is nothing
+ * @param turn the turn at the gate, which is given back after the lock; null if there is none
  */
 public record ConsumerHold(
     LockId lock, HoldingConsumer consumer, Access access, @Nullable HeldLease turn)

@@ -135,7 +135,7 @@ public final class Fence implements FencingTokenSource {
       return LockException.Unanswered.contended(
           "No fencing token of %s could be drawn within %d ms, because its counter %s was in use by"
                   .formatted(call.lock(), call.bound().toMillis(), queue)
-              + " other clients at each try; other keys share it. Try again");
+              + " other clients at each try; other keys or readers share it. Try again");
     }
     return unavailable(
         call,

@@ -230,7 +230,8 @@ final class ActiveConsumers {
 
   /**
    * As {@link #release}, and waits until the broker has carried it out, or the call is over. The
-   * queue has ended the consumer before its channel replies to another request.
+   * queue has ended the consumer before its channel replies to another request. Does not wait if a
+   * verification has a request under way on that channel.
    */
   void releaseAndWait(Call call, ActiveConsumer consumer) {
     if (!end(consumer)) {

@@ -15,8 +15,9 @@ import java.util.Optional;
  *
  * @param queue the mutex's queue
  * @param leases creates the lease
- * @param awaitsRelease whether a release waits until the broker has carried it out. Otherwise a
- *     look at the queue right after a release may still find its consumer.
+ * @param awaitsRelease whether a release waits until the broker has carried it out, unless it is
+ *     just being verified. Without that, a look at the queue right after a release may still find
+ *     its consumer.
  */
 public record MutexClaim(String queue, LeaseFactory leases, boolean awaitsRelease)
     implements Claim {
@@ -40,7 +41,7 @@ public record MutexClaim(String queue, LeaseFactory leases, boolean awaitsReleas
   }
 
   /**
-   * How many clients hold the mutex or wait for it.
+   * How many leases and waiters the mutex has.
    *
    * @throws LockException.Unanswered if the broker did not reply in time
    */

@@ -69,7 +69,7 @@ final class PermitsSubscription implements Subscription {
           "The session ended while waiting for %d permits of %s".formatted(claim.permits(), lock),
           null);
     }
-    if (!turn.isMine(call)) {
+    if (!turn.attempt(call)) {
       countNowAndThen(call);
       return Optional.empty();
     }

@@ -28,13 +28,15 @@ final class ReadSubscription implements Subscription {
    */
   private static final long SHORTEST = Duration.ofMillis(100).toNanos();
 
-  private static final long LONGEST = Duration.ofMillis(3_200).toNanos();
+  private static final long LONGEST = Duration.ofMillis(1_600).toNanos();
 
   private final ReadClaim claim;
   private final Session session;
   private final Turn turn;
   private int passed;
-  private long refusedFor = SHORTEST;
+
+  /** Doubled by each refusal, so the first pause after one is the shortest. */
+  private long pause = SHORTEST / 2;
 
   ReadSubscription(ReadClaim claim, Session session, Turn turn) {
     this.claim = claim;
@@ -48,14 +50,15 @@ final class ReadSubscription implements Subscription {
       throw new LockException.Unreachable(
           "The session ended while waiting for " + call.lock(), null);
     }
-    if (!turn.isMine(call)) {
+    if (!turn.attempt(call)) {
       return Optional.empty();
     }
     Optional<HeldLease> lease = claim.take(call, session);
     if (lease.isPresent()) {
       passed++;
+      pause = SHORTEST / 2;
     } else {
-      refusedFor = Math.min(2 * refusedFor, LONGEST);
+      pause = Math.min(2 * pause, LONGEST);
     }
     return lease;
   }
@@ -67,7 +70,7 @@ final class ReadSubscription implements Subscription {
 
   @Override
   public long pauseNanos() {
-    return turn.pauseNanos().orElse(refusedFor / 2);
+    return turn.pauseNanos().orElse(pause);
   }
 
   @Override

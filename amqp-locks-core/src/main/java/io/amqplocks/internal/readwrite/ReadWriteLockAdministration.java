@@ -10,7 +10,7 @@ import java.time.Duration;
 /**
  * Inspects one read-write lock.
  *
- * @param lock the lock, by its writers
+ * @param lock the id of its write lock, for messages
  * @param queue its queue
  * @param sessions the sessions to ask the broker by
  * @param callTimeout the bound on each call

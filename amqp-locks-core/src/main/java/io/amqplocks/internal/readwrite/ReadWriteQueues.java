@@ -29,13 +29,13 @@ final class ReadWriteQueues {
   private static final PerSession<ReadWriteQueues> SESSIONS =
       new PerSession<>(ReadWriteQueues::new);
 
-  /** The queue may expire between a declare and a consume, but not twice. */
+  /** An expiry costs one try. More than two mean that somebody deletes the queue. */
   private static final int TRIES = 3;
 
   /** How long a queue that is being deleted may answer that its node is down. */
   private static final long DELETION = Duration.ofMillis(50).toNanos();
 
-  private final AuxiliaryConnection side;
+  private final AuxiliaryConnection declaring;
   private final HoldingConsumers consumers;
   private final QueueCache declared = new QueueCache();
 
@@ -45,11 +45,11 @@ final class ReadWriteQueues {
   }
 
   private ReadWriteQueues(Session session) {
-    side = session.side();
+    declaring = session.side();
     consumers = HoldingConsumers.of(session);
   }
 
-  /** How many clients hold the lock. */
+  /** How many leases there are. */
   int holders(Call call, String queue) {
     declareOnce(call, queue);
     return consumers
@@ -62,7 +62,7 @@ final class ReadWriteQueues {
   }
 
   /**
-   * Consumes the queue with that access, which {@link #declareOnce} may have declared before.
+   * Consumes the queue with that access. Declares it first, unless this session already has.
    *
    * @return empty if those who hold the lock do not admit it
    * @throws LockException.Conflict if the queue is none of a read-write lock
@@ -111,7 +111,7 @@ final class ReadWriteQueues {
     String step = "declare queue " + queue;
     Answer answer;
     try {
-      answer = side.open(call).rpc().ask(call, step, QueueArguments.readWrite(queue));
+      answer = declaring.open(call).rpc().ask(call, step, QueueArguments.readWrite(queue));
     } catch (LockException.Unexpected e) {
       throw BrokerErrors.isOtherwise(e) ? foreign(call, queue, BrokerErrors.text(e)) : e;
     }

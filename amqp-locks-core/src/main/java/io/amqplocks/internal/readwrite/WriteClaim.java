@@ -77,7 +77,7 @@ public record WriteClaim(String queue, MutexClaim gate, String wakeQueue, LeaseF
         (same, own) ->
             ReadWriteQueues.of(own)
                 .take(same, queue, Access.EXCLUSIVE)
-                .map(consumer -> new ConsumerHold(same.lock(), consumer, turn.take()));
+                .map(consumer -> new ConsumerHold(same.lock(), consumer, turn.detachLease()));
     return leases.take(call, session, contest);
   }
 }

@@ -13,28 +13,29 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waiting for a write lock: first for the turn at the gate, and then until there are no readers.
- * These notify the wake queue when they release. It is used up by the first lease, to which the
- * turn belongs then.
+ * Waits for a write lock: first for the turn at the gate, then until there are no readers. A reader
+ * that releases the lock notifies the wake queue. The first lease takes the turn with it, so this
+ * subscription is over then.
  *
  * <p>Concurrency: for one thread at a time.
  */
 final class WriteSubscription implements Subscription {
 
-  /** The pause of a writer that can be told nothing: the broker ended its consumer. */
-  private static final long UNTOLD = Duration.ofMillis(100).toNanos();
+  /** The pause while the broker has ended the consumer of the wake queue, so no message comes. */
+  private static final long PAUSE_UNNOTIFIED = Duration.ofMillis(100).toNanos();
 
   private final Session session;
   private final Turn turn;
   private final Runnable wake;
-  private final Claim drained;
-  private @Nullable Subscription readers;
+  private final Claim ifUnread;
+  private @Nullable Subscription wakeUps;
 
   WriteSubscription(WriteClaim claim, Session session, Turn turn, Runnable wake) {
     this.session = session;
     this.turn = turn;
     this.wake = wake;
-    drained =
+    // No queue's end means a release: the holders are consumers.
+    ifUnread =
         new NotifiedClaim(
             (call, own) -> claim.takeIfUnread(call, own, turn), claim.wakeQueue(), queue -> false);
   }
@@ -45,28 +46,28 @@ final class WriteSubscription implements Subscription {
       throw new LockException.Unreachable(
           "The session ended while waiting for " + call.lock(), null);
     }
-    if (!turn.isMine(call)) {
+    if (!turn.attempt(call)) {
       return Optional.empty();
     }
-    Subscription waiting = readers;
+    Subscription waiting = wakeUps;
     if (waiting == null) {
-      Optional<HeldLease> free = drained.attempt(call, session);
+      Optional<HeldLease> free = ifUnread.attempt(call, session);
       if (free.isPresent() || turn.isOver()) {
         return free;
       }
-      waiting = drained.subscribe(call, session, wake);
-      readers = waiting;
+      waiting = ifUnread.subscribe(call, session, wake);
+      wakeUps = waiting;
     }
     Optional<HeldLease> lease = waiting.attempt(call);
     if (waiting.isOver()) {
-      closeReaders();
+      closeWakeUps();
     }
     return lease;
   }
 
-  private void closeReaders() {
-    Subscription waiting = readers;
-    readers = null;
+  private void closeWakeUps() {
+    Subscription waiting = wakeUps;
+    wakeUps = null;
     if (waiting != null) {
       waiting.close();
     }
@@ -79,13 +80,14 @@ final class WriteSubscription implements Subscription {
 
   @Override
   public long pauseNanos() {
-    Subscription waiting = readers;
-    return turn.pauseNanos().orElseGet(() -> waiting == null ? UNTOLD : waiting.pauseNanos());
+    Subscription waiting = wakeUps;
+    return turn.pauseNanos()
+        .orElseGet(() -> waiting == null ? PAUSE_UNNOTIFIED : waiting.pauseNanos());
   }
 
   @Override
   public void close() {
-    closeReaders();
+    closeWakeUps();
     turn.close();
   }
 }

@@ -7,9 +7,8 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The turn of a call that must not wait beside others: a mutex of the calls, one after the other
- * over all processes. It decides who waits and not who holds. So a turn that is lost costs no
- * lease.
+ * The right to be the next of all calls, in all processes, that contend for a lock: a mutex of its
+ * own, which decides only who waits and not who holds. So a turn that is lost costs no lease.
  *
  * <p>Concurrency: for one thread at a time. A loss is noticed on other threads, and only wakes the
  * waiter.
@@ -37,8 +36,8 @@ public final class Turn {
     wake = () -> {};
   }
 
-  /** Whether it is the turn of this call. */
-  public boolean isMine(Call call) {
+  /** Takes the turn if it has come. Whether this call has it now. */
+  public boolean attempt(Call call) {
     Subscription before = waiting;
     if (before != null) {
       HeldLease won = before.attempt(call).orElse(null);
@@ -70,12 +69,12 @@ public final class Turn {
   }
 
   /**
-   * Takes the lease of the turn away, which has come. Who takes it gives it back, and the turn is
-   * over.
+   * Takes the lease out of this turn, which is then over. From now on the caller must close the
+   * lease.
    *
    * @throws IllegalStateException if the turn has not come
    */
-  public HeldLease take() {
+  public HeldLease detachLease() {
     HeldLease held = lease;
     if (held == null) {
       throw new IllegalStateException("the turn has not come");

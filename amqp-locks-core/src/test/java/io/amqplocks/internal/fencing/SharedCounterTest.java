@@ -12,6 +12,7 @@ import io.amqplocks.internal.broker.Ticker;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockKind;
 import io.amqplocks.support.ClockedClient;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.test.Broker;
@@ -24,6 +25,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Shared counters that are empty: in use by others, lost, or never filled. */
 @BrokerTest(everyLine = true)
@@ -57,27 +60,35 @@ class SharedCounterTest {
     return fence.draw(Call.on(KEY, bound, ticker), client.session(), KEY, 1);
   }
 
-  @Test
-  void oneThatWasReadLatelyIsBusyAndNotLost() throws Exception {
+  private FencingToken draw(Fence fence, LockId lock, Duration bound) {
+    return fence.draw(Call.on(lock, bound, ticker), client.session(), lock, 1);
+  }
+
+  /** Other keys draw from the counter of the mutex, and other readers from the other one. */
+  @ParameterizedTest
+  @EnumSource(names = {"MUTEX", "READ_LOCK"})
+  void oneThatWasReadLatelyIsBusyAndNotLost(LockKind kind) throws Exception {
+    LockId lock = kind == LockKind.MUTEX ? KEY : LockId.readLock("m");
+    String counter = fixture.names().counter(FenceCounter.of(lock, 1), 1);
     Fence fence = new Fence(fixture.names(), making);
-    FencingToken before = draw(fence, LONG);
+    FencingToken before = draw(fence, lock, LONG);
     try (Connection other = fixture.stranger()) {
       Channel channel = other.createChannel();
-      GetResponse taken = channel.basicGet(fixture.names().counter(COUNTER, 1), false);
-      assertThatThrownBy(() -> draw(fence, SHORT))
+      GetResponse taken = channel.basicGet(counter, false);
+      assertThatThrownBy(() -> draw(fence, lock, SHORT))
           .isInstanceOf(LockException.Unanswered.class)
-          .hasMessageContaining(KEY.toString())
+          .hasMessageContaining(lock.toString())
           .hasMessageContaining("Try again");
       // A process that has not seen the message cannot tell.
-      assertThatThrownBy(() -> draw(new Fence(fixture.names(), making), SHORT))
+      assertThatThrownBy(() -> draw(new Fence(fixture.names(), making), lock, SHORT))
           .isInstanceOf(LockException.FenceUnavailable.class);
       passed.addAndGet(RecentReads.LATELY.toNanos());
-      assertThatThrownBy(() -> draw(fence, SHORT))
+      assertThatThrownBy(() -> draw(fence, lock, SHORT))
           .isInstanceOf(LockException.FenceUnavailable.class)
           .hasMessageContaining("was empty");
       channel.basicNack(taken.getEnvelope().getDeliveryTag(), false, true);
     }
-    assertThat(draw(fence, LONG).isAfter(before)).isTrue();
+    assertThat(draw(fence, lock, LONG).isAfter(before)).isTrue();
   }
 
   /** With half of what remains for each, three of them would take 26 of the 30 seconds. */
