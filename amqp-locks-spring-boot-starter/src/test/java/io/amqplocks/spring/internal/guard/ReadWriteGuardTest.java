@@ -3,6 +3,7 @@ package io.amqplocks.spring.internal.guard;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.AmqpReadWriteLock;
@@ -338,9 +339,14 @@ class ReadWriteGuardTest {
             context -> {
               Prices prices = context.getBean(Prices.class);
               MeterRegistry meters = context.getBean(MeterRegistry.class);
-              assertThat(prices.read(() -> heldOf(meters, "read lock"))).isEqualTo(1);
-              assertThat(prices.write(() -> heldOf(meters, "write lock"))).isEqualTo(1);
-              assertThat(heldOf(meters, "write lock")).isZero();
+              // Meters follow the locks' events, on another thread.
+              double whileReading =
+                  prices.read(() -> await().until(() -> heldOf(meters, "read lock"), n -> n > 0));
+              assertThat(whileReading).isEqualTo(1);
+              double whileWriting =
+                  prices.write(() -> await().until(() -> heldOf(meters, "write lock"), n -> n > 0));
+              assertThat(whileWriting).isEqualTo(1);
+              await().until(() -> heldOf(meters, "write lock") == 0);
             });
   }
 
