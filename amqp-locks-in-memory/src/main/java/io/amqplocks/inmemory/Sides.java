@@ -76,7 +76,10 @@ final class Sides extends LockState {
   /** The holders of one side. */
   private static final class Side {
     private final Set<InMemoryLease> held = new HashSet<>();
+
+    /** Holders without a lease, as {@link Sides#occupy} adds them. */
     private int strangers;
+
     private int most;
 
     int holders() {
