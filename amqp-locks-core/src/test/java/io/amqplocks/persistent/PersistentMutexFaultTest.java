@@ -257,9 +257,7 @@ class PersistentMutexFaultTest {
             .hasMessageContaining(delay == 8000 ? "look for queue" : "consume from queue");
         proxy.heal();
         await().until(() -> !observer.isHeld());
-        await()
-            .ignoreExceptionsInstanceOf(LockException.Unanswered.class)
-            .until(() -> mutex.tryAcquire().map(PersistentMutexFaultTest::closed).isPresent());
+        awaitTheDelayed(mutex);
       }
       Lease lease = mutex.tryAcquire().orElseThrow();
       proxy.delay(Direction.BROKER_TO_CLIENT, Duration.ofSeconds(8));
@@ -267,12 +265,24 @@ class PersistentMutexFaultTest {
       assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
       proxy.heal();
       await().until(() -> !observer.isHeld());
+      awaitTheDelayed(mutex);
       for (int i = 0; i < 20; i++) {
         Optional<Lease> next = locks.persistentMutex(i % 2 == 0 ? "m" : "other").tryAcquire();
         assertThat(next).hasValueSatisfying(l -> assertThat(l.verify()).isEqualTo(LeaseState.HELD));
         next.orElseThrow().close();
       }
     }
+  }
+
+  /**
+   * Bytes under way keep their time, and what follows waits behind them. That may be more than the
+   * reply that is tested: a channel that could not be prepared in time is closed in the background.
+   */
+  private static void awaitTheDelayed(AmqpLock mutex) {
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .ignoreExceptionsInstanceOf(LockException.Unanswered.class)
+        .until(() -> mutex.tryAcquire().map(PersistentMutexFaultTest::closed).isPresent());
   }
 
   private static Lease closed(Lease lease) {
