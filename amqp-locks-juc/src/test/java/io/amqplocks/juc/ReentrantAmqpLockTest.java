@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.AmqpReadWriteLock;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
@@ -262,5 +263,19 @@ class ReentrantAmqpLockTest {
   @Test
   void hasNoConditions() {
     assertThatThrownBy(lock::newCondition).isInstanceOf(UnsupportedOperationException.class);
+  }
+
+  @Test
+  void eachSideOfAReadWriteLockIsReentrantByItself() throws Exception {
+    AmqpReadWriteLock sides = locks.readWriteLock(name);
+    ReentrantAmqpLock read = reentrant.of(sides.readLock());
+    ReentrantAmqpLock write = reentrant.of(sides.writeLock());
+    read.lock();
+    read.lock();
+    assertThat((boolean) inAnotherThread(read::tryLock)).as("another reader").isTrue();
+    assertThat(write.tryLock()).as("upgrade").isFalse();
+    read.unlock();
+    read.unlock();
+    assertThat((boolean) inAnotherThread(write::tryLock)).as("beside the other reader").isFalse();
   }
 }

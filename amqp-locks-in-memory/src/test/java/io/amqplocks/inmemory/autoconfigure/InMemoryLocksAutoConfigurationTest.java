@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.inmemory.InMemoryLocks;
+import io.amqplocks.inmemory.InMemoryLocks.Occupation;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
@@ -15,11 +16,13 @@ import io.amqplocks.spring.LeaseLostEvent;
 import io.amqplocks.spring.LockOperations;
 import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.SemaphoreGuarded;
+import io.amqplocks.spring.autoconfigure.AmqpLockRegistryAutoConfiguration;
 import io.amqplocks.spring.autoconfigure.AmqpLocksAutoConfiguration;
 import io.amqplocks.spring.autoconfigure.AmqpLocksHealthContributorAutoConfiguration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.Lock;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -29,6 +32,7 @@ import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.event.EventListener;
+import org.springframework.integration.support.locks.LockRegistry;
 
 /** No context has a connection factory, so nothing here could find a broker. */
 class InMemoryLocksAutoConfigurationTest {
@@ -161,5 +165,22 @@ class InMemoryLocksAutoConfigurationTest {
     inMemory
         .withPropertyValues("amqp-locks.enabled=false")
         .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(AmqpLocks.class));
+  }
+
+  @Test
+  void theRegistryOfSpringIntegrationHasLocksInMemory() {
+    inMemory
+        .withConfiguration(AutoConfigurations.of(AmqpLockRegistryAutoConfiguration.class))
+        .withPropertyValues("spring.application.name=orders")
+        .run(
+            context -> {
+              Lock lock = context.getBean(LockRegistry.class).obtain("key");
+              InMemoryLocks locks = context.getBean(InMemoryLocks.class);
+              try (Occupation other = locks.busy(LockId.mutex("orders:key"))) {
+                assertThat(lock.tryLock()).as("while %s", other).isFalse();
+              }
+              assertThat(lock.tryLock()).isTrue();
+              lock.unlock();
+            });
   }
 }

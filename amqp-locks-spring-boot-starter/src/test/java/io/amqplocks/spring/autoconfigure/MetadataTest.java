@@ -27,6 +27,7 @@ class MetadataTest {
           "amqp-locks.certain-for",
           "amqp-locks.connection-factory",
           "amqp-locks.connection-name",
+          "amqp-locks.lock-registry.key",
           "amqp-locks.mutexes",
           "amqp-locks.read-write-locks",
           "amqp-locks.semaphores",
