@@ -8,7 +8,7 @@ import io.amqplocks.internal.broker.BrokerErrors;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.ConsumerChannelPool;
 import io.amqplocks.internal.broker.Delivery;
-import io.amqplocks.internal.broker.Futures;
+import io.amqplocks.internal.broker.QueueRetry;
 import io.amqplocks.internal.broker.QueueState;
 import io.amqplocks.internal.broker.Rpc.Reading;
 import io.amqplocks.internal.broker.RpcChannelPool;
@@ -20,7 +20,6 @@ import io.amqplocks.lock.LockException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
@@ -40,11 +39,8 @@ final class ActiveConsumers {
   private static final PerSession<ActiveConsumers> SESSIONS =
       new PerSession<>(ActiveConsumers::new);
 
-  /** The queue may expire between a declare and a consume, but not twice. */
+  /** Somebody who deletes the queue again and again is no reason to try for ever. */
   private static final int TRIES = 3;
-
-  /** How long a queue that is being deleted may answer that its node is down. */
-  private static final long DELETION = Duration.ofMillis(50).toNanos();
 
   /** A free mutex's message follows the reply to the consume within this time, almost always. */
   private static final long AT_ONCE = Duration.ofNanos(500_000).toNanos();
@@ -79,34 +75,17 @@ final class ActiveConsumers {
    * @throws LockException.Conflict if the queue is none of a mutex
    */
   ActiveConsumer consume(Call call, String queue, Runnable arrived) {
-    LockException last = null;
-    for (int i = 0; i < TRIES; i++) {
-      try {
-        queues.declareOnce(call, queue);
-        BorrowedChannel channel = channels.borrow(call, "consume from queue " + queue);
-        ActiveConsumer consumer =
-            new ActiveConsumer(queue, "mutex-" + lastTag.incrementAndGet(), channel, arrived);
-        if (consume(call, consumer)) {
-          return consumer;
-        }
-      } catch (LockException.Unexpected e) {
-        // The queue may just be expiring. That takes no time; a node that is down stays down.
-        if (!BrokerErrors.isQueueUnavailable(e)) {
-          throw e;
-        }
-        last = e;
-        Futures.pause(Math.min(DELETION, call.remainingNanos()));
-      }
-      queues.forget(queue);
-    }
-    throw new LockException.Unanswered(
-        "The queue %s of %s cannot be consumed: %s"
-            .formatted(
-                queue,
-                call.lock(),
-                last == null
-                    ? "it was deleted %d times meanwhile; see who deletes it".formatted(TRIES)
-                    : last.getMessage()));
+    return QueueRetry.of(
+        call,
+        queue,
+        () -> queues.forget(queue),
+        () -> {
+          queues.declareOnce(call, queue);
+          BorrowedChannel channel = channels.borrow(call, "consume from queue " + queue);
+          ActiveConsumer consumer =
+              new ActiveConsumer(queue, "mutex-" + lastTag.incrementAndGet(), channel, arrived);
+          return consume(call, consumer) ? consumer : null;
+        });
   }
 
   /** Consumes; false if there is no such queue. */
@@ -184,27 +163,20 @@ final class ActiveConsumers {
    * alarm stops publishers it is not, for a new one needs a message, and a look does not.
    */
   int count(Call call, String queue) {
-    LockException last = null;
-    for (int i = 0; i < TRIES; i++) {
-      try {
-        if (!queues.isBlocked()) {
-          queues.declareOnce(call, queue);
-        }
-        QueueState state = rpc.look(call, queue);
-        if (!state.exists()) {
-          queues.forget(queue);
-        }
-        return state.answer() == Answer.LOCKED ? 1 : state.consumers();
-      } catch (LockException.Unexpected e) {
-        if (!BrokerErrors.isQueueUnavailable(e)) {
-          throw e;
-        }
-        last = e;
-        queues.forget(queue);
-        Futures.pause(Math.min(DELETION, call.remainingNanos()));
-      }
-    }
-    throw Objects.requireNonNull(last);
+    return QueueRetry.of(
+        call,
+        queue,
+        () -> queues.forget(queue),
+        () -> {
+          if (!queues.isBlocked()) {
+            queues.declareOnce(call, queue);
+          }
+          QueueState state = rpc.look(call, queue);
+          if (!state.exists()) {
+            queues.forget(queue);
+          }
+          return state.answer() == Answer.LOCKED ? 1 : state.consumers();
+        });
   }
 
   /** Makes sure that the queue has a message, as {@link ActiveConsumerInspection} does. */

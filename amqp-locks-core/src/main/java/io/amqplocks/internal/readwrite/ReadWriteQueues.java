@@ -4,16 +4,15 @@ import io.amqplocks.internal.broker.Answer;
 import io.amqplocks.internal.broker.AuxiliaryConnection;
 import io.amqplocks.internal.broker.BrokerErrors;
 import io.amqplocks.internal.broker.Call;
-import io.amqplocks.internal.broker.Futures;
 import io.amqplocks.internal.broker.QueueArguments;
 import io.amqplocks.internal.broker.QueueCache;
+import io.amqplocks.internal.broker.QueueRetry;
 import io.amqplocks.internal.consuming.Access;
 import io.amqplocks.internal.consuming.HoldingConsumer;
 import io.amqplocks.internal.consuming.HoldingConsumers;
 import io.amqplocks.internal.session.PerSession;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.LockException;
-import java.time.Duration;
 import java.util.Optional;
 
 /**
@@ -28,12 +27,6 @@ final class ReadWriteQueues {
 
   private static final PerSession<ReadWriteQueues> SESSIONS =
       new PerSession<>(ReadWriteQueues::new);
-
-  /** An expiry costs one try. More than two mean that somebody deletes the queue. */
-  private static final int TRIES = 3;
-
-  /** How long a queue that is being deleted may answer that its node is down. */
-  private static final long DELETION = Duration.ofMillis(50).toNanos();
 
   private final AuxiliaryConnection declaring;
   private final HoldingConsumers consumers;
@@ -70,33 +63,19 @@ final class ReadWriteQueues {
    *     again and again
    */
   Optional<HoldingConsumer> take(Call call, String queue, Access access) {
-    LockException last = null;
-    for (int i = 0; i < TRIES; i++) {
-      try {
-        declareOnce(call, queue);
-        HoldingConsumer consumer = consumers.prepare(call, queue);
-        Answer answer = consumers.consume(call, consumer, access);
-        if (answer != Answer.ABSENT) {
+    return QueueRetry.of(
+        call,
+        queue,
+        () -> declared.remove(queue),
+        () -> {
+          declareOnce(call, queue);
+          HoldingConsumer consumer = consumers.prepare(call, queue);
+          Answer answer = consumers.consume(call, consumer, access);
+          if (answer == Answer.ABSENT) {
+            return null;
+          }
           return answer == Answer.OK ? Optional.of(consumer) : Optional.empty();
-        }
-      } catch (LockException.Unexpected e) {
-        // The queue may just be expiring. That takes no time; a node that is down stays down.
-        if (!BrokerErrors.isQueueUnavailable(e)) {
-          throw e;
-        }
-        last = e;
-        Futures.pause(Math.min(DELETION, call.remainingNanos()));
-      }
-      declared.remove(queue);
-    }
-    throw new LockException.Unanswered(
-        "The queue %s of %s cannot be consumed: %s"
-            .formatted(
-                queue,
-                call.lock(),
-                last == null
-                    ? "it was deleted %d times meanwhile; see who deletes it".formatted(TRIES)
-                    : last.getMessage()));
+        });
   }
 
   /**
