@@ -50,7 +50,13 @@ class HolderFaultTest {
 
   private static final List<String> LOCKS =
       List.of(
-          "mutex:l", "persistent:l", "semaphore:l", "tokens:classic", "tokens:quorum", "write:l");
+          "mutex:l",
+          "persistent:l",
+          "semaphore:l",
+          "tokens:classic",
+          "tokens:quorum",
+          "write:l",
+          "read:r");
 
   private final ExecutorService threads = Executors.newCachedThreadPool();
   @RegisterExtension private final Fixture fixture = new Fixture();
@@ -74,14 +80,20 @@ class HolderFaultTest {
     return holder;
   }
 
-  /** The same locks in this process, which knows them well and waits for no connection any more. */
+  /**
+   * The same locks in this process, which knows them well and waits for no connection any more.
+   * What keeps a reader out is a writer.
+   */
   private List<AmqpLock> locks() {
     AmqpLocks locks = fixture.open();
     fixture.create(locks, "l", 1);
     fixture.enable(locks, "l");
     locks.admin().tokenSemaphore("classic").create(1, TokenQueueType.CLASSIC);
     locks.admin().tokenSemaphore("quorum").create(1, TokenQueueType.QUORUM);
-    List<AmqpLock> all = LOCKS.stream().map(each -> LockArgument.lock(locks, each)).toList();
+    List<AmqpLock> all =
+        LOCKS.stream()
+            .map(each -> LockArgument.lock(locks, each.replace("read:", "write:")))
+            .toList();
     all.forEach(lock -> lock.tryAcquire().orElseThrow().close());
     return all;
   }

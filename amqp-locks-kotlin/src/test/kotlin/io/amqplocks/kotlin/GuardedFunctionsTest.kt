@@ -3,11 +3,14 @@ package io.amqplocks.kotlin
 import io.amqplocks.AmqpLocks
 import io.amqplocks.lock.FencingToken
 import io.amqplocks.lock.LockException
+import io.amqplocks.lock.LockId
 import io.amqplocks.spring.LockOperations
 import io.amqplocks.spring.MutexGuarded
 import io.amqplocks.spring.OnBusy
 import io.amqplocks.spring.OnLost
+import io.amqplocks.spring.ReadGuarded
 import io.amqplocks.spring.ReleaseAfter
+import io.amqplocks.spring.WriteGuarded
 import io.amqplocks.spring.autoconfigure.AmqpLocksAutoConfiguration
 import io.amqplocks.test.Broker
 import io.amqplocks.test.BrokerTest
@@ -122,6 +125,10 @@ internal class GuardedFunctionsTest {
       return "price of $item"
     }
 
+    @ReadGuarded(name = "prices") open suspend fun <T> read(work: suspend () -> T): T = work()
+
+    @WriteGuarded(name = "prices") open suspend fun <T> write(work: suspend () -> T): T = work()
+
     @MutexGuarded(name = "till")
     open suspend fun payInSilence(): Any = CompletableFuture<String>()
   }
@@ -218,6 +225,31 @@ internal class GuardedFunctionsTest {
     }
     assertThat(most).isEqualTo(1)
     assertThat(inside).isZero()
+  }
+
+  @Test
+  fun `functions read at once and write alone`() = withTill { till, locks ->
+    val prices = elsewhere.readWriteLock("prices")
+    bounded {
+      val met = CompletableDeferred<Int>()
+      val first = async { till.read { met.await() } }
+      till.read {
+        assertThat(prices.writeLock().tryAcquire()).isEmpty()
+        met.complete(locks.leases().size)
+        first.await()
+      }
+      assertThat(met.await()).isEqualTo(2)
+      till.write {
+        delay(10)
+        assertThat(prices.readLock().tryAcquire()).isEmpty()
+        assertThat(till.read { locks.leases().map { it.lock() } })
+          .`as`("joined")
+          .containsExactly(LockId.writeLock("prices"))
+      }
+    }
+    assertThatThrownBy { bounded { till.read { till.write { "never" } } } }
+      .isInstanceOf(LockException.Invalid::class.java)
+      .hasMessageContaining("wants the write lock 'prices'")
   }
 
   @Test

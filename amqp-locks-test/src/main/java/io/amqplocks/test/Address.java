@@ -18,6 +18,9 @@ record Address(String uri) {
 
   private static final int TIMEOUT_MILLIS = 5_000;
 
+  /** The client waits half of it for each of two steps, on a busy machine too. */
+  private static final int HANDSHAKE_MILLIS = 30_000;
+
   static Address of(String host, int port) {
     return new Address("amqp://guest:guest@" + host + ":" + port + "/%2f");
   }
@@ -35,7 +38,7 @@ record Address(String uri) {
     factory.setAutomaticRecoveryEnabled(false);
     factory.setTopologyRecoveryEnabled(false);
     factory.setConnectionTimeout(TIMEOUT_MILLIS);
-    factory.setHandshakeTimeout(TIMEOUT_MILLIS);
+    factory.setHandshakeTimeout(HANDSHAKE_MILLIS);
     factory.setChannelRpcTimeout(TIMEOUT_MILLIS);
     return factory;
   }
@@ -47,9 +50,11 @@ record Address(String uri) {
    */
   BrokerVersion awaitVersion(Duration timeout) {
     long end = System.nanoTime() + timeout.toNanos();
+    ConnectionFactory factory = connectionFactory();
+    factory.setHandshakeTimeout(TIMEOUT_MILLIS);
     @Nullable Exception last = null;
     do {
-      try (Connection connection = connectionFactory().newConnection("amqp-locks-test")) {
+      try (Connection connection = factory.newConnection("amqp-locks-test")) {
         Object version = connection.getServerProperties().get("version");
         return BrokerVersion.parse(String.valueOf(version));
       } catch (IOException | TimeoutException notYet) {

@@ -31,6 +31,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.integration.support.locks.LockRegistry;
 
 /** The registry of locks and the provider that an application has without declaring one. */
+@SuppressWarnings("LockNotBeforeTry") // What locking and unlocking do is what is tested.
 @BrokerTest
 class BridgesTest {
 

@@ -27,11 +27,13 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 /** Methods that read or write under a read-write lock. */
 @BrokerTest
@@ -308,6 +310,41 @@ class ReadWriteGuardTest {
               .failsWithin(LONG)
               .withThrowableOfType(ExecutionException.class)
               .withCauseInstanceOf(LockException.Invalid.class);
+        });
+  }
+
+  @Test
+  void publishersThatJoinAPublisherShareItsLease() {
+    run(
+        (prices, documents, template, locks) -> {
+          Mono<Integer> reader =
+              prices.readMono(
+                  () -> {
+                    Sinks.One<String> met = Sinks.one();
+                    Mono<String> first = prices.readMono(met::asMono);
+                    Mono<String> second =
+                        prices.readMono(
+                            () ->
+                                Mono.fromSupplier(
+                                    () -> {
+                                      met.tryEmitValue("met");
+                                      return "met";
+                                    }));
+                    return Mono.zip(first, second).map(both -> locks.status().held());
+                  });
+          assertThat(reader.block(LONG)).as("both at once").isEqualTo(1);
+
+          AtomicInteger inside = new AtomicInteger();
+          Mono<Integer> alone =
+              Mono.defer(() -> Mono.just(inside.incrementAndGet()))
+                  .delayElement(Duration.ofMillis(100))
+                  .doFinally(end -> inside.decrementAndGet());
+          Mono<Integer> writer =
+              prices.writeMono(
+                  () ->
+                      Mono.zip(prices.readMono(() -> alone), prices.readMono(() -> alone))
+                          .map(both -> Math.max(both.getT1(), both.getT2())));
+          assertThat(writer.block(LONG)).as("one at a time").isEqualTo(1);
         });
   }
 

@@ -13,14 +13,17 @@ import io.amqplocks.lock.LockException;
 import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.OnLost;
+import io.amqplocks.spring.ReadGuarded;
 import io.amqplocks.spring.ReleaseAfter;
 import io.amqplocks.spring.SemaphoreAlgorithm;
 import io.amqplocks.spring.SemaphoreGuarded;
+import io.amqplocks.spring.WriteGuarded;
 import io.amqplocks.spring.internal.nesting.LeaseScope;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import io.amqplocks.test.Direction;
 import io.amqplocks.test.TcpProxy;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -149,6 +152,25 @@ class ReleaseAfterTransactionTest {
     }
   }
 
+  /** Reads the stock, or takes from it, until the transaction ends. */
+  static class SharedStock {
+    private final Stock stock;
+
+    SharedStock(Stock stock) {
+      this.stock = stock;
+    }
+
+    @ReadGuarded(name = "${test.lock}-shared", releaseAfter = ReleaseAfter.TRANSACTION)
+    public int look() {
+      return stock.left();
+    }
+
+    @WriteGuarded(name = "${test.lock}-shared", releaseAfter = ReleaseAfter.TRANSACTION)
+    public int take() {
+      return stock.take();
+    }
+  }
+
   /** Whether a slot still exists is only seen by asking the broker. */
   static class SlottedStock {
     private final JdbcTemplate jdbc;
@@ -197,6 +219,12 @@ class ReleaseAfterTransactionTest {
     }
 
     @Bean
+    SharedStock sharedStock(JdbcTemplate jdbc) {
+      // Not the bean, whose methods have a lock of their own.
+      return new SharedStock(new Stock(jdbc));
+    }
+
+    @Bean
     SlottedStock slottedStock(JdbcTemplate jdbc) {
       return new SlottedStock(jdbc);
     }
@@ -205,6 +233,7 @@ class ReleaseAfterTransactionTest {
   private record Running(
       Stock stock,
       SlottedStock slotted,
+      SharedStock shared,
       AmqpLocks locks,
       TransactionTemplate transaction,
       TransactionTemplate anew) {
@@ -234,6 +263,7 @@ class ReleaseAfterTransactionTest {
                   new Running(
                       context.getBean(Stock.class),
                       context.getBean(SlottedStock.class),
+                      context.getBean(SharedStock.class),
                       context.getBean(AmqpLocks.class),
                       new TransactionTemplate(manager),
                       anew);
@@ -283,6 +313,42 @@ class ReleaseAfterTransactionTest {
     try (AmqpLocks stranger = onBroker.stranger()) {
       return stranger.mutex(onBroker.name()).tryAcquire().isEmpty();
     }
+  }
+
+  @Test
+  void aTransactionThatWroteMayReadAndHoldsTheWriteLockToItsEnd() {
+    run(
+        app -> {
+          List<CompletableFuture<Integer>> other = new ArrayList<>();
+          app.transaction.executeWithoutResult(
+              status -> {
+                assertThat(app.shared.take()).isEqualTo(5);
+                assertThat(app.shared.look()).isEqualTo(4);
+                assertThat(app.held()).isEqualTo(1);
+                other.add(CompletableFuture.supplyAsync(app.shared::look));
+                await().until(() -> app.locks.status().waiting() == 1);
+                assertThat(other.get(0)).isNotDone();
+              });
+          assertThat(other.get(0).get(30, TimeUnit.SECONDS)).isEqualTo(4);
+        });
+  }
+
+  /** Both methods have returned, and still the second would wait for the first. */
+  @Test
+  void aTransactionThatReadAndWantsToWriteIsToldAtOnce() {
+    run(
+        app ->
+            app.transaction.executeWithoutResult(
+                status -> {
+                  assertThat(app.shared.look()).isEqualTo(5);
+                  assertThatExceptionOfType(LockException.Invalid.class)
+                      .isThrownBy(app.shared::take)
+                      .withMessageContaining("wants the write lock '" + onBroker.name());
+                  assertThat(app.held()).as("the read lock").isEqualTo(1);
+                  assertThat(CompletableFuture.supplyAsync(app.shared::look))
+                      .as("another reader")
+                      .succeedsWithin(Duration.ofSeconds(30));
+                }));
   }
 
   @Test
