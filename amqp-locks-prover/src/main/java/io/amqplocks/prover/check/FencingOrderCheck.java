@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Looks for a lease whose fencing token is not above that of another one that was acquired before
- * this one was asked for. Tokens of different slots are not compared.
+ * this one was asked for. Tokens of different slots are not compared, nor those of two readers of a
+ * read-write lock: these may use their tokens in any order. But no token is given twice.
  */
 public final class FencingOrderCheck {
 
@@ -41,21 +42,24 @@ public final class FencingOrderCheck {
         slot.stream().sorted(Comparator.comparingLong(Claim::acquired)).toList();
     List<Claim> byAsked = slot.stream().sorted(Comparator.comparingLong(Claim::asked)).toList();
     @Nullable Claim highest = null;
+    @Nullable Claim highestWriter = null;
     int next = 0;
     for (Claim later : byAsked) {
       while (byAcquired.get(next).acquired() < later.asked()) {
         Claim earlier = byAcquired.get(next++);
-        highest = highest == null || earlier.token() > highest.token() ? earlier : highest;
+        highest = higher(highest, earlier);
+        highestWriter = earlier.reads() ? highestWriter : higher(highestWriter, earlier);
       }
-      if (highest != null && later.token() <= highest.token() && !mayBeStale.test(later)) {
+      Claim below = later.reads() ? highestWriter : highest;
+      if (below != null && later.token() <= below.token() && !mayBeStale.test(later)) {
         found.add(
             new Violation(
                 Promise.FENCING_ORDER,
                 lock,
                 later.acquired(),
-                List.of(highest, later),
+                List.of(below, later),
                 "%s had token %d of %s, and %s after it had %d"
-                    .formatted(highest, highest.token(), lock, later, later.token())));
+                    .formatted(below, below.token(), lock, later, later.token())));
       }
     }
     slot.stream().collect(Collectors.groupingBy(Claim::token)).values().stream()
@@ -70,5 +74,9 @@ public final class FencingOrderCheck {
                         List.copyOf(same),
                         "Several leases of %s have token %d: %s"
                             .formatted(lock, same.get(0).token(), same))));
+  }
+
+  private static Claim higher(@Nullable Claim one, Claim other) {
+    return one == null || other.token() > one.token() ? other : one;
   }
 }

@@ -19,6 +19,8 @@ public record Violation(Promise promise, LockRef lock, long at, List<Claim> clai
   public enum Promise {
     /** No more slots are certainly held at any moment than there are. */
     CAPACITY,
+    /** Who certainly holds a write lock is the only holder of that read-write lock. */
+    EXCLUSION,
     /** A later lease has a higher fencing token. */
     FENCING_ORDER,
     /** What is free can be acquired, and who waits is served. */

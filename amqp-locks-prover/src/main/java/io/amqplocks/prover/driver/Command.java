@@ -16,6 +16,8 @@ import org.jspecify.annotations.Nullable;
  * @param slots for {@link Action#CREATE} and {@link Action#RESIZE}: how many
  * @param permits for {@link Action#WORK}: how many slots to acquire at once
  * @param fenced for {@code WORK}: whether leases need fencing tokens
+ * @param reads for {@code WORK}: whether to acquire the read lock of a read-write lock; if not, the
+ *     write lock
  * @param waitMillis for {@code WORK}: how long to wait for the lock; 0 does not wait
  * @param holdMicros for {@code WORK}: how long to hold it
  * @param pauseMicros for {@code WORK}: how long to do without it before the next cycle
@@ -34,6 +36,7 @@ public record Command(
     int slots,
     int permits,
     boolean fenced,
+    boolean reads,
     long waitMillis,
     long holdMicros,
     long pauseMicros,
@@ -56,7 +59,8 @@ public record Command(
 
   /** Connects a client. */
   public static Command open(long id, String uri, String prefix, int heartbeat) {
-    return new Command(id, Action.OPEN, uri, prefix, heartbeat, null, 0, 0, false, 0, 0, 0, 0, 0);
+    return new Command(
+        id, Action.OPEN, uri, prefix, heartbeat, null, 0, 0, false, false, 0, 0, 0, 0, 0);
   }
 
   /** Works under a lock as that load says. */
@@ -71,6 +75,7 @@ public record Command(
         0,
         load.permits(),
         load.fenced(),
+        load.reads(),
         load.waitMillis(),
         load.holdMicros(),
         load.pauseMicros(),
@@ -80,11 +85,12 @@ public record Command(
 
   /** Changes the number of slots of a semaphore. */
   public static Command resize(long id, LockRef lock, int slots, long now) {
-    return new Command(id, Action.RESIZE, null, null, 0, lock, slots, 0, false, 0, 0, 0, 0, now);
+    return new Command(
+        id, Action.RESIZE, null, null, 0, lock, slots, 0, false, false, 0, 0, 0, 0, now);
   }
 
   /** Disconnects a client. */
   public static Command close(long id) {
-    return new Command(id, Action.CLOSE, null, null, 0, null, 0, 0, false, 0, 0, 0, 0, 0);
+    return new Command(id, Action.CLOSE, null, null, 0, null, 0, 0, false, false, 0, 0, 0, 0, 0);
   }
 }

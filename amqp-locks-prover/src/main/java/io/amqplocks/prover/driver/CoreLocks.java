@@ -10,8 +10,17 @@ public final class CoreLocks {
 
   private CoreLocks() {}
 
-  /** Which lock that is. */
+  /** Which lock that is; of a read-write lock, the write lock. */
   public static LockId id(LockRef lock) {
+    return id(lock, false);
+  }
+
+  /**
+   * Which lock that is.
+   *
+   * @param reads whether the read lock of a read-write lock is meant, and not the write lock
+   */
+  public static LockId id(LockRef lock, boolean reads) {
     return switch (lock.kind()) {
       case MUTEX -> LockId.mutex(lock.name());
       case EXCLUSIVE_QUEUE_MUTEX -> LockId.exclusiveQueueMutex(lock.name());
@@ -19,6 +28,7 @@ public final class CoreLocks {
       case FENCED_MUTEX -> LockId.fencedMutex(lock.name());
       case SLOT_SEMAPHORE -> LockId.slotSemaphore(lock.name());
       case CLASSIC_TOKENS, QUORUM_TOKENS -> LockId.tokenSemaphore(lock.name());
+      case READ_WRITE_LOCK -> reads ? LockId.readLock(lock.name()) : LockId.writeLock(lock.name());
     };
   }
 
@@ -35,7 +45,7 @@ public final class CoreLocks {
       }
       case CLASSIC_TOKENS -> createTokens(locks, lock, slots, TokenQueueType.CLASSIC);
       case QUORUM_TOKENS -> createTokens(locks, lock, slots, TokenQueueType.QUORUM);
-      case MUTEX, EXCLUSIVE_QUEUE_MUTEX, FENCED_MUTEX ->
+      case MUTEX, EXCLUSIVE_QUEUE_MUTEX, FENCED_MUTEX, READ_WRITE_LOCK ->
           throw new IllegalArgumentException("A lock like " + lock + " needs no creating");
     }
   }

@@ -5,9 +5,15 @@ package io.amqplocks.prover.driver;
  *
  * @param permits how many slots it acquires at once
  * @param fenced whether leases need fencing tokens
+ * @param reads whether it acquires the read lock of a read-write lock, and not the write lock
  * @param waitMillis how long it waits for the lock; 0 does not wait
  * @param holdMicros how long it holds it
  * @param pauseMicros how long it does without it
  */
 public record Load(
-    int permits, boolean fenced, long waitMillis, long holdMicros, long pauseMicros) {}
+    int permits,
+    boolean fenced,
+    boolean reads,
+    long waitMillis,
+    long holdMicros,
+    long pauseMicros) {}

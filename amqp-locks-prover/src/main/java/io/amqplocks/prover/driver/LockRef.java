@@ -23,7 +23,9 @@ public record LockRef(Kind kind, String name) {
     /** A message for each slot, in a classic queue. */
     CLASSIC_TOKENS,
     /** A message for each slot, in a quorum queue. */
-    QUORUM_TOKENS;
+    QUORUM_TOKENS,
+    /** Consumers of one queue: readers, or an exclusive one. A client says which of its two sides. */
+    READ_WRITE_LOCK;
 
     /** Whether it has slots, whose number can be changed. */
     public boolean isSemaphore() {

@@ -11,6 +11,7 @@ import java.util.List;
  * @param lock the lock
  * @param command the command that it belongs to
  * @param cycle which acquire of the command it was
+ * @param reads whether it is one of the read lock of a read-write lock
  * @param permits how many slots it has
  * @param slot the first slot, from 1
  * @param token the number of its fencing token; 0 if it has none
@@ -25,6 +26,7 @@ public record Claim(
     LockRef lock,
     long command,
     int cycle,
+    boolean reads,
     int permits,
     int slot,
     long token,
@@ -56,7 +58,8 @@ public record Claim(
       }
     }
     return new Claim(
-        client, lock, command, cycle, permits, slot, token, asked, acquired, left, end, ended);
+        client, lock, command, cycle, reads, permits, slot, token, asked, acquired, left, end,
+        ended);
   }
 
   @Override

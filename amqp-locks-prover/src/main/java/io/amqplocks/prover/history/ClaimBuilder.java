@@ -1,5 +1,6 @@
 package io.amqplocks.prover.history;
 
+import io.amqplocks.prover.driver.Command;
 import io.amqplocks.prover.driver.Event;
 import io.amqplocks.prover.driver.LockRef;
 import io.amqplocks.prover.history.Claim.End;
@@ -23,7 +24,7 @@ final class ClaimBuilder {
 
   private final String client;
   private final LockRef lock;
-  private final int permits;
+  private final Command command;
   private final List<Interval> certain = new ArrayList<>();
   private @Nullable Event acquired;
   private long first;
@@ -32,10 +33,10 @@ final class ClaimBuilder {
   private End end = End.UNKNOWN;
   private long ended;
 
-  ClaimBuilder(String client, LockRef lock, int permits) {
+  ClaimBuilder(String client, LockRef lock, Command command) {
     this.client = client;
     this.lock = lock;
-    this.permits = permits;
+    this.command = command;
   }
 
   void add(Event event) {
@@ -91,7 +92,8 @@ final class ClaimBuilder {
                 lock,
                 got.id(),
                 got.cycle(),
-                permits,
+                command.reads(),
+                Math.max(1, command.permits()),
                 got.slot(),
                 got.token(),
                 got.from(),

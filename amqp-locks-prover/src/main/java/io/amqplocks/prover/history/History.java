@@ -130,7 +130,7 @@ public final class History {
         builders
             .computeIfAbsent(
                 List.of(client, event.id(), event.cycle()),
-                key -> new ClaimBuilder(client, lock, Math.max(1, told.command().permits())))
+                key -> new ClaimBuilder(client, lock, told.command()))
             .add(event);
       }
     }

@@ -76,7 +76,18 @@ final class Excuse {
       case QUEUE_CRASH, LINK_DROP -> List.of(until(fault, CERTAIN.plus(NEWS)));
       // Connections that were silent are reset when it is over.
       case DEAF, MUTE, PARTITION -> List.of(after(fault.to(), NEWS));
-      case KILL, STOP, DELAY, BROKER_STOP, ALARM, POLICY, STRANGER, READER -> List.of();
+      // A gate only decides who is next, so its loss excuses nobody.
+      case KILL,
+          STOP,
+          DELAY,
+          BROKER_STOP,
+          ALARM,
+          POLICY,
+          GATE_CRASH,
+          GATE_DELETE,
+          STRANGER,
+          READER ->
+          List.of();
     };
   }
 

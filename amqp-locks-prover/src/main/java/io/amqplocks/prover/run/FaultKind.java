@@ -34,8 +34,12 @@ enum FaultKind {
   POLICY("a policy set and removed"),
   /** The process of a lock's queue is killed, and the broker starts another one. */
   QUEUE_CRASH("a crashed queue"),
-  /** The queue of a mutex is deleted. */
-  QUEUE_DELETE("a deleted queue of a mutex"),
+  /** The queue of a mutex, or of a read-write lock, is deleted. */
+  QUEUE_DELETE("a deleted queue of a mutex or a read-write lock"),
+  /** The process of the gate of a read-write lock is killed. Nothing but the order relies on it. */
+  GATE_CRASH("a crashed gate of a read-write lock"),
+  /** The gate of a read-write lock is deleted. */
+  GATE_DELETE("a deleted gate of a read-write lock"),
   /** A quorum queue takes its holders' node for gone, for a moment. No client is told. */
   LINK_DROP("a quorum queue that lost its holders' node"),
   /** A stranger publishes to the locks' queues, for a while. */

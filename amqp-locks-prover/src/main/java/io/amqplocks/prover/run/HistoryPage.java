@@ -34,6 +34,7 @@ final class HistoryPage {
       svg { display: block; background: #fafafa; border: 1px solid #ddd; }
       text { font-size: 11px; fill: #444; }
       .wait { fill: #e3e3e3; } .held { fill: #a9c9ee; } .certain { fill: #1f6fc4; }
+      .writes.held { fill: #f0c98a; } .writes.certain { fill: #b86a00; }
       .fault { fill: #f3b2a0; fill-opacity: .45; } .broken { stroke: #b00020; stroke-width: 2; }
       .guilty { stroke: #b00020; stroke-width: 2; }
       .key span { display: inline-block; padding: 0 .6em; margin-right: 1em; }
@@ -79,6 +80,8 @@ final class HistoryPage {
         .append("</code>.</p><p class=\"key\"><span class=\"k\" style=\"background:#e3e3e3\">waits")
         .append("</span><span style=\"background:#a9c9ee\">has it</span>")
         .append("<span style=\"background:#1f6fc4;color:#fff\">is certain to hold it</span>")
+        .append("<span style=\"background:#f0c98a\">has a write lock</span>")
+        .append("<span style=\"background:#b86a00;color:#fff\">is certain to hold it</span>")
         .append("<span style=\"background:#f3b2a0\">fault</span></p>");
     if (violations.size() > MOST_LISTED) {
       html.append("<p>The first " + MOST_LISTED + " violations:</p>");
@@ -96,12 +99,11 @@ final class HistoryPage {
 
   private void lock(Plan.Slots slots) {
     List<Claim> own = claims.stream().filter(each -> each.lock().equals(slots.lock())).toList();
-    Set<String> lanes =
+    Set<Lane> lanes =
         own.stream().map(HistoryPage::lane).collect(Collectors.toCollection(TreeSet::new));
     int height = LANE * Math.max(1, lanes.size()) + 24;
     html.append("<h2>")
-        .append(escaped(slots.lock() + ", " + slots.count()))
-        .append(slots.count() == 1 ? " slot, " : " slots, ")
+        .append(escaped(slots.lock() + ", " + places(slots)))
         .append(own.size())
         .append(" leases</h2><svg width=\"")
         .append(LEFT + WIDTH + 10)
@@ -110,8 +112,8 @@ final class HistoryPage {
         .append("\">");
     faults.forEach(each -> fault(each, slots.lock(), new ArrayList<>(lanes)));
     int y = 4;
-    for (String lane : lanes) {
-      html.append("<text x=\"4\" y=\"").append(y + 12).append("\">").append(escaped(lane));
+    for (Lane lane : lanes) {
+      html.append("<text x=\"4\" y=\"").append(y + 12).append("\">").append(escaped(lane.label()));
       html.append("</text>");
       for (Claim claim : own) {
         if (lane(claim).equals(lane)) {
@@ -134,18 +136,38 @@ final class HistoryPage {
             .formatted(LEFT + WIDTH, height - 6, millis(end)));
   }
 
-  private static String lane(Claim claim) {
-    return "slot %02d, %s".formatted(claim.slot(), claim.client());
+  private static String places(Plan.Slots slots) {
+    return slots.lock().kind() == LockRef.Kind.READ_WRITE_LOCK
+        ? "readers or a writer, "
+        : slots.count() + (slots.count() == 1 ? " slot, " : " slots, ");
   }
 
-  private void fault(Entry entry, LockRef lock, List<String> lanes) {
+  /** What is shown in one line. */
+  private record Lane(String label, String client) implements Comparable<Lane> {
+    @Override
+    public int compareTo(Lane other) {
+      return label.compareTo(other.label);
+    }
+  }
+
+  /** Readers overlap, also those of one client, so each of its threads has a lane. */
+  private static Lane lane(Claim claim) {
+    String client = claim.client();
+    String place =
+        claim.lock().kind() == LockRef.Kind.READ_WRITE_LOCK
+            ? "%s, %s #%03d".formatted(claim.reads() ? "reads" : "writes", client, claim.command())
+            : "slot %02d, %s".formatted(claim.slot(), client);
+    return new Lane(place, client);
+  }
+
+  private void fault(Entry entry, LockRef lock, List<Lane> lanes) {
     FaultSpan fault = entry.fault();
     String client = entry.client();
     if (fault == null || !lock.equals(Objects.requireNonNullElse(fault.lock(), lock))) {
       return;
     }
     for (int i = 0; i < lanes.size(); i++) {
-      if (client == null || lanes.get(i).endsWith(client)) {
+      if (client == null || lanes.get(i).client().equals(client)) {
         bar("fault", fault.from(), fault.to(), 2 + i * LANE, LANE, fault.what());
       }
     }
@@ -158,10 +180,15 @@ final class HistoryPage {
             .formatted(
                 claim, claim.slot(), claim.token(), claim.end().name().toLowerCase(Locale.ROOT));
     bar("wait", claim.asked(), claim.acquired(), y + 5, 4, what);
-    bar(guilty ? "held guilty" : "held", claim.acquired(), claim.ended(), y, 14, what);
+    String side = isWriter(claim) ? " writes" : "";
+    bar((guilty ? "held guilty" : "held") + side, claim.acquired(), claim.ended(), y, 14, what);
     for (Interval each : claim.certain()) {
-      bar("certain", each.from(), each.to(), y + 3, 8, what);
+      bar("certain" + side, each.from(), each.to(), y + 3, 8, what);
     }
+  }
+
+  private static boolean isWriter(Claim claim) {
+    return claim.lock().kind() == LockRef.Kind.READ_WRITE_LOCK && !claim.reads();
   }
 
   private void bar(String style, long from, long to, int y, int height, String title) {

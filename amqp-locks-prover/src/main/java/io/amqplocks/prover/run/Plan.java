@@ -93,9 +93,13 @@ record Plan(
       locks.add(new Slots(lock, count));
       boolean fenced = random.nextBoolean();
       for (int client = 0; client < clients; client++) {
-        int threads = 1 + random.nextInt(kind.isSemaphore() ? 3 : 2);
+        int threads = threads(random, kind);
         for (int thread = 0; thread < threads; thread++) {
-          work.add(new Work(client, lock, load(random, kind, count, fenced)));
+          Load load = load(random, kind, count, fenced);
+          if (kind == LockRef.Kind.READ_WRITE_LOCK) {
+            load = side(random, load, thread == 0 ? client : -1);
+          }
+          work.add(new Work(client, lock, load));
         }
       }
     }
@@ -153,7 +157,33 @@ record Plan(
     long pause = random.nextInt(3) == 0 ? random.nextInt(20_000) : random.nextInt(500);
     boolean canBeFenced = kind != LockRef.Kind.CLASSIC_TOKENS;
     return new Load(
-        permits, fenced && canBeFenced, wait, hold, Math.max(pause, wait == 0 ? 2_000 : 0));
+        permits, fenced && canBeFenced, false, wait, hold, Math.max(pause, wait == 0 ? 2_000 : 0));
+  }
+
+  /** More, where several of them may hold at once. */
+  private static int threads(Random random, LockRef.Kind kind) {
+    return kind == LockRef.Kind.READ_WRITE_LOCK
+        ? 2 + random.nextInt(2)
+        : 1 + random.nextInt(kind.isSemaphore() ? 3 : 2);
+  }
+
+  /**
+   * The same for one side of a read-write lock. Of the readers and the writers of a lock with
+   * fencing tokens, some do without: these stand in a line of their own.
+   *
+   * @param first the client of which it is the first thread, or -1. Client 0 has a writer and
+   *     client 1 a reader, and for others there are two readers for each writer
+   */
+  private static Load side(Random random, Load load, int first) {
+    boolean needsToken = random.nextInt(4) > 0;
+    boolean reads = first == 1 || (first != 0 && random.nextInt(3) > 0);
+    return new Load(
+        load.permits(),
+        load.fenced() && needsToken,
+        reads,
+        load.waitMillis(),
+        load.holdMicros(),
+        load.pauseMicros());
   }
 
   /** Some changes follow at once on another one, and some leave it the time to be seen. */

@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,11 +41,12 @@ final class QueueHarm {
           Kind.PERSISTENT_MUTEX,
           Kind.FENCED_MUTEX,
           Kind.CLASSIC_TOKENS,
-          Kind.QUORUM_TOKENS);
+          Kind.QUORUM_TOKENS,
+          Kind.READ_WRITE_LOCK);
 
   /** Those that declare their queue again when it is gone. */
   private static final Set<Kind> DECLARED_BY_HOLDERS =
-      EnumSet.of(Kind.MUTEX, Kind.EXCLUSIVE_QUEUE_MUTEX);
+      EnumSet.of(Kind.MUTEX, Kind.EXCLUSIVE_QUEUE_MUTEX, Kind.READ_WRITE_LOCK);
 
   private static final Set<Kind> ON_QUORUM_QUEUES =
       EnumSet.of(Kind.FENCED_MUTEX, Kind.QUORUM_TOKENS);
@@ -73,11 +75,16 @@ final class QueueHarm {
               harm,
               () -> faults.setPolicy(prefix, "^" + prefix, "queues", policy(random)),
               () -> faults.clearPolicy(prefix));
-      case QUEUE_CRASH -> toOneOf(harm, WITH_MESSAGES, random, faults::crashQueue);
-      case QUEUE_DELETE -> toOneOf(harm, DECLARED_BY_HOLDERS, random, faults::deleteQueue);
-      case LINK_DROP -> toOneOf(harm, ON_QUORUM_QUEUES, random, faults::dropLinkTo);
-      case STRANGER -> beAStranger(harm, random, EnumSet.allOf(Kind.class), this::publish);
-      case READER -> beAStranger(harm, random, WITH_MESSAGES, this::getAndGiveBack);
+      case QUEUE_CRASH -> toOneOf(harm, held(WITH_MESSAGES), random, faults::crashQueue);
+      case QUEUE_DELETE -> toOneOf(harm, held(DECLARED_BY_HOLDERS), random, faults::deleteQueue);
+      case GATE_CRASH -> toOneOf(harm, this::isGateOf, random, faults::crashQueue);
+      case GATE_DELETE -> toOneOf(harm, this::isGateOf, random, faults::deleteQueue);
+      case LINK_DROP -> toOneOf(harm, held(ON_QUORUM_QUEUES), random, faults::dropLinkTo);
+      case STRANGER ->
+          beAStranger(
+              harm, random, held(EnumSet.allOf(Kind.class)).or(this::isGateOf), this::publish);
+      case READER ->
+          beAStranger(harm, random, held(WITH_MESSAGES).or(this::isGateOf), this::getAndGiveBack);
       default -> throw new IllegalArgumentException("Not done to queues: " + harm);
     }
   }
@@ -105,8 +112,8 @@ final class QueueHarm {
     void to(String queue);
   }
 
-  private void toOneOf(Harm harm, Set<Kind> kinds, Random random, Deed deed) {
-    List<Place> places = places(kinds);
+  private void toOneOf(Harm harm, BiPredicate<String, LockRef> whose, Random random, Deed deed) {
+    List<Place> places = places(whose);
     if (!places.isEmpty()) {
       Place place = places.get(random.nextInt(places.size()));
       once(harm, place.lock(), () -> deed.to(place.queue()));
@@ -116,11 +123,21 @@ final class QueueHarm {
   /** A queue, and whose it is. */
   private record Place(LockRef lock, String queue) {}
 
-  private List<Place> places(Set<Kind> kinds) {
+  /** The queues that a holder of one of these kinds of locks has, consumes, or has messages of. */
+  private BiPredicate<String, LockRef> held(Set<Kind> kinds) {
+    return (queue, lock) -> kinds.contains(lock.kind()) && isHeldBy(queue, lock);
+  }
+
+  private boolean isGateOf(String queue, LockRef lock) {
+    return lock.kind() == Kind.READ_WRITE_LOCK
+        && queue.equals(prefix + "read-write-gate." + lock.name());
+  }
+
+  private List<Place> places(BiPredicate<String, LockRef> whose) {
     List<Place> result = new ArrayList<>();
     for (BrokerQueue queue : broker.faults().queues()) {
       for (Slots each : plan.locks()) {
-        if (kinds.contains(each.lock().kind()) && isHeldBy(queue.name(), each.lock())) {
+        if (whose.test(queue.name(), each.lock())) {
           result.add(new Place(each.lock(), queue.name()));
         }
       }
@@ -137,6 +154,7 @@ final class QueueHarm {
       case SLOT_SEMAPHORE -> queue.startsWith(prefix + "semaphore." + lock.name() + ".holder.");
       case CLASSIC_TOKENS, QUORUM_TOKENS ->
           queue.startsWith(prefix + "token-semaphore." + lock.name() + ".tokens.");
+      case READ_WRITE_LOCK -> queue.equals(prefix + "read-write." + lock.name());
     };
   }
 
@@ -144,14 +162,15 @@ final class QueueHarm {
     void to(Channel channel, String queue, Random random) throws IOException;
   }
 
-  private void beAStranger(Harm harm, Random random, Set<Kind> kinds, StrangersDeed deed) {
+  private void beAStranger(
+      Harm harm, Random random, BiPredicate<String, LockRef> whose, StrangersDeed deed) {
     long from = System.nanoTime();
     long end = from + harm.length().toNanos();
     while (System.nanoTime() < end) {
       try (Connection connection = broker.connectionFactory().newConnection("stranger")) {
-        for (List<Place> places = places(kinds);
+        for (List<Place> places = places(whose);
             System.nanoTime() < end && connection.isOpen();
-            places = places(kinds)) {
+            places = places(whose)) {
           doTo(connection, places, random, deed);
         }
       } catch (IOException

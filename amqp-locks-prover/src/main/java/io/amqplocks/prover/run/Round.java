@@ -235,7 +235,16 @@ final class Round {
         toBroker(harm, broker.faults()::kill, this::startBroker);
       }
       case BROKER_STOP -> toBroker(harm, broker.faults()::freeze, broker.faults()::thaw);
-      case CLOSE, ALARM, POLICY, QUEUE_CRASH, QUEUE_DELETE, LINK_DROP, STRANGER, READER ->
+      case CLOSE,
+          ALARM,
+          POLICY,
+          QUEUE_CRASH,
+          QUEUE_DELETE,
+          GATE_CRASH,
+          GATE_DELETE,
+          LINK_DROP,
+          STRANGER,
+          READER ->
           new QueueHarm(plan, broker, prefix, history).carryOut(harm);
     }
   }
@@ -334,7 +343,21 @@ final class Round {
       } finally {
         leases.forEach(Lease::close);
       }
+      if (each.lock().kind() == LockRef.Kind.READ_WRITE_LOCK) {
+        requireReadersShare(observer, each.lock());
+      }
       destroy(observer, each.lock());
+    }
+  }
+
+  /** Whoever got the write lock knows that there are no holders, and not that readers may come. */
+  private void requireReadersShare(AmqpLocks observer, LockRef lock) throws InterruptedException {
+    AmqpLock readers = observer.lock(CoreLocks.id(lock, true));
+    try (Lease first = patiently(patience, () -> readers.acquire(patience));
+        Lease second = patiently(patience, () -> readers.acquire(patience))) {
+      log.debug("An observer has {} and {}", first, second);
+    } catch (LockException e) {
+      stuck.add(stuck(lock, "an observer could not read it twice at once: " + e));
     }
   }
 

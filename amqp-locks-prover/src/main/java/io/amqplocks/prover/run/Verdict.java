@@ -2,10 +2,12 @@ package io.amqplocks.prover.run;
 
 import io.amqplocks.prover.check.Capacity;
 import io.amqplocks.prover.check.CapacityCheck;
+import io.amqplocks.prover.check.ExclusionCheck;
 import io.amqplocks.prover.check.FencingOrderCheck;
 import io.amqplocks.prover.check.Linearizability;
 import io.amqplocks.prover.check.Linearizability.Result;
 import io.amqplocks.prover.check.LockModel;
+import io.amqplocks.prover.check.ReadWriteModel;
 import io.amqplocks.prover.check.Violation;
 import io.amqplocks.prover.check.Violation.Promise;
 import io.amqplocks.prover.driver.Event;
@@ -48,9 +50,7 @@ record Verdict(int operations, int acquired, int faults, int unknown, List<Viola
     for (Slots each : plan.locks()) {
       LockRef lock = each.lock();
       List<Claim> of = byLock.getOrDefault(lock, List.of());
-      Capacity capacity = Capacity.in(history, lock, each.count(), ResizeStorm.grace(lock));
-      violations.addAll(
-          CapacityCheck.check(lock, excused(of, blind), capacity, Excuse.tolerated(history, lock)));
+      violations.addAll(tooMany(each, excused(of, blind), history));
       violations.addAll(
           FencingOrderCheck.check(
               lock,
@@ -60,8 +60,7 @@ record Verdict(int operations, int acquired, int faults, int unknown, List<Viola
                       && blind.stream()
                           .anyMatch(time -> time.concerns(claim) && time.saw(claim.acquired()))));
       if (plan.harms().isEmpty() && !plan.isResized(lock)) {
-        Result result =
-            Linearizability.check(new LockModel(each.count()), 0, LockModel.steps(of), STEPS);
+        Result result = linearizability(each, of);
         if (result == Result.NO) {
           violations.add(
               new Violation(
@@ -85,6 +84,24 @@ record Verdict(int operations, int acquired, int faults, int unknown, List<Viola
         faults,
         (int) (asked - answered) + endless + notSearched + ResizeStorm.unknown(history),
         List.copyOf(violations));
+  }
+
+  private static List<Violation> tooMany(Slots slots, List<Claim> claims, History history) {
+    LockRef lock = slots.lock();
+    return lock.kind() == LockRef.Kind.READ_WRITE_LOCK
+        ? ExclusionCheck.check(lock, claims)
+        : CapacityCheck.check(
+            lock,
+            claims,
+            Capacity.in(history, lock, slots.count(), ResizeStorm.grace(lock)),
+            Excuse.tolerated(history, lock));
+  }
+
+  private static Result linearizability(Slots slots, List<Claim> claims) {
+    return slots.lock().kind() == LockRef.Kind.READ_WRITE_LOCK
+        ? Linearizability.check(
+            new ReadWriteModel(), ReadWriteModel.FREE, ReadWriteModel.steps(claims), STEPS)
+        : Linearizability.check(new LockModel(slots.count()), 0, LockModel.steps(claims), STEPS);
   }
 
   /** The times at which each client may be wrong, because it has not been told yet. */

@@ -28,6 +28,7 @@ final class LockOperations {
   private final AmqpLocks locks;
   private final AmqpLocks stranger;
   private final LockRef ref;
+  private final boolean reads;
   private final Map<String, Figures> figures = new LinkedHashMap<>();
 
   /**
@@ -35,12 +36,15 @@ final class LockOperations {
    *
    * @param locks the process to measure, which was not used yet
    * @param stranger another process, which the meter does not see
+   * @param reads whether to measure the read lock of a read-write lock, and not the write lock
    */
-  LockOperations(FrameMeter meter, AmqpLocks locks, AmqpLocks stranger, LockRef ref) {
+  LockOperations(
+      FrameMeter meter, AmqpLocks locks, AmqpLocks stranger, LockRef ref, boolean reads) {
     this.meter = meter;
     this.locks = locks;
     this.stranger = stranger;
     this.ref = ref;
+    this.reads = reads;
   }
 
   /** The figures of each operation, by its name. */
@@ -51,7 +55,9 @@ final class LockOperations {
     use("-first", ref.name());
     use("", ref.name());
     tryBusy();
-    handOver();
+    if (!reads) { // Readers do not hand over, and need not wait for each other.
+      handOver();
+    }
     acquireNew("acquire-new-name", ref.name() + "-3");
     acquireNew("acquire-new-key", ref.name() + ":key");
     return figures;
@@ -70,9 +76,9 @@ final class LockOperations {
     measure("release" + suffix, () -> held.get().close());
   }
 
-  /** Somebody else has it. */
+  /** Somebody else has it; of a read-write lock, the write lock. */
   private void tryBusy() throws Exception {
-    try (Lease unused = lock(stranger, ref.name()).acquire(LONG)) {
+    try (Lease unused = stranger.lock(CoreLocks.id(ref)).acquire(LONG)) {
       measure("try-busy", () -> assertThat(lock(locks, ref.name()).tryAcquire()).isEmpty());
     }
   }
@@ -111,6 +117,6 @@ final class LockOperations {
   }
 
   private AmqpLock lock(AmqpLocks process, String name) {
-    return process.lock(CoreLocks.id(named(name)));
+    return process.lock(CoreLocks.id(named(name), reads));
   }
 }

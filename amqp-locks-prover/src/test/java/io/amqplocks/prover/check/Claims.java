@@ -9,6 +9,7 @@ import java.util.List;
 final class Claims {
 
   static final LockRef MUTEX = new LockRef(LockRef.Kind.FENCED_MUTEX, "m");
+  static final LockRef READ_WRITE = new LockRef(LockRef.Kind.READ_WRITE_LOCK, "r");
   static final LockRef TOKENS = new LockRef(LockRef.Kind.QUORUM_TOKENS, "s");
 
   private Claims() {}
@@ -20,6 +21,7 @@ final class Claims {
         lock,
         1,
         1,
+        false,
         permits,
         1,
         0,
@@ -37,6 +39,7 @@ final class Claims {
         MUTEX,
         1,
         1,
+        false,
         1,
         slot,
         token,
@@ -45,5 +48,33 @@ final class Claims {
         List.of(new Interval(acquired, acquired + 1)),
         Claim.End.RELEASED,
         acquired + 2);
+  }
+
+  /** A lease of a write lock. */
+  static Claim writer(String client, long asked, long from, long to) {
+    return held(client, READ_WRITE, 1, asked, from, to);
+  }
+
+  /** A lease of a read lock. */
+  static Claim reader(String client, long asked, long from, long to) {
+    return reading(writer(client, asked, from, to));
+  }
+
+  /** The same lease, of a read lock. */
+  static Claim reading(Claim claim) {
+    return new Claim(
+        claim.client(),
+        READ_WRITE,
+        claim.command(),
+        claim.cycle(),
+        true,
+        claim.permits(),
+        claim.slot(),
+        claim.token(),
+        claim.asked(),
+        claim.acquired(),
+        claim.certain(),
+        claim.end(),
+        claim.ended());
   }
 }

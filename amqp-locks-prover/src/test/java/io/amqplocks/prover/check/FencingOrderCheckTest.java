@@ -2,6 +2,7 @@ package io.amqplocks.prover.check;
 
 import static io.amqplocks.prover.check.Claims.MUTEX;
 import static io.amqplocks.prover.check.Claims.fenced;
+import static io.amqplocks.prover.check.Claims.reading;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.amqplocks.prover.history.Claim;
@@ -58,5 +59,33 @@ class FencingOrderCheckTest {
   @Test
   void leasesWithoutATokenAreNotCompared() {
     assertThat(check(fenced("a", 1, 0, 0, 10), fenced("b", 1, 0, 11, 20))).isEmpty();
+  }
+
+  @Test
+  void aWritersTokenIsAboveThoseOfAllBefore() {
+    Claim reader = reading(fenced("a", 1, 5, 0, 10));
+    assertThat(check(reader, fenced("b", 1, 6, 11, 20))).isEmpty();
+    assertThat(check(reader, fenced("b", 1, 4, 11, 20)))
+        .singleElement()
+        .satisfies(violation -> assertThat(violation.claims()).contains(reader));
+    assertThat(check(fenced("a", 1, 5, 0, 10), fenced("b", 1, 4, 11, 20))).hasSize(1);
+  }
+
+  @Test
+  void aReadersTokenIsAboveThoseOfAllWritersBefore() {
+    Claim reader = reading(fenced("b", 1, 4, 21, 30));
+    assertThat(check(fenced("a", 1, 3, 0, 10), reader)).isEmpty();
+    assertThat(check(fenced("a", 1, 5, 0, 10), reader)).hasSize(1);
+    // Another writer with a lower token, or another reader, makes no difference.
+    assertThat(check(fenced("a", 1, 5, 0, 9), fenced("a", 1, 3, 0, 10), reader)).hasSize(1);
+    assertThat(check(fenced("a", 1, 5, 0, 9), reading(fenced("c", 1, 7, 0, 10)), reader))
+        .hasSize(1);
+  }
+
+  @Test
+  void readersAmongThemselvesHaveNoOrderButTokensOfTheirOwn() {
+    Claim first = reading(fenced("a", 1, 5, 0, 10));
+    assertThat(check(first, reading(fenced("b", 1, 4, 11, 20)))).isEmpty();
+    assertThat(check(first, reading(fenced("b", 1, 5, 11, 20)))).hasSize(1);
   }
 }

@@ -2,6 +2,8 @@ package io.amqplocks.prover.check;
 
 import static io.amqplocks.prover.check.Claims.MUTEX;
 import static io.amqplocks.prover.check.Claims.held;
+import static io.amqplocks.prover.check.Claims.reader;
+import static io.amqplocks.prover.check.Claims.writer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.amqplocks.prover.check.Linearizability.Operation;
@@ -86,14 +88,59 @@ class LinearizabilityTest {
 
   @Test
   void aLeaseWhoseEndIsUnknownMayHaveEndedAtAnyTime() {
-    Claim unknown = new Claim("a", MUTEX, 1, 1, 1, 1, 0, 0, 10, List.of(), Claim.End.UNKNOWN, 11);
+    Claim unknown =
+        new Claim("a", MUTEX, 1, 1, false, 1, 1, 0, 0, 10, List.of(), Claim.End.UNKNOWN, 11);
     var steps = LockModel.steps(List.of(unknown, held("b", MUTEX, 1, 5, 20, 30)));
     assertThat(Linearizability.check(new LockModel(1), 0, steps, 1_000)).isEqualTo(Result.YES);
     Claim certain =
         new Claim(
-            "a", MUTEX, 1, 1, 1, 1, 0, 0, 10, List.of(new Interval(10, 25)), Claim.End.UNKNOWN, 26);
+            "a",
+            MUTEX,
+            1,
+            1,
+            false,
+            1,
+            1,
+            0,
+            0,
+            10,
+            List.of(new Interval(10, 25)),
+            Claim.End.UNKNOWN,
+            26);
     var broken = LockModel.steps(List.of(certain, held("b", MUTEX, 1, 5, 20, 30)));
     assertThat(Linearizability.check(new LockModel(1), 0, broken, 1_000)).isEqualTo(Result.NO);
+  }
+
+  private static Result readWrite(Claim... claims) {
+    return Linearizability.check(
+        new ReadWriteModel(), ReadWriteModel.FREE, ReadWriteModel.steps(List.of(claims)), 1_000);
+  }
+
+  @Test
+  void leasesOfReadersTogetherAndOfWritersAloneFitAReadWriteLock() {
+    assertThat(
+            readWrite(
+                writer("a", 0, 10, 20),
+                reader("b", 5, 21, 50),
+                reader("c", 5, 25, 40),
+                reader("c", 5, 45, 60),
+                writer("a", 22, 62, 70)))
+        .isEqualTo(Result.YES);
+    assertThat(readWrite(writer("a", 0, 10, 40), writer("b", 5, 20, 30))).isEqualTo(Result.NO);
+    assertThat(readWrite(reader("a", 0, 10, 40), writer("b", 5, 20, 30))).isEqualTo(Result.NO);
+    assertThat(readWrite(writer("a", 0, 10, 40), reader("b", 5, 20, 30))).isEqualTo(Result.NO);
+    assertThat(readWrite(reader("a", 0, 10, 40), reader("b", 0, 10, 20), writer("c", 5, 25, 30)))
+        .isEqualTo(Result.NO);
+  }
+
+  @Test
+  void aReadWriteLockGivesBackOnlyWhatWasAcquired() {
+    ReadWriteModel model = new ReadWriteModel();
+    for (boolean reads : List.of(true, false)) {
+      ReadWriteModel.Step release = new ReadWriteModel.Step(reads, false);
+      assertThat(model.apply(ReadWriteModel.FREE, release)).isEmpty();
+      assertThat(model.apply(reads ? ReadWriteModel.WRITTEN : 2, release)).isEmpty();
+    }
   }
 
   /** Compared with all orders of short random histories. */

@@ -21,7 +21,7 @@ class HistoryTest {
   private final History history = new History();
 
   HistoryTest() {
-    history.told("a", Command.work(3, LOCK, new Load(1, false, 0, 0, 0), 0));
+    history.told("a", Command.work(3, LOCK, new Load(1, false, false, 0, 0, 0), 0));
   }
 
   private void did(What what, long millis) {
@@ -47,6 +47,15 @@ class HistoryTest {
               assertThat(claim.end()).isEqualTo(Claim.End.RELEASED);
               assertThat(claim.token()).isEqualTo(7);
             });
+  }
+
+  @Test
+  void aLeaseKnowsWhichSideItsCommandAskedFor() {
+    LockRef lock = new LockRef(LockRef.Kind.READ_WRITE_LOCK, "r");
+    history.told("b", Command.work(4, lock, new Load(1, false, true, 0, 0, 0), 0));
+    history.did("b", new Event(4, 1, What.ACQUIRED, 0, 1, 1, 0, null));
+    did(What.ACQUIRED, 10);
+    assertThat(history.claims()).extracting(Claim::reads).containsExactly(true, false);
   }
 
   @Test

@@ -2,6 +2,7 @@ package io.amqplocks.prover.run;
 
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.prover.driver.Command;
@@ -9,6 +10,7 @@ import io.amqplocks.prover.driver.CoreLocks;
 import io.amqplocks.prover.driver.Event;
 import io.amqplocks.prover.driver.Event.What;
 import io.amqplocks.prover.driver.Lines;
+import io.amqplocks.prover.driver.LockRef;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
@@ -102,10 +104,7 @@ final class BrokenClient {
       }
       Lease lease = null;
       if (defect != Defect.LOCKS_NOTHING) {
-        lease =
-            locks
-                .lock(CoreLocks.id(Objects.requireNonNull(command.lock())))
-                .acquire(Duration.ofSeconds(5));
+        lease = lock(locks, command).acquire(Duration.ofSeconds(5));
         token = lease.fencingTokenIfAny().map(FencingToken::number).orElse(0L);
         slot = lease.fencingTokenIfAny().map(FencingToken::slot).orElse(lease.slot());
       }
@@ -124,6 +123,12 @@ final class BrokenClient {
       }
       say(command, cycle, What.RELEASED, asked, System.nanoTime());
     }
+  }
+
+  private static AmqpLock lock(AmqpLocks locks, Command command) {
+    LockRef ref = Objects.requireNonNull(command.lock());
+    AmqpLock lock = locks.lock(CoreLocks.id(ref, command.reads()));
+    return command.fenced() && ref.kind() != LockRef.Kind.FENCED_MUTEX ? lock.fenced() : lock;
   }
 
   private void say(Command command, int cycle, What what, long from, long at) {

@@ -52,13 +52,44 @@ class BrokenClientsTest {
   void isFound(Defect defect, @org.jspecify.annotations.Nullable Promise broken)
       throws InterruptedException {
     LockRef lock = new LockRef(LockRef.Kind.FENCED_MUTEX, "m");
-    Load load = new Load(1, true, 5_000, 5_000, 0);
+    Load load = new Load(1, true, false, 5_000, 5_000, 0);
     Plan plan =
         new Plan(
             defect.name().hashCode() & 0xFFFFFFL,
             2,
             List.of(new Plan.Slots(lock, 1)),
             List.of(new Plan.Work(0, lock, load), new Plan.Work(1, lock, load)),
+            List.of(),
+            List.of(),
+            Duration.ofSeconds(4));
+    Set<Promise> found = broken(defect, plan, broken == null);
+    if (broken == null) {
+      assertThat(found).isEmpty();
+    } else {
+      assertThat(found).contains(broken);
+    }
+  }
+
+  /** A writer works beside a reader. */
+  @ParameterizedTest
+  @CsvSource({
+    "NONE, ",
+    "LOCKS_NOTHING, EXCLUSION",
+    "BELIEVES_TOO_LONG, EXCLUSION",
+    "TOKENS_FALL, FENCING_ORDER",
+    "KEEPS_ALL, LIVENESS",
+  })
+  void isFoundWithAReadWriteLock(Defect defect, @org.jspecify.annotations.Nullable Promise broken)
+      throws InterruptedException {
+    LockRef lock = new LockRef(LockRef.Kind.READ_WRITE_LOCK, "r");
+    Plan plan =
+        new Plan(
+            (defect + "r").hashCode() & 0xFFFFFFL,
+            2,
+            List.of(new Plan.Slots(lock, 1)),
+            List.of(
+                new Plan.Work(0, lock, new Load(1, true, false, 5_000, 5_000, 0)),
+                new Plan.Work(1, lock, new Load(1, true, true, 5_000, 5_000, 0))),
             List.of(),
             List.of(),
             Duration.ofSeconds(4));
@@ -83,7 +114,7 @@ class BrokenClientsTest {
   void thatDoesNotTakeSlotsAwayIsFound(Defect defect, LockRef.Kind kind, boolean isFound)
       throws InterruptedException {
     LockRef lock = new LockRef(kind, "s");
-    Load load = new Load(1, false, 5_000, 5_000, 0);
+    Load load = new Load(1, false, false, 5_000, 5_000, 0);
     Plan plan =
         new Plan(
             (defect.name() + kind).hashCode() & 0xFFFFFFL,

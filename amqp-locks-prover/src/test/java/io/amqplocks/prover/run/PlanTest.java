@@ -2,6 +2,7 @@ package io.amqplocks.prover.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.amqplocks.prover.driver.Load;
 import io.amqplocks.prover.driver.LockRef;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -59,6 +60,33 @@ class PlanTest {
               assertThat(locks).extracting(LockRef::kind).containsOnly(locks.get(0).kind());
             });
     assertThat(keyed).extracting(locks -> locks.get(0).kind()).contains(LockRef.Kind.values());
+  }
+
+  @Test
+  void everyReadWriteLockHasReadersAndAWriterAndSomeWithoutATokenBesideOthersThatHaveOne() {
+    List<List<Load>> works =
+        LongStream.range(0, 200)
+            .mapToObj(
+                seed ->
+                    Plan.of(seed, List.of(), LENGTH).work().stream()
+                        .filter(work -> work.lock().name().equals("read_write_lock"))
+                        .map(Plan.Work::load)
+                        .toList())
+            .toList();
+    assertThat(works)
+        .allSatisfy(loads -> assertThat(loads).extracting(Load::reads).contains(true, false));
+    assertThat(works)
+        .anySatisfy(loads -> assertThat(loads).extracting(Load::fenced).contains(true, false))
+        .anySatisfy(loads -> assertThat(loads).extracting(Load::fenced).containsOnly(false));
+    assertThat(works.stream().flatMap(List::stream).filter(Load::reads).count())
+        .isGreaterThan(works.stream().flatMap(List::stream).filter(l -> !l.reads()).count());
+  }
+
+  @Test
+  void onlyReadWriteLocksHaveReaders() {
+    assertThat(Plan.of(7, List.of(), LENGTH).work())
+        .filteredOn(work -> work.lock().kind() != LockRef.Kind.READ_WRITE_LOCK)
+        .noneMatch(work -> work.load().reads());
   }
 
   @Test

@@ -49,10 +49,10 @@ class PythonClientTest {
   private static final Set<Event.What> FAILURES =
       Set.of(Event.What.FAILED, Event.What.UNCERTAIN, Event.What.LOST);
 
-  private static final Load SHORT = new Load(1, false, 5_000, 1_000, 500);
+  private static final Load SHORT = new Load(1, false, false, 5_000, 1_000, 500);
 
   /** Long enough for a verification, which is due after half a heartbeat. */
-  private static final Load LONG = new Load(1, false, 5_000, 700_000, 4_000_000);
+  private static final Load LONG = new Load(1, false, false, 5_000, 700_000, 4_000_000);
 
   private final Broker broker;
   private final List<List<String>> programs = new ArrayList<>();

@@ -12,12 +12,14 @@ import io.amqplocks.prover.driver.LockRef;
 import io.amqplocks.prover.history.FaultSpan;
 import io.amqplocks.prover.history.History;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
@@ -29,11 +31,19 @@ class VerdictTest {
   private static final LockRef OTHER =
       new LockRef(LockRef.Kind.EXCLUSIVE_QUEUE_MUTEX, "exclusive_queue_mutex");
 
+  private static final LockRef READ_WRITE =
+      new LockRef(LockRef.Kind.READ_WRITE_LOCK, "read_write_lock");
+
   private final History history = new History();
 
   private void bothHold(LockRef lock, long until) {
+    bothHold(lock, until, false, false);
+  }
+
+  private void bothHold(LockRef lock, long until, boolean firstReads, boolean secondReads) {
     for (String client : List.of("client-1", "client-2")) {
-      history.told(client, Command.work(1, lock, new Load(1, false, 0, 0, 0), 0));
+      boolean reads = client.equals("client-1") ? firstReads : secondReads;
+      history.told(client, Command.work(1, lock, new Load(1, false, reads, 0, 0, 0), 0));
       did(client, What.ASKS, 990);
       did(client, What.ACQUIRED, 1_000);
       did(client, What.HELD, 1_050);
@@ -90,6 +100,29 @@ class VerdictTest {
     assertThat(broken()).contains(Promise.CAPACITY);
   }
 
+  @ParameterizedTest
+  @CsvSource({"false, false", "true, false", "false, true"})
+  void aWriterBesideAnybodyIsAViolation(boolean firstReads, boolean secondReads) {
+    bothHold(READ_WRITE, 1_080, firstReads, secondReads);
+    assertThat(broken(READ_WRITE))
+        .containsExactlyInAnyOrder(Promise.EXCLUSION, Promise.LINEARIZABILITY);
+  }
+
+  @Test
+  void readersTogetherAreNone() {
+    bothHold(READ_WRITE, 1_080, true, true);
+    assertThat(broken(READ_WRITE)).isEmpty();
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"QUEUE_DELETE", "QUEUE_CRASH", "GATE_DELETE", "GATE_CRASH", "STRANGER"})
+  void harmToAReadWriteLocksQueueExcusesItsHoldersAndHarmToItsGateDoesNot(FaultKind kind) {
+    history.suffered(fault(kind, kind == FaultKind.STRANGER ? null : READ_WRITE));
+    bothHold(READ_WRITE, 1_080, true, false);
+    boolean isExcused = kind == FaultKind.QUEUE_DELETE || kind == FaultKind.QUEUE_CRASH;
+    assertThat(broken(READ_WRITE).contains(Promise.EXCLUSION)).isEqualTo(!isExcused);
+  }
+
   /** It may come in place of a token that is given back, which may be away for 100 ms. */
   @ParameterizedTest
   @EnumSource
@@ -99,7 +132,9 @@ class VerdictTest {
     bothHold(lock, 1_100);
     Set<LockRef.Kind> tokens =
         Set.of(LockRef.Kind.CLASSIC_TOKENS, LockRef.Kind.QUORUM_TOKENS, LockRef.Kind.FENCED_MUTEX);
-    assertThat(broken(lock).contains(Promise.CAPACITY)).isEqualTo(!tokens.contains(kind));
+    assertThat(broken(lock))
+        .filteredOn(EnumSet.of(Promise.CAPACITY, Promise.EXCLUSION)::contains)
+        .hasSize(tokens.contains(kind) ? 0 : 1);
   }
 
   @Test
