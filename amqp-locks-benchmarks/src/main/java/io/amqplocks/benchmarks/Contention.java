@@ -1,7 +1,6 @@
 package io.amqplocks.benchmarks;
 
 import io.amqplocks.lock.AmqpLock;
-import io.amqplocks.lock.Lease;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -18,7 +17,7 @@ import java.util.concurrent.Future;
  * @param acquires how often it was had
  * @param longestWait the longest time that a thread waited for it, in nanoseconds
  */
-record Contention(long acquires, long longestWait) {
+public record Contention(long acquires, long longestWait) {
 
   /** Long enough that nobody gives up. */
   private static final Duration PATIENCE = Duration.ofMinutes(1);
@@ -30,28 +29,42 @@ record Contention(long acquires, long longestWait) {
 
   /** Lets a thread for each of these contend; to the broker they may be several clients. */
   static Contention of(List<AmqpLock> locks, Duration time) throws Exception {
-    ExecutorService pool = Executors.newFixedThreadPool(locks.size());
+    List<Callable<? extends AutoCloseable>> acquires = new ArrayList<>();
+    locks.forEach(lock -> acquires.add(() -> lock.acquire(PATIENCE)));
+    return each(acquires, time).stream().reduce(new Contention(0, 0), Contention::and);
+  }
+
+  /**
+   * Lets a thread for each of these contend.
+   *
+   * @param acquires wait for the lock, and answer what releases it
+   * @return what each thread achieved
+   */
+  public static List<Contention> each(
+      List<Callable<? extends AutoCloseable>> acquires, Duration time) throws Exception {
+    ExecutorService pool = Executors.newFixedThreadPool(acquires.size());
     try {
       long end = System.nanoTime() + time.toNanos();
       List<Callable<Contention>> tasks = new ArrayList<>();
-      for (AmqpLock lock : locks) {
-        tasks.add(() -> loop(lock, end));
+      for (Callable<? extends AutoCloseable> acquire : acquires) {
+        tasks.add(() -> loop(acquire, end));
       }
-      Contention all = new Contention(0, 0);
+      List<Contention> outcomes = new ArrayList<>();
       for (Future<Contention> each : pool.invokeAll(tasks)) {
-        all = all.and(each.get());
+        outcomes.add(each.get());
       }
-      return all;
+      return outcomes;
     } finally {
       pool.shutdownNow();
     }
   }
 
-  private static Contention loop(AmqpLock lock, long end) throws InterruptedException {
+  private static Contention loop(Callable<? extends AutoCloseable> acquire, long end)
+      throws Exception {
     long acquires = 0;
     long longest = 0;
     for (long start = System.nanoTime(); end - start > 0; start = System.nanoTime()) {
-      try (Lease lease = lock.acquire(PATIENCE)) {
+      try (AutoCloseable lease = acquire.call()) {
         long waited = System.nanoTime() - start;
         longest = Math.max(longest, waited);
         // One that came after the end is the last one's wait, but nobody's throughput.

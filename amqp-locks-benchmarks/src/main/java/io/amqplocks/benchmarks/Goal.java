@@ -12,25 +12,25 @@ import java.util.function.ToDoubleFunction;
  * @param bound the number that it is compared with
  * @param atMost whether less is better
  */
-record Goal(String text, ToDoubleFunction<Row> judged, double bound, boolean atMost) {
+public record Goal(String text, ToDoubleFunction<Row> judged, double bound, boolean atMost) {
 
   /** Printed for the reader; not counted. */
-  static final Goal NONE = new Goal("none", row -> Double.NaN, Double.NaN, true);
+  public static final Goal NONE = new Goal("none", row -> Double.NaN, Double.NaN, true);
 
   /** Whether a row reached its goal. */
-  enum Verdict {
+  public enum Verdict {
     MET,
     MISSED,
     NOT_JUDGED
   }
 
   /** Ours is at most so many times the floor. */
-  static Goal atMostTimes(double bound) {
+  public static Goal atMostTimes(double bound) {
     return new Goal("≤ " + number(bound) + " ×", Row::ratio, bound, true);
   }
 
   /** Ours is at least so many times the floor. */
-  static Goal atLeastTimes(double bound) {
+  public static Goal atLeastTimes(double bound) {
     return new Goal("≥ " + number(bound) + " ×", Row::ratio, bound, false);
   }
 

@@ -21,7 +21,7 @@ import java.util.function.Function;
  * Where one thing is measured: a broker, queue names of its own, and everything that is opened
  * there, closed at its end, last first.
  */
-final class Lab implements AutoCloseable {
+public final class Lab implements AutoCloseable {
 
   private static final Map<String, Object> KEEPS_NOTHING =
       Map.of("x-queue-type", "classic", "x-max-length", 0, "x-overflow", "drop-head");
@@ -34,7 +34,8 @@ final class Lab implements AutoCloseable {
   private final Deque<AutoCloseable> opened = new ArrayDeque<>();
   private final List<String> queues = new ArrayList<>();
 
-  Lab(String uri, boolean quick) throws Exception {
+  /** One with the usual time. */
+  public Lab(String uri, boolean quick) throws Exception {
     this(uri, quick, Duration.ofSeconds(quick ? 3 : 12));
   }
 
@@ -52,7 +53,8 @@ final class Lab implements AutoCloseable {
     factory.setTrafficListener(wire);
   }
 
-  static ConnectionFactory factory(String uri) throws Exception {
+  /** For connections that do not recover, as the locks need them. */
+  public static ConnectionFactory factory(String uri) throws Exception {
     ConnectionFactory factory = new ListenedFactory();
     factory.setUri(uri);
     factory.setAutomaticRecoveryEnabled(false);
@@ -73,7 +75,8 @@ final class Lab implements AutoCloseable {
     return time;
   }
 
-  String prefix() {
+  /** With which the names of all queues begin. */
+  public String prefix() {
     return prefix;
   }
 
@@ -86,7 +89,7 @@ final class Lab implements AutoCloseable {
   }
 
   /** Another process, as the broker sees it. */
-  AmqpLocks locks() {
+  public AmqpLocks locks() {
     return closing(builder(factory).build());
   }
 
@@ -119,7 +122,7 @@ final class Lab implements AutoCloseable {
   }
 
   /** A token semaphore or fenced mutex; its administrator destroys it at the end. */
-  void tokens(Function<LockAdmin, TokenSemaphoreAdmin> administrator, String family) {
+  public void tokens(Function<LockAdmin, TokenSemaphoreAdmin> administrator, String family) {
     opened.push(
         () -> {
           try (AmqpLocks locks = builder(factory).build()) {
@@ -132,7 +135,7 @@ final class Lab implements AutoCloseable {
   }
 
   /** A persistent mutex, disabled at the end. */
-  void persistentMutex(AmqpLocks locks, String name) {
+  public void persistentMutex(AmqpLocks locks, String name) {
     locks.admin().persistentMutex(name).enable();
     queues.add(prefix + "persistent-mutex." + name);
   }

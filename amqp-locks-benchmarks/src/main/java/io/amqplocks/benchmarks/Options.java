@@ -8,18 +8,20 @@ import org.jspecify.annotations.Nullable;
 /**
  * What bin/bench was asked for.
  *
- * @param command {@code core}, {@code jmh} or {@code explain}
+ * @param command {@code core}, {@code peers}, {@code jmh} or {@code explain}
  * @param quick less of everything, for a first look
  * @param line the release line of the broker; null for the newest there is
  * @param only measure only what has this in its name; empty for all
  * @param rest what is for JMH
  */
-record Options(
+public record Options(
     String command, boolean quick, @Nullable String line, String only, List<String> rest) {
 
-  static Options parse(List<String> args) {
-    if (args.isEmpty() || !List.of("core", "jmh", "explain").contains(args.get(0))) {
-      throw new IllegalArgumentException("Say what to run: core, jmh or explain (see --help)");
+  /** Reads the command line. */
+  public static Options parse(List<String> args) {
+    if (args.isEmpty() || !List.of("core", "peers", "jmh", "explain").contains(args.get(0))) {
+      throw new IllegalArgumentException(
+          "Say what to run: core, peers, jmh or explain (see --help)");
     }
     boolean quick = false;
     String line = null;
@@ -50,7 +52,7 @@ record Options(
   }
 
   /** Whether that is wanted. */
-  boolean wants(String name) {
+  public boolean wants(String name) {
     return name.toLowerCase(Locale.ROOT).contains(only.toLowerCase(Locale.ROOT));
   }
 }

@@ -10,18 +10,20 @@ package io.amqplocks.benchmarks;
  * @param goal what the ratio or the number should be
  * @param remark what the floor is, and what else is worth knowing
  */
-record Row(String what, Unit unit, double ours, double floor, Goal goal, String remark) {
+public record Row(String what, Unit unit, double ours, double floor, Goal goal, String remark) {
 
   /** A time, in nanoseconds, as samples are. */
   static Row time(String what, Samples ours, Samples floor, Goal goal, String remark) {
     return new Row(what, Unit.MICROS, ours.median() / 1e3, floor.median() / 1e3, goal, remark);
   }
 
-  double ratio() {
+  /** Ours by the floor. */
+  public double ratio() {
     return ours / floor;
   }
 
-  Goal.Verdict verdict() {
+  /** Whether the goal is met. */
+  public Goal.Verdict verdict() {
     return goal.judge(this);
   }
 }

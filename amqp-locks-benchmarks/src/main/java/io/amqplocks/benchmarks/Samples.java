@@ -3,12 +3,13 @@ package io.amqplocks.benchmarks;
 import java.util.Arrays;
 
 /** What was measured, in the order of measuring. Not thread-safe. */
-final class Samples {
+public final class Samples {
 
   private double[] values = new double[256];
   private int count;
 
-  void add(double value) {
+  /** Adds one. */
+  public void add(double value) {
     if (count == values.length) {
       values = Arrays.copyOf(values, 2 * count);
     }
@@ -30,12 +31,13 @@ final class Samples {
     return count;
   }
 
-  double median() {
+  /** The value in the middle; NaN if there is none. */
+  public double median() {
     return percentile(50);
   }
 
   /** The smallest value that so many percent of all do not exceed (nearest rank); NaN if none. */
-  double percentile(double percent) {
+  public double percentile(double percent) {
     if (count == 0) {
       return Double.NaN;
     }

@@ -4,33 +4,46 @@ import io.amqplocks.benchmarks.Goal.Verdict;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.IntPredicate;
 import java.util.stream.Collectors;
 
 /**
  * The rows, as text for people and for programs.
  *
+ * @param head the names of the columns
  * @param rows in order
  */
-record Table(List<Row> rows) {
+public record Table(List<String> head, List<Row> rows) {
 
   private static final List<String> HEAD =
       List.of("what", "p50 ours", "p50 floor", "ratio", "goal", "", "floor, remarks");
 
+  Table(List<Row> rows) {
+    this(HEAD, rows);
+  }
+
   /** The table, without the last line. */
-  String text() {
-    List<List<String>> lines = new ArrayList<>(List.of(HEAD));
+  public String text() {
+    List<List<String>> lines = new ArrayList<>(List.of(head));
     rows.forEach(row -> lines.add(cells(row)));
-    int[] widths = new int[HEAD.size()];
+    return aligned(lines, column -> column >= 1 && column <= 3);
+  }
+
+  /** Lines of as many cells each, as columns; those of numbers are aligned at the right. */
+  public static String aligned(List<List<String>> lines, IntPredicate isNumber) {
+    int[] widths = new int[lines.get(0).size()];
     for (List<String> line : lines) {
       for (int i = 0; i < widths.length; i++) {
         widths[i] = Math.max(widths[i], line.get(i).length());
       }
     }
-    return lines.stream().map(line -> line(line, widths)).collect(Collectors.joining("\n"));
+    return lines.stream()
+        .map(line -> line(line, widths, isNumber))
+        .collect(Collectors.joining("\n"));
   }
 
   /** {@code goals: X met, Y missed}. */
-  String result() {
+  public String result() {
     return "goals: %d met, %d missed".formatted(count(Verdict.MET), count(Verdict.MISSED));
   }
 
@@ -76,12 +89,11 @@ record Table(List<Row> rows) {
         row.remark());
   }
 
-  private static String line(List<String> cells, int[] widths) {
+  private static String line(List<String> cells, int[] widths, IntPredicate isNumber) {
     StringBuilder line = new StringBuilder();
     for (int i = 0; i < widths.length; i++) {
       String padding = " ".repeat(widths[i] - cells.get(i).length());
-      boolean number = i >= 1 && i <= 3;
-      line.append(number ? padding + cells.get(i) : cells.get(i) + padding).append("  ");
+      line.append(isNumber.test(i) ? padding + cells.get(i) : cells.get(i) + padding).append("  ");
     }
     return line.toString().stripTrailing();
   }

@@ -3,7 +3,7 @@ package io.amqplocks.benchmarks;
 import java.util.Locale;
 
 /** What a number counts, and how it is written. */
-enum Unit {
+public enum Unit {
   /** Microseconds. */
   MICROS,
   /** Operations in a second. */
@@ -13,9 +13,13 @@ enum Unit {
   /** A part of a whole. */
   SHARE;
 
-  String format(double value) {
+  /** The number as people read it. */
+  public String format(double value) {
     if (Double.isNaN(value)) {
       return "-";
+    }
+    if (Double.isInfinite(value)) {
+      return "∞";
     }
     return switch (this) {
       case MICROS ->

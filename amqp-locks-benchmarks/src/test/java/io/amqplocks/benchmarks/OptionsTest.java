@@ -18,6 +18,12 @@ class OptionsTest {
   }
 
   @Test
+  void peersTakesTheSameOptions() {
+    Options options = Options.parse(List.of("peers", "--only", "alone", "--quick"));
+    assertThat(options).isEqualTo(new Options("peers", true, null, "alone", List.of()));
+  }
+
+  @Test
   void leavesJmhItsOwn() {
     Options options = Options.parse(List.of("jmh", "--line", "4.3", "-prof", "gc"));
     assertThat(options.rest()).containsExactly("-prof", "gc");
@@ -25,7 +31,8 @@ class OptionsTest {
 
   @Test
   void saysWhatIsWrong() {
-    assertThatThrownBy(() -> Options.parse(List.of())).hasMessageContaining("core, jmh or explain");
+    assertThatThrownBy(() -> Options.parse(List.of()))
+        .hasMessageContaining("core, peers, jmh or explain");
     assertThatThrownBy(() -> Options.parse(List.of("core", "--fast")))
         .hasMessageContaining("--fast");
     assertThatThrownBy(() -> Options.parse(List.of("core", "--line")))

@@ -14,9 +14,9 @@ import java.util.function.Supplier;
  * Free loopback ports below the range that systems take outgoing connections' ports from: one of
  * those could be taken while a killed broker is down, or connect a client to itself. None is given
  * twice in the same JVM, because a broker listens seconds after its port was chosen. Another
- * process may still be quicker: {@link #retryIfTaken}.
+ * process may still be quicker.
  */
-final class FreePorts {
+public final class FreePorts {
 
   private static final SecureRandom RANDOM = new SecureRandom();
   private static final int FIRST = 15_000;
@@ -27,7 +27,8 @@ final class FreePorts {
 
   private FreePorts() {}
 
-  static int next() {
+  /** A port that nobody listens at now. */
+  public static int next() {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
       int port = FIRST + RANDOM.nextInt(COUNT);
       if (!GIVEN.add(port)) {

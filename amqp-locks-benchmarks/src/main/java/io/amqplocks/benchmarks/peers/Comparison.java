@@ -1,0 +1,125 @@
+package io.amqplocks.benchmarks.peers;
+
+import io.amqplocks.benchmarks.Goal;
+import io.amqplocks.benchmarks.Row;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * One of our kinds beside one of a peer's that is for the same, in one scenario.
+ *
+ * @param scenario in which
+ * @param ours a kind of ours
+ * @param peer a kind of another system
+ * @param goal for the ratio of ours to the peer's
+ */
+record Comparison(Scenario scenario, Kind ours, Kind peer, Goal goal) {
+
+  /** Who is compared with whom. */
+  private static final Map<Kind, List<Kind>> PAIRS =
+      Map.of(
+          Kind.MUTEX,
+          List.of(
+              Kind.R_LOCK,
+              Kind.R_FAIR_LOCK,
+              Kind.INTER_PROCESS_MUTEX,
+              Kind.ADVISORY_LOCK,
+              Kind.JETCD_LOCK),
+          Kind.PERSISTENT_MUTEX,
+          List.of(Kind.R_LOCK, Kind.INTER_PROCESS_MUTEX),
+          Kind.FENCED_MUTEX,
+          List.of(Kind.R_FENCED_LOCK, Kind.INTER_PROCESS_MUTEX, Kind.JETCD_LOCK),
+          Kind.CLASSIC_TOKENS,
+          List.of(
+              Kind.R_SEMAPHORE, Kind.R_PERMIT_EXPIRABLE_SEMAPHORE, Kind.INTER_PROCESS_SEMAPHORE_V2),
+          Kind.QUORUM_TOKENS,
+          List.of(Kind.R_PERMIT_EXPIRABLE_SEMAPHORE, Kind.INTER_PROCESS_SEMAPHORE_V2));
+
+  /** All of them, by scenario. */
+  static List<Comparison> all() {
+    List<Comparison> all = new ArrayList<>();
+    for (Scenario scenario : Scenario.values()) {
+      for (Kind ours : Kind.of(Peer.AMQP_LOCKS)) {
+        for (Kind peer : PAIRS.getOrDefault(ours, List.of())) {
+          all.add(new Comparison(scenario, ours, peer, goal(scenario, ours, peer)));
+        }
+      }
+    }
+    return all;
+  }
+
+  /** Those of the project; the rest is there to be seen. */
+  private static Goal goal(Scenario scenario, Kind ours, Kind peer) {
+    return switch (ours) {
+      case MUTEX -> ofMutex(scenario, peer);
+      case FENCED_MUTEX -> ofFencedMutex(scenario, peer);
+      case CLASSIC_TOKENS -> ofClassicTokens(scenario, peer);
+      default -> Goal.NONE;
+    };
+  }
+
+  private static Goal ofMutex(Scenario scenario, Kind peer) {
+    boolean isRLock = peer == Kind.R_LOCK;
+    return switch (scenario) {
+      case ALONE -> isRLock ? Goal.atMostTimes(1) : Goal.NONE;
+      case THREADS -> isRLock ? Goal.atLeastTimes(30) : Goal.NONE;
+      case CLIENTS ->
+          switch (peer) {
+            case R_LOCK -> Goal.atLeastTimes(2.6);
+            case R_FAIR_LOCK -> Goal.atLeastTimes(1.5);
+            default -> Goal.NONE;
+          };
+      case HAND_OVER -> Goal.atMostTimes(1);
+      // The lock of PostgreSQL has no time to live either: it is freed with the connection.
+      case DEATH -> peer == Kind.ADVISORY_LOCK ? Goal.NONE : Goal.atMostTimes(1);
+    };
+  }
+
+  private static Goal ofFencedMutex(Scenario scenario, Kind peer) {
+    boolean isFenced = peer == Kind.R_FENCED_LOCK;
+    return switch (scenario) {
+      case ALONE -> isFenced ? Goal.NONE : Goal.atMostTimes(0.5);
+      case CLIENTS ->
+          switch (peer) {
+            case R_FENCED_LOCK -> Goal.atLeastTimes(1);
+            case INTER_PROCESS_MUTEX -> Goal.atLeastTimes(1.5);
+            default -> Goal.NONE;
+          };
+      default -> Goal.NONE;
+    };
+  }
+
+  private static Goal ofClassicTokens(Scenario scenario, Kind peer) {
+    if (scenario == Scenario.ALONE && peer == Kind.R_PERMIT_EXPIRABLE_SEMAPHORE) {
+      return Goal.atMostTimes(1);
+    }
+    return scenario == Scenario.CLIENTS && peer == Kind.R_SEMAPHORE
+        ? Goal.atLeastTimes(1)
+        : Goal.NONE;
+  }
+
+  /** What the table calls it. */
+  String title() {
+    return scenario.title() + ": " + ours.title() + " / " + peer.title();
+  }
+
+  /** The row of the table; empty if one of the two was not measured. */
+  Optional<Row> row(Run run) {
+    Metric metric = scenario.metric();
+    return run.find(scenario, ours, metric)
+        .flatMap(
+            mine ->
+                run.find(scenario, peer, metric)
+                    .map(
+                        theirs ->
+                            new Row(
+                                title(),
+                                metric.unit(),
+                                mine.median(),
+                                theirs.median(),
+                                goal,
+                                metric.lessIsBetter() ? "less is better" : "more is better")));
+  }
+}

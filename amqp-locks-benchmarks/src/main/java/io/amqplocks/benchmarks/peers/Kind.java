@@ -1,0 +1,57 @@
+package io.amqplocks.benchmarks.peers;
+
+import java.util.List;
+
+/** A kind of lock of a system, in the order of the tables. */
+enum Kind {
+  MUTEX(Peer.AMQP_LOCKS, "mutex", 1),
+  PERSISTENT_MUTEX(Peer.AMQP_LOCKS, "persistent mutex", 1),
+  FENCED_MUTEX(Peer.AMQP_LOCKS, "fenced mutex", 1),
+  CLASSIC_TOKENS(Peer.AMQP_LOCKS, "5 classic tokens", Kind.SLOTS),
+  QUORUM_TOKENS(Peer.AMQP_LOCKS, "5 quorum tokens", Kind.SLOTS),
+  R_LOCK(Peer.REDISSON, "RLock", 1),
+  R_FENCED_LOCK(Peer.REDISSON, "RFencedLock", 1),
+  R_FAIR_LOCK(Peer.REDISSON, "RFairLock", 1),
+  R_SEMAPHORE(Peer.REDISSON, "RSemaphore(5)", Kind.SLOTS),
+  R_PERMIT_EXPIRABLE_SEMAPHORE(Peer.REDISSON, "RPermitExpirableSemaphore(5)", Kind.SLOTS),
+  INTER_PROCESS_MUTEX(Peer.CURATOR, "InterProcessMutex", 1),
+  INTER_PROCESS_SEMAPHORE_V2(Peer.CURATOR, "InterProcessSemaphoreV2(5)", Kind.SLOTS),
+  ADVISORY_LOCK(Peer.POSTGRESQL, "pg_advisory_lock", 1),
+  JETCD_LOCK(Peer.JETCD, "jetcd Lock", 1);
+
+  private static final int SLOTS = 5;
+
+  private final Peer peer;
+  private final String title;
+  private final int slots;
+
+  Kind(Peer peer, String title, int slots) {
+    this.peer = peer;
+    this.title = title;
+    this.slots = slots;
+  }
+
+  Peer peer() {
+    return peer;
+  }
+
+  /** How its system calls it. */
+  String title() {
+    return title;
+  }
+
+  /** How many can hold it at once. */
+  int slots() {
+    return slots;
+  }
+
+  /** All kinds. */
+  static List<Kind> all() {
+    return List.of(values());
+  }
+
+  /** All kinds of a system. */
+  static List<Kind> of(Peer peer) {
+    return all().stream().filter(kind -> kind.peer == peer).toList();
+  }
+}

@@ -1,0 +1,31 @@
+package io.amqplocks.benchmarks.peers;
+
+import io.amqplocks.benchmarks.Unit;
+
+/** What a number of a measurement is. */
+enum Metric {
+  /** Microseconds; a number for each operation. */
+  LATENCY(Unit.MICROS, true),
+  /** Acquisitions in a second; a number for each pass. */
+  RATE(Unit.PER_SECOND, false),
+  /** What the least served client got, by what each got on average; a number for each pass. */
+  LEAST_SHARE(Unit.SHARE, false),
+  /** Microseconds; a number for each death. Infinite if nobody could acquire it. */
+  FREED(Unit.MICROS, true);
+
+  private final Unit unit;
+  private final boolean lessIsBetter;
+
+  Metric(Unit unit, boolean lessIsBetter) {
+    this.unit = unit;
+    this.lessIsBetter = lessIsBetter;
+  }
+
+  Unit unit() {
+    return unit;
+  }
+
+  boolean lessIsBetter() {
+    return lessIsBetter;
+  }
+}

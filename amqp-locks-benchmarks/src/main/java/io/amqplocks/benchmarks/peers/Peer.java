@@ -1,0 +1,55 @@
+package io.amqplocks.benchmarks.peers;
+
+import org.jspecify.annotations.Nullable;
+
+/** A system with locks: its server, and the client that everybody uses. */
+enum Peer {
+  /** This library. */
+  AMQP_LOCKS("amqp-locks"),
+  /** On Redis. */
+  REDISSON("Redisson"),
+  /** On ZooKeeper. */
+  CURATOR("Curator"),
+  /** By plain JDBC. */
+  POSTGRESQL("PostgreSQL"),
+  /** On etcd. */
+  JETCD("jetcd");
+
+  private final String title;
+
+  Peer(String title) {
+    this.title = title;
+  }
+
+  /** How people call it. */
+  String title() {
+    return title;
+  }
+
+  /**
+   * Starts a server of its own.
+   *
+   * @param line of RabbitMQ; null for the newest there is
+   * @throws NotInstalledException if it is not on this machine
+   */
+  PeerServer start(@Nullable String line) throws Exception {
+    return switch (this) {
+      case AMQP_LOCKS -> AmqpLocksPeer.start(line);
+      case REDISSON -> RedissonPeer.start();
+      case CURATOR -> CuratorPeer.start();
+      case POSTGRESQL -> PostgresqlPeer.start();
+      case JETCD -> JetcdPeer.start();
+    };
+  }
+
+  /** Another client, of the server that has this address. */
+  PeerClient connect(String address) throws Exception {
+    return switch (this) {
+      case AMQP_LOCKS -> AmqpLocksPeer.connect(address);
+      case REDISSON -> RedissonPeer.connect(address);
+      case CURATOR -> CuratorPeer.connect(address);
+      case POSTGRESQL -> PostgresqlPeer.connect(address);
+      case JETCD -> JetcdPeer.connect(address);
+    };
+  }
+}

@@ -1,0 +1,135 @@
+package io.amqplocks.benchmarks.peers;
+
+import io.amqplocks.benchmarks.Options;
+import io.amqplocks.benchmarks.Table;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** What {@code bin/bench peers} runs. */
+final class PeersMain {
+
+  private PeersMain() {}
+
+  /**
+   * Runs it.
+   *
+   * @param args see bin/bench --help
+   */
+  public static void main(String[] args) throws Exception {
+    Options options;
+    try {
+      options = Options.parse(List.of(args));
+    } catch (IllegalArgumentException e) {
+      System.err.println(e.getMessage());
+      System.exit(2);
+      return;
+    }
+    boolean complete = run(options);
+    // Not all clients end their threads.
+    System.exit(complete ? 0 : 1);
+  }
+
+  private static boolean run(Options options) throws Exception {
+    Map<Scenario, List<Kind>> wanted = wanted(options);
+    if (wanted.isEmpty()) {
+      System.err.println("Nothing has '" + options.only() + "' in its name");
+      return false;
+    }
+    double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
+    Set<Peer> peers = new LinkedHashSet<>();
+    wanted.values().forEach(kinds -> kinds.forEach(kind -> peers.add(kind.peer())));
+    List<Measurement> measurements = new ArrayList<>();
+    List<String> failures = new ArrayList<>();
+    Run run;
+    try (Systems systems = Systems.start(peers, options.line())) {
+      for (Map.Entry<Scenario, List<Kind>> each : wanted.entrySet()) {
+        List<Kind> kinds = each.getValue().stream().filter(systems::has).toList();
+        Recorder recorder = new Recorder(each.getKey());
+        measure(systems, each.getKey(), kinds, options.quick(), recorder);
+        measurements.addAll(recorder.measurements());
+        failures.addAll(recorder.failures());
+      }
+      run =
+          new Run(
+              LocalDate.now(ZoneOffset.UTC).toString(),
+              options.quick(),
+              options.only(),
+              Runtime.version().toString(),
+              Runtime.getRuntime().availableProcessors(),
+              load,
+              systems.versions(),
+              Clients.versions(systems.versions().keySet()),
+              systems.skipped(),
+              failures,
+              measurements);
+    }
+    Path target = Path.of(System.getProperty("bench.target", "target"));
+    Files.writeString(target.resolve("bench-peers.json"), run.json());
+    print(run);
+    boolean whole = !options.quick() && options.only().isEmpty();
+    Path docs = whole ? Path.of(System.getProperty("bench.docs", "docs")) : target.resolve("docs");
+    System.out.println("written: " + Report.write(run, docs));
+    return run.failures().isEmpty();
+  }
+
+  /** What was asked for, by name. */
+  private static Map<Scenario, List<Kind>> wanted(Options options) {
+    Map<Scenario, List<Kind>> wanted = new LinkedHashMap<>();
+    for (Scenario scenario : Scenario.values()) {
+      List<Kind> kinds =
+          Kind.all().stream()
+              .filter(kind -> options.wants(scenario.title() + ": " + kind.title()))
+              .toList();
+      if (!kinds.isEmpty()) {
+        wanted.put(scenario, kinds);
+      }
+    }
+    return wanted;
+  }
+
+  private static void measure(
+      Systems systems, Scenario scenario, List<Kind> kinds, boolean quick, Recorder recorder)
+      throws Exception {
+    System.err.println("measuring " + scenario.title() + " ...");
+    switch (scenario) {
+      case ALONE -> Alone.measure(systems, kinds, quick, recorder);
+      case THREADS, CLIENTS -> Contended.measure(systems, scenario, kinds, quick, recorder);
+      case HAND_OVER -> HandingOver.measure(systems, kinds, quick, recorder);
+      case DEATH -> Deaths.measure(systems, kinds, quick, recorder);
+    }
+  }
+
+  private static void print(Run run) {
+    System.out.println(machine(run));
+    run.skipped()
+        .forEach((peer, why) -> System.out.println("skipped " + peer.title() + ": " + why));
+    run.failures().forEach(failure -> System.out.println("failed: " + failure));
+    for (Scenario scenario : Scenario.values()) {
+      List<List<String>> lines = Report.lines(run, scenario);
+      if (lines.size() > 1) {
+        System.out.println();
+        System.out.println(Table.aligned(lines, column -> column > 1));
+      }
+    }
+    Table table = Comparisons.table(run);
+    System.out.println();
+    System.out.println(table.text());
+    Comparisons.notMeasured(run).forEach(goal -> System.out.println("not measured: " + goal));
+    System.out.println(table.result());
+  }
+
+  private static String machine(Run run) {
+    return String.join(", ", run.servers().values())
+        + ", Java %s, %d processors, load %.1f before"
+            .formatted(run.java(), run.processors(), run.load());
+  }
+}

@@ -1,0 +1,101 @@
+package io.amqplocks.benchmarks.peers;
+
+import io.amqplocks.test.FreePorts;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.redisson.Redisson;
+import org.redisson.api.RFencedLock;
+import org.redisson.api.RLock;
+import org.redisson.api.RPermitExpirableSemaphore;
+import org.redisson.api.RSemaphore;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
+
+/** Redisson with its default settings, on a Redis that keeps everything in memory only. */
+final class RedissonPeer {
+
+  /** As long as the watchdog's time of Redisson's locks. */
+  private static final Duration LEASE_TIME = Duration.ofSeconds(30);
+
+  private RedissonPeer() {}
+
+  static PeerServer start() throws Exception {
+    String redis = Installed.command("redis-server");
+    ServerProcess.Folder folder = ServerProcess.folder("redis");
+    int port = FreePorts.next();
+    ServerProcess process =
+        folder.start(
+            "TERM",
+            List.of(
+                redis,
+                "--bind",
+                "127.0.0.1",
+                "--port",
+                Integer.toString(port),
+                "--dir",
+                folder.path().toString(),
+                "--save",
+                "",
+                "--appendonly",
+                "no"));
+    process.awaitPort(port);
+    return new PeerServer(
+        "Redis " + Installed.version(redis, "--version"), "redis://127.0.0.1:" + port, process);
+  }
+
+  static PeerClient connect(String address) {
+    Config config = new Config();
+    config.useSingleServer().setAddress(address);
+    RedissonClient redisson = Redisson.create(config);
+    return new PeerClient() {
+      @Override
+      public PeerLock lock(Kind kind, String name) {
+        String key = name + "-" + kind;
+        return switch (kind) {
+          case R_LOCK -> of(redisson.getLock(key));
+          case R_FAIR_LOCK -> of(redisson.getFairLock(key));
+          case R_FENCED_LOCK -> of(redisson.getFencedLock(key));
+          case R_SEMAPHORE -> of(redisson.getSemaphore(key), kind.slots());
+          case R_PERMIT_EXPIRABLE_SEMAPHORE ->
+              of(redisson.getPermitExpirableSemaphore(key), kind.slots());
+          default -> throw new IllegalArgumentException("Not Redisson's: " + kind);
+        };
+      }
+
+      @Override
+      public void close() {
+        redisson.shutdown();
+      }
+    };
+  }
+
+  private static PeerLock of(RLock lock) {
+    return wait ->
+        lock.tryLock(wait.toMillis(), TimeUnit.MILLISECONDS)
+            ? Optional.of(lock::unlock)
+            : Optional.empty();
+  }
+
+  private static PeerLock of(RFencedLock lock) {
+    return wait ->
+        lock.tryLockAndGetToken(wait.toMillis(), TimeUnit.MILLISECONDS) != null
+            ? Optional.of(lock::unlock)
+            : Optional.empty();
+  }
+
+  /** Setting the number of permits again changes nothing. */
+  private static PeerLock of(RSemaphore semaphore, int permits) {
+    boolean unused = semaphore.trySetPermits(permits);
+    return wait -> semaphore.tryAcquire(wait) ? Optional.of(semaphore::release) : Optional.empty();
+  }
+
+  private static PeerLock of(RPermitExpirableSemaphore semaphore, int permits) {
+    boolean unused = semaphore.trySetPermits(permits);
+    return wait ->
+        Optional.ofNullable(
+                semaphore.tryAcquire(wait.toMillis(), LEASE_TIME.toMillis(), TimeUnit.MILLISECONDS))
+            .map(permit -> () -> semaphore.release(permit));
+  }
+}

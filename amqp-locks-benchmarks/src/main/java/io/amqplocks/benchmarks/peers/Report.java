@@ -1,0 +1,160 @@
+package io.amqplocks.benchmarks.peers;
+
+import io.amqplocks.benchmarks.Goal.Verdict;
+import io.amqplocks.benchmarks.Row;
+import io.amqplocks.benchmarks.Table;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.stream.Collectors;
+
+/** The page about a run: a template, whose gaps are filled with tables and pictures. */
+final class Report {
+
+  private static final String PAGE = "BENCHMARKS.md";
+  private static final String PICTURES = "benchmarks";
+
+  private Report() {}
+
+  /** Writes the page and its pictures. */
+  static Path write(Run run, Path docs) throws IOException {
+    Path pictures = Files.createDirectories(docs.resolve(PICTURES));
+    for (Scenario scenario : Scenario.values()) {
+      if (!kinds(run, scenario).isEmpty()) {
+        Picture.write(run, scenario, pictures.resolve(picture(scenario)));
+      }
+    }
+    return Files.writeString(docs.resolve(PAGE), page(run));
+  }
+
+  /** The page as Markdown. */
+  static String page(Run run) throws IOException {
+    String page = template();
+    for (Scenario scenario : Scenario.values()) {
+      page = page.replace("{{" + scenario + "}}", section(run, scenario));
+    }
+    return page.replace("{{run}}", where(run))
+        .replace("{{ratios}}", ratios(run))
+        .replace("{{patience}}", Deaths.PATIENCE.toSeconds() + " s");
+  }
+
+  private static String template() throws IOException {
+    try (InputStream page = Report.class.getResourceAsStream(PAGE)) {
+      return new String(Objects.requireNonNull(page).readAllBytes(), StandardCharsets.UTF_8);
+    }
+  }
+
+  /** When, where and with what; first of all, what speaks against the numbers. */
+  private static String where(Run run) {
+    List<String> paragraphs = new ArrayList<>();
+    if (run.isDisturbed()) {
+      paragraphs.add(
+          String.format(
+              Locale.ROOT,
+              "**The machine was busy with other work**: before the run, %.1f processes wanted one"
+                  + " of its %d%nprocessors. Do not quote these numbers.",
+              run.load(),
+              run.processors()));
+    }
+    if (run.quick()) {
+      paragraphs.add("**A quick run**, in which the JVM still compiles: a first look, no more.");
+    }
+    paragraphs.add(
+        "Measured on %s, with %d processors, on Java %s."
+            .formatted(run.date(), run.processors(), run.java()));
+    List<List<String>> lines = new ArrayList<>();
+    lines.add(List.of("system", "server", "client"));
+    run.servers()
+        .forEach(
+            (peer, server) ->
+                lines.add(List.of(peer.title(), server, run.clients().getOrDefault(peer, ""))));
+    run.skipped().forEach((peer, why) -> lines.add(List.of(peer.title(), "skipped: " + why, "")));
+    paragraphs.add(markdown(lines, 3));
+    if (!run.failures().isEmpty()) {
+      List<List<String>> failures = new ArrayList<>(List.of(List.of("what failed")));
+      run.failures().forEach(failure -> failures.add(List.of(failure)));
+      paragraphs.add(markdown(failures, 1));
+    }
+    return String.join("\n\n", paragraphs);
+  }
+
+  private static String section(Run run, Scenario scenario) {
+    if (kinds(run, scenario).isEmpty()) {
+      return "Not measured.";
+    }
+    return "![%s](%s/%s)\n\n%s"
+        .formatted(
+            scenario.title(), PICTURES, picture(scenario), markdown(lines(run, scenario), 2));
+  }
+
+  private static String picture(Scenario scenario) {
+    return scenario.name().toLowerCase(Locale.ROOT).replace('_', '-') + ".svg";
+  }
+
+  private static String ratios(Run run) {
+    Table table = Comparisons.table(run);
+    List<List<String>> lines = new ArrayList<>();
+    lines.add(List.of("ours / peer", "ours", "peer", "ratio", "goal", ""));
+    table.rows().forEach(row -> lines.add(ratio(row)));
+    StringBuilder text = new StringBuilder(markdown(lines, 1)).append("\n\n");
+    text.append("**").append(table.result()).append("**");
+    for (String goal : Comparisons.notMeasured(run)) {
+      text.append("\n- not measured: ").append(goal);
+    }
+    return text.toString();
+  }
+
+  private static List<String> ratio(Row row) {
+    boolean isJudged = row.verdict() != Verdict.NOT_JUDGED;
+    return List.of(
+        row.what(),
+        row.unit().format(row.ours()),
+        row.unit().format(row.floor()),
+        String.format(Locale.ROOT, "%.3f", row.ratio()),
+        isJudged ? row.goal().text() : "",
+        isJudged ? row.verdict().name().toLowerCase(Locale.ROOT) : "");
+  }
+
+  /** The table of a scenario: its head, and a line for each kind that was measured. */
+  static List<List<String>> lines(Run run, Scenario scenario) {
+    List<Column> columns = Column.of(scenario);
+    List<List<String>> lines = new ArrayList<>();
+    List<String> head = new ArrayList<>(List.of(scenario.title(), "system"));
+    columns.forEach(column -> head.add(column.title()));
+    lines.add(head);
+    for (Kind kind : kinds(run, scenario)) {
+      List<String> line = new ArrayList<>(List.of(kind.title(), kind.peer().title()));
+      columns.forEach(column -> line.add(column.cell(run, kind)));
+      lines.add(line);
+    }
+    return lines;
+  }
+
+  private static List<Kind> kinds(Run run, Scenario scenario) {
+    return Kind.all().stream()
+        .filter(kind -> run.find(scenario, kind, scenario.metric()).isPresent())
+        .toList();
+  }
+
+  /** The first columns are words, the others numbers. */
+  private static String markdown(List<List<String>> lines, int words) {
+    StringBuilder text = new StringBuilder();
+    for (int i = 0; i < lines.size(); i++) {
+      List<String> line = lines.get(i);
+      text.append(i == 0 ? "" : "\n");
+      text.append(line.stream().collect(Collectors.joining(" | ", "| ", " |")));
+      if (i == 0) {
+        text.append("\n|")
+            .append("---|".repeat(Math.min(words, line.size())))
+            .append("--:|".repeat(Math.max(0, line.size() - words)));
+      }
+    }
+    return text.toString();
+  }
+}

@@ -1,0 +1,39 @@
+package io.amqplocks.benchmarks.peers;
+
+import java.util.Locale;
+
+/** What is done with each kind of lock. */
+enum Scenario {
+  /** Nobody else wants it. */
+  ALONE("alone", Metric.LATENCY),
+  /** Eight threads share a client. */
+  THREADS("8 threads of one client", Metric.RATE),
+  /** Eight clients, with a thread each. */
+  CLIENTS("8 separate clients", Metric.RATE),
+  /** From the release by one client to the acquire of another that waits. */
+  HAND_OVER("hand-over between two clients", Metric.LATENCY),
+  /** From the kill of the holder's process to the acquire of another that waits. */
+  DEATH("free after kill -9", Metric.FREED);
+
+  private final String title;
+  private final Metric metric;
+
+  Scenario(String title, Metric metric) {
+    this.title = title;
+    this.metric = metric;
+  }
+
+  String title() {
+    return title;
+  }
+
+  /** What it is judged by. */
+  Metric metric() {
+    return metric;
+  }
+
+  /** The name of the lock: each scenario has its own, so that none finds what another left. */
+  String lock() {
+    return "bench-" + name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+}

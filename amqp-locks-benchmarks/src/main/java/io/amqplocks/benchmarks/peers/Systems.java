@@ -1,0 +1,93 @@
+package io.amqplocks.benchmarks.peers;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** The servers that run here, and clients of each. Everything is closed at the end, last first. */
+final class Systems implements AutoCloseable {
+
+  /** As many as the scenario that needs most of them. */
+  static final int CLIENTS = 8;
+
+  private final Map<Peer, PeerServer> servers = new EnumMap<>(Peer.class);
+  private final Map<Peer, String> skipped = new EnumMap<>(Peer.class);
+  private final Map<Peer, List<PeerClient>> clients = new EnumMap<>(Peer.class);
+  private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+
+  private Systems() {}
+
+  /** Starts these; one that is not installed is skipped. */
+  static Systems start(Collection<Peer> peers, @Nullable String line) throws Exception {
+    Systems systems = new Systems();
+    try {
+      for (Peer peer : peers) {
+        systems.add(peer, line);
+      }
+      return systems;
+    } catch (Exception | Error e) {
+      systems.close();
+      throw e;
+    }
+  }
+
+  private void add(Peer peer, @Nullable String line) throws Exception {
+    try {
+      PeerServer server = peer.start(line);
+      opened.push(server);
+      servers.put(peer, server);
+      List<PeerClient> all = new ArrayList<>();
+      for (int i = 0; i < CLIENTS; i++) {
+        PeerClient client = peer.connect(server.address());
+        opened.push(client);
+        all.add(client);
+      }
+      clients.put(peer, all);
+    } catch (NotInstalledException e) {
+      skipped.put(peer, String.valueOf(e.getMessage()));
+    }
+  }
+
+  /** The lock of a scenario, as one of the clients has it. */
+  PeerLock lock(Scenario scenario, Kind kind, int client) throws Exception {
+    return Objects.requireNonNull(clients.get(kind.peer())).get(client).lock(kind, scenario.lock());
+  }
+
+  boolean has(Kind kind) {
+    return servers.containsKey(kind.peer());
+  }
+
+  String address(Peer peer) {
+    return Objects.requireNonNull(servers.get(peer)).address();
+  }
+
+  /** The version of each server that runs. */
+  Map<Peer, String> versions() {
+    Map<Peer, String> versions = new EnumMap<>(Peer.class);
+    servers.forEach((peer, server) -> versions.put(peer, server.version()));
+    return versions;
+  }
+
+  /** Why others do not run. */
+  Map<Peer, String> skipped() {
+    return skipped;
+  }
+
+  /** What cannot be closed does not keep the rest open. */
+  @Override
+  public void close() {
+    while (!opened.isEmpty()) {
+      try {
+        opened.pop().close();
+      } catch (Exception e) {
+        System.err.println("Could not be closed: " + e);
+      }
+    }
+  }
+}

@@ -1,0 +1,125 @@
+package io.amqplocks.benchmarks.peers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** From the file of a run to the page. */
+class ReportTest {
+
+  private static final String JSON =
+      """
+      {
+        "date" : "2026-11-25", "quick" : false, "only" : "", "java" : "25", "processors" : 4,
+        "load" : 0.5,
+        "servers" : { "AMQP_LOCKS" : "RabbitMQ 4.3.6", "REDISSON" : "Redis 7.0.15" },
+        "clients" : { "AMQP_LOCKS" : "amqp-client-5.28.0", "REDISSON" : "redisson-4.0.0" },
+        "skipped" : { "JETCD" : "etcd is not installed" },
+        "failures" : [ "hand-over, RFairLock: late" ],
+        "measurements" : [
+          { "scenario" : "ALONE", "kind" : "MUTEX", "metric" : "LATENCY",
+            "values" : [ 250.0, 200.0, 900.0 ] },
+          { "scenario" : "ALONE", "kind" : "R_LOCK", "metric" : "LATENCY",
+            "values" : [ 240.0, 230.0, 300.0 ] },
+          { "scenario" : "CLIENTS", "kind" : "MUTEX", "metric" : "RATE",
+            "values" : [ 3000.0 ] },
+          { "scenario" : "CLIENTS", "kind" : "MUTEX", "metric" : "LEAST_SHARE",
+            "values" : [ 0.5 ] },
+          { "scenario" : "CLIENTS", "kind" : "R_LOCK", "metric" : "RATE",
+            "values" : [ 1000.0 ] },
+          { "scenario" : "DEATH", "kind" : "MUTEX", "metric" : "FREED",
+            "values" : [ 1234.0 ] },
+          { "scenario" : "DEATH", "kind" : "R_SEMAPHORE", "metric" : "FREED",
+            "values" : [ "Infinity" ] }
+        ]
+      }
+      """;
+
+  private final Run run = Run.parse(JSON);
+
+  @Test
+  void aRunSurvivesItsFile() {
+    assertThat(Run.parse(run.json())).isEqualTo(run);
+  }
+
+  @Test
+  void thePageHasTheNumbers() throws Exception {
+    assertThat(Report.page(run))
+        .contains(
+            "| mutex | amqp-locks | 250 µs | 900 µs |",
+            "| mutex | amqp-locks | 3,000 /s | 50.0 % |",
+            "| RSemaphore(5) | Redisson | not in 60 s |",
+            "| Redisson | Redis 7.0.15 | redisson-4.0.0 |")
+        .doesNotContain("{{", "Infinity", "NaN");
+  }
+
+  @Test
+  void thePageSaysWhatIsMissing() throws Exception {
+    assertThat(Report.page(run))
+        .contains(
+            "| jetcd | skipped: etcd is not installed |",
+            "| hand-over, RFairLock: late |",
+            "- not measured: 8 separate clients: mutex / RFairLock",
+            "Not measured.");
+  }
+
+  @Test
+  void goalsAreJudged() throws Exception {
+    assertThat(Report.page(run))
+        .contains(
+            "| alone: mutex / RLock | 250 µs | 240 µs | 1.042 | ≤ 1 × | missed |",
+            "| 8 separate clients: mutex / RLock | 3,000 /s | 1,000 /s | 3.000 | ≥ 2.6 × | met |",
+            "**goals: 1 met, 1 missed**");
+  }
+
+  @Test
+  void aDisturbedRunSaysSo() throws Exception {
+    assertThat(Report.page(run)).doesNotContain("Do not quote", "A quick run");
+    Run busy =
+        new Run(
+            run.date(),
+            true,
+            "",
+            run.java(),
+            2,
+            9.5,
+            run.servers(),
+            run.clients(),
+            Map.of(),
+            List.of(),
+            List.of());
+    assertThat(Report.page(busy)).contains("9.5 processes wanted one of its 2", "A quick run");
+  }
+
+  @Test
+  void thePicturesHaveABarForEachKind(@TempDir Path folder) throws Exception {
+    Path page = Report.write(run, folder);
+    String text = Files.readString(page);
+    assertThat(text).isEqualTo(Report.page(run));
+    assertThat(folder.resolve("benchmarks"))
+        .isDirectoryNotContaining("glob:**hand-over*")
+        .isDirectoryContaining("glob:**clients.svg");
+    assertThat(text).contains("](benchmarks/alone.svg)");
+    assertThat(folder.resolve("benchmarks/alone.svg"))
+        .content()
+        .contains("<svg", "RLock", "alone: less is better");
+    // What has no end has no bar.
+    assertThat(folder.resolve("benchmarks/death.svg"))
+        .content()
+        .contains("mutex")
+        .doesNotContain("RSemaphore");
+  }
+
+  @Test
+  void allPeersHaveComparisons() {
+    assertThat(Comparison.all())
+        .extracting(each -> each.peer().peer())
+        .contains(Peer.REDISSON, Peer.CURATOR, Peer.POSTGRESQL, Peer.JETCD)
+        .doesNotContain(Peer.AMQP_LOCKS);
+  }
+}

@@ -1,0 +1,40 @@
+package io.amqplocks.benchmarks.peers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Files;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class ServerProcessTest {
+
+  @Test
+  void endsWithWhatItStored() throws Exception {
+    ServerProcess.Folder folder = ServerProcess.folder("test");
+    ServerProcess server =
+        folder.start(
+            "TERM", List.of("sh", "-c", "echo here >" + folder.path() + "/stored; sleep 100"));
+    server.await(() -> Files.readString(folder.path().resolve("stored")));
+    List<ProcessHandle> processes = server.processes().toList();
+    assertThat(processes).isNotEmpty().allMatch(ProcessHandle::isAlive);
+    server.close();
+    assertThat(folder.path()).doesNotExist();
+    server.close();
+  }
+
+  @Test
+  void saysWhyItDidNotStart() throws Exception {
+    ServerProcess.Folder folder = ServerProcess.folder("test");
+    ServerProcess server = folder.start("TERM", List.of("sh", "-c", "echo no such thing; exit 1"));
+    assertThatThrownBy(() -> server.awaitPort(1)).hasMessageContaining("no such thing");
+    assertThat(folder.path()).doesNotExist();
+  }
+
+  @Test
+  void whatIsNotInstalledIsSaid() {
+    assertThatThrownBy(() -> Installed.command("no-such-server"))
+        .isInstanceOf(NotInstalledException.class)
+        .hasMessageContaining("no-such-server is not installed");
+  }
+}
