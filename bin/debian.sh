@@ -1,4 +1,4 @@
-# Installs packages of Debian whose services are not to be started. Read by bin/broker and bin/bench.
+# Installs packages of Debian whose services must not start. Read by bin/broker and bin/bench.
 #
 # Steps whose failure matters end in "|| return": set -e does not hold inside "step || other".
 # shellcheck shell=bash

@@ -17,15 +17,15 @@ final class Alone {
 
   private Alone() {}
 
-  static void measure(Systems systems, List<Kind> kinds, boolean quick, Recorder recorder)
+  static void measure(Systems systems, List<Kind> kinds, Effort effort, Recorder recorder)
       throws Exception {
     List<PeerLock> locks = new ArrayList<>();
     for (Kind kind : kinds) {
       PeerLock lock = systems.lock(Scenario.ALONE, kind, 0);
       locks.add(lock);
-      warmUp(lock, Duration.ofMillis(quick ? 500 : 2_000));
+      warmUp(lock, effort.warmUp());
     }
-    long end = System.nanoTime() + Duration.ofSeconds(quick ? 15 : 60).toNanos();
+    long end = System.nanoTime() + effort.alone().toNanos();
     for (int round = 0; round == 0 || end - System.nanoTime() > 0; round++) {
       for (int i = 0; i < locks.size(); i++) {
         int turn = (round + i) % locks.size();

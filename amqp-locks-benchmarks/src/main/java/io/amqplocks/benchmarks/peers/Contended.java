@@ -13,15 +13,13 @@ import java.util.concurrent.Callable;
  */
 final class Contended {
 
-  private static final int PASSES = 5;
-
   private Contended() {}
 
   static void measure(
-      Systems systems, Scenario scenario, List<Kind> kinds, boolean quick, Recorder recorder) {
-    Duration slice = Duration.ofMillis(quick ? 500 : 2_000);
+      Systems systems, Scenario scenario, List<Kind> kinds, Effort effort, Recorder recorder) {
+    Duration slice = effort.slice();
     List<Kind> turns = new ArrayList<>(kinds);
-    for (int pass = 0; pass <= PASSES; pass++) {
+    for (int pass = 0; pass <= effort.passes(); pass++) {
       for (Kind kind : List.copyOf(turns)) {
         try {
           List<Contention> outcomes = Contention.each(acquires(systems, scenario, kind), slice);

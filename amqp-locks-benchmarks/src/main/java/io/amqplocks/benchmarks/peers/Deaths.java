@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -25,13 +26,15 @@ final class Deaths {
 
   private Deaths() {}
 
-  static void measure(Systems systems, List<Kind> kinds, boolean quick, Recorder recorder) {
-    for (int pass = 0; pass < (quick ? 1 : 2); pass++) {
-      once(systems, kinds, recorder);
+  static void measure(Systems systems, List<Kind> kinds, Effort effort, Recorder recorder) {
+    List<Kind> left = kinds;
+    for (int pass = 0; pass < effort.deaths(); pass++) {
+      left = once(systems, left, recorder);
     }
   }
 
-  private static void once(Systems systems, List<Kind> kinds, Recorder recorder) {
+  /** Returns the kinds that can be acquired again. */
+  private static List<Kind> once(Systems systems, List<Kind> kinds, Recorder recorder) {
     Map<Kind, Future<Double>> micros = new EnumMap<>(Kind.class);
     ExecutorService waiters = Executors.newCachedThreadPool();
     try {
@@ -50,9 +53,10 @@ final class Deaths {
           recorder.fail(kind, e);
         }
       }
-      for (Kind kind : kinds) {
-        record(kind, micros.get(kind), recorder);
-      }
+      return kinds.stream()
+          .filter(micros::containsKey)
+          .filter(kind -> isFreed(kind, micros.get(kind), recorder))
+          .toList();
     } finally {
       waiters.shutdownNow();
     }
@@ -63,14 +67,14 @@ final class Deaths {
     return end.map(at -> (at - start) / 1e3).orElse(Double.POSITIVE_INFINITY);
   }
 
-  private static void record(Kind kind, @Nullable Future<Double> micros, Recorder recorder) {
-    if (micros == null) {
-      return;
-    }
+  private static boolean isFreed(Kind kind, @Nullable Future<Double> micros, Recorder recorder) {
     try {
-      recorder.add(kind, Metric.FREED, micros.get());
+      double value = Objects.requireNonNull(micros).get();
+      recorder.add(kind, Metric.FREED, value);
+      return Double.isFinite(value);
     } catch (Exception e) {
       recorder.fail(kind, e);
+      return false;
     }
   }
 

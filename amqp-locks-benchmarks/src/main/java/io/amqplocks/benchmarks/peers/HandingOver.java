@@ -19,8 +19,8 @@ final class HandingOver {
 
   private HandingOver() {}
 
-  static void measure(Systems systems, List<Kind> kinds, boolean quick, Recorder recorder) {
-    int rounds = quick ? 20 : 200;
+  static void measure(Systems systems, List<Kind> kinds, Effort effort, Recorder recorder) {
+    int rounds = effort.handOvers();
     int notCounted = rounds / 10;
     List<Kind> turns = new ArrayList<>(kinds);
     for (int round = -notCounted; round < rounds; round++) {

@@ -54,7 +54,8 @@ final class PeersMain {
       for (Map.Entry<Scenario, List<Kind>> each : wanted.entrySet()) {
         List<Kind> kinds = each.getValue().stream().filter(systems::has).toList();
         Recorder recorder = new Recorder(each.getKey());
-        measure(systems, each.getKey(), kinds, options.quick(), recorder);
+        System.err.println("measuring " + each.getKey().title() + " ...");
+        each.getKey().measure(systems, kinds, Effort.of(options.quick()), recorder);
         measurements.addAll(recorder.measurements());
         failures.addAll(recorder.failures());
       }
@@ -94,18 +95,6 @@ final class PeersMain {
       }
     }
     return wanted;
-  }
-
-  private static void measure(
-      Systems systems, Scenario scenario, List<Kind> kinds, boolean quick, Recorder recorder)
-      throws Exception {
-    System.err.println("measuring " + scenario.title() + " ...");
-    switch (scenario) {
-      case ALONE -> Alone.measure(systems, kinds, quick, recorder);
-      case THREADS, CLIENTS -> Contended.measure(systems, scenario, kinds, quick, recorder);
-      case HAND_OVER -> HandingOver.measure(systems, kinds, quick, recorder);
-      case DEATH -> Deaths.measure(systems, kinds, quick, recorder);
-    }
   }
 
   private static void print(Run run) {

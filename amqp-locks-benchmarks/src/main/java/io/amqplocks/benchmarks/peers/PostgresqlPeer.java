@@ -26,6 +26,7 @@ import java.util.stream.Stream;
  */
 final class PostgresqlPeer {
 
+  private static final String USER = "postgres";
   private static final String DEBIAN = "/usr/lib/postgresql";
 
   /** Of a statement that waited for longer than {@code lock_timeout}. */
@@ -35,22 +36,31 @@ final class PostgresqlPeer {
 
   static PeerServer start() throws Exception {
     Path bin = bin();
-    ServerProcess.Folder folder = ServerProcess.folder("postgresql");
-    List<String> user = new ArrayList<>();
     // It refuses to run as root, and its package brings a user along.
-    if (System.getProperty("user.name").equals("root")) {
-      run(List.of("chown", "postgres", folder.path().toString()));
-      user.addAll(List.of("setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"));
+    boolean isRoot = System.getProperty("user.name").equals("root");
+    if (isRoot && !succeeds(List.of("id", USER))) {
+      throw new NotInstalledException("there is no user " + USER + " that could run it");
     }
+    List<String> user =
+        isRoot
+            ? List.of("setpriv", "--reuid=" + USER, "--regid=" + USER, "--init-groups")
+            : List.of();
+    ServerProcess.Folder folder = ServerProcess.folder("postgresql");
     Path data = folder.path().resolve("data");
-    run(
-        and(
-            user,
-            bin.resolve("initdb").toString(),
-            "--pgdata=" + data,
-            "--username=bench",
-            "--auth=trust",
-            "--no-sync"));
+    boolean isReady =
+        (!isRoot || succeeds(List.of("chown", USER, folder.path().toString())))
+            && succeeds(
+                and(
+                    user,
+                    bin.resolve("initdb").toString(),
+                    "--pgdata=" + data,
+                    "--username=bench",
+                    "--auth=trust",
+                    "--no-sync"));
+    if (!isReady) {
+      boolean unused = succeeds(List.of("rm", "-rf", folder.path().toString()));
+      throw new IllegalStateException("initdb failed");
+    }
     int port = FreePorts.next();
     ServerProcess process =
         folder.start(
@@ -102,16 +112,17 @@ final class PostgresqlPeer {
     return all;
   }
 
-  private static void run(List<String> command) throws IOException, InterruptedException {
+  private static boolean succeeds(List<String> command) throws IOException, InterruptedException {
     Process process =
         new ProcessBuilder(command)
             .redirectErrorStream(true)
             .redirectOutput(ProcessBuilder.Redirect.DISCARD)
             .start();
-    if (!process.waitFor(2, TimeUnit.MINUTES) || process.exitValue() != 0) {
-      process.destroyForcibly();
-      throw new IllegalStateException("This failed: " + String.join(" ", command));
+    if (process.waitFor(2, TimeUnit.MINUTES)) {
+      return process.exitValue() == 0;
     }
+    process.destroyForcibly();
+    return false;
   }
 
   static PeerClient connect(String address) throws Exception {

@@ -1,6 +1,7 @@
 package io.amqplocks.benchmarks.peers;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -39,12 +40,13 @@ final class Recorder {
     return failures;
   }
 
-  /** What was collected so far. */
+  /** What was collected so far, in the order of kinds: they took turns in another one. */
   List<Measurement> measurements() {
     List<Measurement> all = new ArrayList<>();
     values.forEach(
         (series, numbers) ->
             all.add(new Measurement(scenario, series.kind(), series.metric(), numbers)));
+    all.sort(Comparator.comparing(Measurement::kind).thenComparing(Measurement::metric));
     return all;
   }
 }

@@ -78,7 +78,9 @@ final class Report {
     paragraphs.add(markdown(lines, 3));
     if (!run.failures().isEmpty()) {
       List<List<String>> failures = new ArrayList<>(List.of(List.of("what failed")));
-      run.failures().forEach(failure -> failures.add(List.of(failure)));
+      // The rest is in the raw data.
+      run.failures()
+          .forEach(failure -> failures.add(List.of(failure.lines().findFirst().orElse(""))));
       paragraphs.add(markdown(failures, 1));
     }
     return String.join("\n\n", paragraphs);

@@ -1,5 +1,6 @@
 package io.amqplocks.benchmarks.peers;
 
+import java.util.List;
 import java.util.Locale;
 
 /** What is done with each kind of lock. */
@@ -30,6 +31,17 @@ enum Scenario {
   /** What it is judged by. */
   Metric metric() {
     return metric;
+  }
+
+  /** Runs it with these kinds. */
+  void measure(Systems systems, List<Kind> kinds, Effort effort, Recorder recorder)
+      throws Exception {
+    switch (this) {
+      case ALONE -> Alone.measure(systems, kinds, effort, recorder);
+      case THREADS, CLIENTS -> Contended.measure(systems, this, kinds, effort, recorder);
+      case HAND_OVER -> HandingOver.measure(systems, kinds, effort, recorder);
+      case DEATH -> Deaths.measure(systems, kinds, effort, recorder);
+    }
   }
 
   /** The name of the lock: each scenario has its own, so that none finds what another left. */

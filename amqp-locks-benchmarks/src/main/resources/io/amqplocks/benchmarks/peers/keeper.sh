@@ -4,7 +4,7 @@ signal=$1
 folder=$2
 shift 2
 trap : INT TERM HUP # what a terminal sends to all of its processes must not leave a server behind
-exec 3<&0
+exec 3<&0 >/dev/null 2>&1 # nobody may be left to read what a shell says of a signal
 "$@" </dev/null >"$folder/log" 2>&1 3<&- &
 server=$!
 {

@@ -20,7 +20,7 @@ class ReportTest {
         "servers" : { "AMQP_LOCKS" : "RabbitMQ 4.3.6", "REDISSON" : "Redis 7.0.15" },
         "clients" : { "AMQP_LOCKS" : "amqp-client-5.28.0", "REDISSON" : "redisson-4.0.0" },
         "skipped" : { "JETCD" : "etcd is not installed" },
-        "failures" : [ "hand-over, RFairLock: late" ],
+        "failures" : [ "hand-over, RFairLock: late\\nOutput:" ],
         "measurements" : [
           { "scenario" : "ALONE", "kind" : "MUTEX", "metric" : "LATENCY",
             "values" : [ 250.0, 200.0, 900.0 ] },

@@ -2,8 +2,12 @@ package io.amqplocks.benchmarks.peers;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
+import io.amqplocks.test.ChildJvm;
 import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -21,6 +25,16 @@ class ServerProcessTest {
     server.close();
     assertThat(folder.path()).doesNotExist();
     server.close();
+  }
+
+  @Test
+  void endsWithAKilledJvm() {
+    try (ChildJvm jvm = ChildJvm.of(StarterMain.class).start()) {
+      Path folder = Path.of(jvm.awaitLine("folder ", Duration.ofMinutes(1)).substring(7));
+      assertThat(folder).exists();
+      jvm.killNow();
+      await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(folder).doesNotExist());
+    }
   }
 
   @Test

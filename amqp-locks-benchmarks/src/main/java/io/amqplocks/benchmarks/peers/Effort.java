@@ -1,0 +1,26 @@
+package io.amqplocks.benchmarks.peers;
+
+import java.time.Duration;
+
+/**
+ * How much of everything is measured.
+ *
+ * @param warmUp of each kind of lock before it is measured alone
+ * @param alone of all kinds together
+ * @param slice of each kind in each pass under contention
+ * @param passes under contention, after one that does not count
+ * @param handOvers of each kind, after some that do not count
+ * @param deaths of a holder of each kind
+ */
+record Effort(
+    Duration warmUp, Duration alone, Duration slice, int passes, int handOvers, int deaths) {
+
+  /** That of a whole run, or of a first look. */
+  static Effort of(boolean quick) {
+    return quick
+        ? new Effort(
+            Duration.ofMillis(500), Duration.ofSeconds(15), Duration.ofMillis(500), 5, 20, 1)
+        : new Effort(
+            Duration.ofSeconds(2), Duration.ofSeconds(60), Duration.ofSeconds(2), 5, 200, 2);
+  }
+}

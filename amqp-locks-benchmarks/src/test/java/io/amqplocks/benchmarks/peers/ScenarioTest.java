@@ -1,0 +1,64 @@
+package io.amqplocks.benchmarks.peers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+/** Each scenario measures what it says. How fast a lock is, is not for a test to say. */
+class ScenarioTest {
+
+  private static final Duration SHORT = Duration.ofMillis(100);
+  private static final Effort LITTLE = new Effort(SHORT, SHORT, SHORT, 2, 3, 1);
+  private static final List<Kind> KINDS = List.of(Kind.MUTEX, Kind.CLASSIC_TOKENS);
+
+  @Test
+  void givesTheNumbersOfEachKind() throws Exception {
+    try (Systems systems = Systems.start(List.of(Peer.AMQP_LOCKS), null)) {
+      assumeTrue(systems.skipped().isEmpty(), () -> systems.skipped().toString());
+      for (Scenario scenario : Scenario.values()) {
+        Recorder recorder = new Recorder(scenario);
+        scenario.measure(systems, KINDS, LITTLE, recorder);
+        assertThat(recorder.failures()).isEmpty();
+        assertThat(recorder.measurements())
+            .filteredOn(each -> each.metric() == scenario.metric())
+            .as("%s", scenario)
+            .extracting(Measurement::kind)
+            .containsExactlyElementsOf(KINDS);
+        assertThat(recorder.measurements()).allSatisfy(ScenarioTest::isPlausible);
+      }
+    }
+  }
+
+  private static void isPlausible(Measurement measured) {
+    switch (measured.metric()) {
+      case LEAST_SHARE -> assertThat(measured.values()).hasSize(2).allMatch(share -> share <= 1);
+      case RATE -> assertThat(measured.values()).hasSize(2).allMatch(rate -> rate > 0);
+      // The broker sees the end of the connections; no time to live has to pass.
+      case FREED -> assertThat(measured.values()).hasSize(1).allMatch(micros -> micros < 20e6);
+      case LATENCY -> assertThat(measured.values()).hasSizeGreaterThan(2).allMatch(us -> us > 0);
+    }
+  }
+
+  @Test
+  void aFailureOfOneKindLeavesTheOthers() throws Exception {
+    Recorder recorder = new Recorder(Scenario.THREADS);
+    try (Systems systems = Systems.start(List.of(Peer.AMQP_LOCKS), null)) {
+      assumeTrue(systems.skipped().isEmpty(), () -> systems.skipped().toString());
+      // A kind whose system does not run.
+      Scenario.THREADS.measure(systems, List.of(Kind.R_LOCK, Kind.MUTEX), LITTLE, recorder);
+    }
+    assertThat(recorder.failures())
+        .singleElement()
+        .asString()
+        .startsWith("8 threads of one client, RLock: ");
+    Map<Kind, Integer> counts =
+        recorder.measurements().stream()
+            .collect(Collectors.toMap(Measurement::kind, each -> each.values().size()));
+    assertThat(counts).containsExactly(Map.entry(Kind.MUTEX, 2));
+  }
+}
