@@ -24,7 +24,7 @@ public record LockRef(Kind kind, String name) {
     CLASSIC_TOKENS,
     /** A message for each slot, in a quorum queue. */
     QUORUM_TOKENS,
-    /** Consumers of one queue: readers, or an exclusive one. A client says which of its two sides. */
+    /** Consumers of one queue: readers, or an exclusive one. A command says which side is meant. */
     READ_WRITE_LOCK;
 
     /** Whether it has slots, whose number can be changed. */

@@ -38,8 +38,8 @@ enum FaultKind {
   QUEUE_DELETE("a deleted queue of a mutex or a read-write lock"),
   /** The process of the gate of a read-write lock is killed. Nothing but the order relies on it. */
   GATE_CRASH("a crashed gate of a read-write lock"),
-  /** The gate of a read-write lock is deleted. */
-  GATE_DELETE("a deleted gate of a read-write lock"),
+  /** Gates of read-write locks are deleted again and again, for a while. */
+  GATE_DELETE("deleted gates of read-write locks"),
   /** A quorum queue takes its holders' node for gone, for a moment. No client is told. */
   LINK_DROP("a quorum queue that lost its holders' node"),
   /** A stranger publishes to the locks' queues, for a while. */

@@ -75,10 +75,10 @@ final class QueueHarm {
               harm,
               () -> faults.setPolicy(prefix, "^" + prefix, "queues", policy(random)),
               () -> faults.clearPolicy(prefix));
-      case QUEUE_CRASH -> toOneOf(harm, held(WITH_MESSAGES), random, faults::crashQueue);
-      case QUEUE_DELETE -> toOneOf(harm, held(DECLARED_BY_HOLDERS), random, faults::deleteQueue);
+      case QUEUE_CRASH -> toOneOfEach(harm, WITH_MESSAGES, random, faults::crashQueue);
+      case QUEUE_DELETE -> toOneOfEach(harm, DECLARED_BY_HOLDERS, random, faults::deleteQueue);
       case GATE_CRASH -> toOneOf(harm, this::isGateOf, random, faults::crashQueue);
-      case GATE_DELETE -> toOneOf(harm, this::isGateOf, random, faults::deleteQueue);
+      case GATE_DELETE -> deleteGates(harm, random);
       case LINK_DROP -> toOneOf(harm, held(ON_QUORUM_QUEUES), random, faults::dropLinkTo);
       case STRANGER ->
           beAStranger(
@@ -118,6 +118,20 @@ final class QueueHarm {
       Place place = places.get(random.nextInt(places.size()));
       once(harm, place.lock(), () -> deed.to(place.queue()));
     }
+  }
+
+  /** To one lock of each kind: it harms no other lock, and a round has few such faults. */
+  private void toOneOfEach(Harm harm, Set<Kind> kinds, Random random, Deed deed) {
+    kinds.forEach(kind -> toOneOf(harm, held(EnumSet.of(kind)), random, deed));
+  }
+
+  /** Again and again: to be harmful, it must happen while somebody holds and others come. */
+  private void deleteGates(Harm harm, Random random) {
+    long end = System.nanoTime() + harm.length().toNanos();
+    do {
+      toOneOf(harm, this::isGateOf, random, broker.faults()::deleteQueue);
+      Round.pause(Duration.ofMillis(10L + random.nextInt(90)));
+    } while (System.nanoTime() < end);
   }
 
   /** A queue, and whose it is. */
