@@ -116,7 +116,7 @@ public final class AmqpLockProvider implements ExtensibleLockProvider, AutoClose
   /**
    * Closes the connection for {@code lockAtLeastFor}. Locks that are held stay so until they are
    * unlocked, and are not released at {@code lockAtMostFor} any more. So close it after the tasks
-   * have ended and before the {@code AmqpLocks}.
+   * have ended. The {@code AmqpLocks} may be closed before or after it.
    */
   @Override
   public void close() {

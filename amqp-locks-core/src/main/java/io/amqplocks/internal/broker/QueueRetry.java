@@ -29,6 +29,7 @@ public final class QueueRetry {
   public static <T> T of(Call call, String queue, Runnable forget, Supplier<@Nullable T> steps) {
     LockException.Unexpected last = null;
     for (int i = 0; i < TRIES; i++) {
+      LockException.Unexpected unavailable = null;
       try {
         T result = steps.get();
         if (result != null) {
@@ -38,18 +39,26 @@ public final class QueueRetry {
         if (!BrokerErrors.isQueueUnavailable(e)) {
           throw e;
         }
-        last = e;
-        Futures.pause(Math.min(DELETION, call.remainingNanos()));
+        unavailable = e;
       }
       forget.run();
+      if (unavailable != null) {
+        last = unavailable;
+        Futures.pause(Math.min(DELETION, call.remainingNanos()));
+      }
     }
-    throw new LockException.Unanswered(
-        "The queue %s of %s cannot be used: %s"
-            .formatted(
-                queue,
-                call.lock(),
-                last == null
-                    ? "it was deleted %d times meanwhile; see who deletes it".formatted(TRIES)
-                    : last.getMessage()));
+    LockException failure =
+        new LockException.Unanswered(
+            "The queue %s of %s cannot be used: %s"
+                .formatted(
+                    queue,
+                    call.lock(),
+                    last == null
+                        ? "it was deleted %d times meanwhile; see who deletes it".formatted(TRIES)
+                        : last.getMessage()));
+    if (last != null) {
+      failure.addSuppressed(last);
+    }
+    throw failure;
   }
 }

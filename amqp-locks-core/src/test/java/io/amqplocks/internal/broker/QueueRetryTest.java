@@ -81,8 +81,10 @@ class QueueRetryTest {
     assertThat(steps).endsWith("try", "forget").hasSize(6);
   }
 
+  /** A queue that is being deleted has a moment before the next try. */
   @Test
   void aNodeThatStaysDownIsNamed() {
+    long begin = System.nanoTime();
     assertThatThrownBy(
             () ->
                 of(
@@ -90,7 +92,9 @@ class QueueRetryTest {
                     QueueRetryTest::unavailable,
                     QueueRetryTest::unavailable))
         .isInstanceOf(LockException.Unanswered.class)
-        .hasMessageContainingAll("mutex 'm'", NODE_IS_DOWN);
+        .hasMessageContainingAll("mutex 'm'", NODE_IS_DOWN)
+        .hasSuppressedException(new LockException.Unexpected("failed: " + NODE_IS_DOWN, null));
+    assertThat(System.nanoTime() - begin).isGreaterThanOrEqualTo(Duration.ofMillis(100).toNanos());
   }
 
   @Test

@@ -19,11 +19,13 @@ import org.springframework.test.context.TestPropertySource;
  * annotations, {@code LockTemplate}, named locks, web answers and the registry of Spring
  * Integration, but no health, endpoint or metrics. For {@code @SpringBootTest}, which has them all,
  * it does the same as the property {@code amqp-locks.mode=in-memory}.
+ *
+ * <p>Without the starter on the class path there are the locks and nothing else.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
 @Documented
 @Inherited
 @ImportAutoConfiguration
-@TestPropertySource(properties = "amqp-locks.mode=in-memory")
+@TestPropertySource(properties = {"amqp-locks.enabled=true", "amqp-locks.mode=in-memory"})
 public @interface AutoConfigureAmqpLocksTest {}

@@ -15,13 +15,17 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.webmvc.test.autoconfigure.WebMvcTest;
 import org.springframework.context.annotation.Import;
 import org.springframework.http.HttpStatus;
+import org.springframework.integration.support.locks.LockRegistry;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-/** A test of one slice of an application, which has the locks by the annotation only. */
-@WebMvcTest
-@Import(WebSliceTest.Reports.class)
+/**
+ * A test of one slice of an application, which has the locks by the annotation only, also if the
+ * application's tests have switched them off.
+ */
+@WebMvcTest(properties = {"spring.application.name=slice", "amqp-locks.enabled=false"})
+@Import({WebSliceTest.Reports.class, WebSliceTest.OrderController.class})
 @AutoConfigureAmqpLocksTest
 class WebSliceTest {
 
@@ -46,6 +50,27 @@ class WebSliceTest {
     }
   }
 
+  interface OrdersApi {
+    @PostMapping("/order")
+    int order();
+  }
+
+  /** Its proxy has to be one of the class. Of its interface, Spring MVC finds no controller. */
+  @RestController
+  static class OrderController implements OrdersApi {
+    private final AmqpLocks locks;
+
+    OrderController(AmqpLocks locks) {
+      this.locks = locks;
+    }
+
+    @Override
+    @MutexGuarded(name = "order")
+    public int order() {
+      return locks.leases().size();
+    }
+  }
+
   @Autowired private MockMvcTester web;
   @Autowired private InMemoryLocks locks;
 
@@ -53,6 +78,18 @@ class WebSliceTest {
   void annotatedMethodsAreGuarded() {
     assertThat(web.post().uri("/report")).hasStatusOk().hasBodyTextEqualTo("1");
     assertThat(locks.leases()).isEmpty();
+  }
+
+  @Test
+  void aControllerWithAnInterfaceIsGuardedAsInTheApplication() {
+    assertThat(web.post().uri("/order")).hasStatusOk().hasBodyTextEqualTo("1");
+  }
+
+  @Test
+  void theRegistryIsThereToo(@Autowired LockRegistry<?> registry) {
+    registry.obtain("key").lock();
+    assertThat(locks.leases()).extracting("lock").containsExactly(LockId.mutex("slice:key"));
+    registry.obtain("key").unlock();
   }
 
   @Test

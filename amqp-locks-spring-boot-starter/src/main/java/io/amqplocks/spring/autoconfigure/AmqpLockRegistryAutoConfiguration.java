@@ -4,9 +4,9 @@ import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.spring.LockConfigurationException;
 import io.amqplocks.spring.integration.AmqpLockRegistry;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.AutoConfigureOrder;
 import org.springframework.boot.autoconfigure.condition.ConditionMessage;
 import org.springframework.boot.autoconfigure.condition.ConditionOutcome;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -17,6 +17,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
+import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.integration.support.locks.LockRegistry;
@@ -27,6 +28,7 @@ import org.springframework.util.StringUtils;
  * amqp-locks-spring-integration, Spring Integration 7, and no registry of its own.
  */
 @AutoConfiguration(after = AmqpLocksAutoConfiguration.class)
+@AutoConfigureOrder(Ordered.LOWEST_PRECEDENCE)
 @ConditionalOnClass(
     value = {AmqpLockRegistry.class, LockRegistry.class},
     // Spring Integration 6 has none, and the registry needs it.
@@ -44,7 +46,13 @@ public final class AmqpLockRegistryAutoConfiguration {
   @Conditional(OnKey.class)
   AmqpLockRegistry amqpLockRegistry(
       AmqpLocks locks, AmqpLockRegistryProperties properties, Environment environment) {
-    String key = Objects.requireNonNull(key(environment));
+    String key = key(environment);
+    if (key == null) {
+      // The condition was evaluated ahead of time, where there was a name.
+      throw new LockConfigurationException(
+          "The registry of locks has no key: neither %s nor %s is set.".formatted(KEY, APPLICATION),
+          "Set one of them where the application runs.");
+    }
     try {
       return new AmqpLockRegistry(
           properties.fenced() ? locks::fencedMutex : locks::mutex, key, properties.longestWait());

@@ -71,6 +71,13 @@ public final class AmqpLocksAutoConfiguration {
     return ApplicationBrokerSettings.of(beans, properties.connectionFactory());
   }
 
+  /** Before the locks themselves, whose bean ends the condition. */
+  @Bean
+  @ConditionalOnMissingBean({AmqpLocks.class, LocksAtBroker.class})
+  LocksAtBroker amqpLocksAtBroker(BrokerSettings broker, AmqpLocksProperties properties) {
+    return new LocksAtBroker(broker, properties.queuePrefix());
+  }
+
   @Bean
   @ConditionalOnMissingBean
   AmqpLocks amqpLocks(

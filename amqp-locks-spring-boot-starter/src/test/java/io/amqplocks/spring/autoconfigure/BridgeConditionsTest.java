@@ -3,18 +3,22 @@ package io.amqplocks.spring.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.Mockito.mock;
 
+import com.rabbitmq.client.Address;
+import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.shedlock.AmqpLockProvider;
 import io.amqplocks.spring.BrokerSettings;
 import io.amqplocks.spring.Contexts;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.integration.AmqpLockRegistry;
+import java.util.List;
 import net.javacrumbs.shedlock.core.LockProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionEvaluationReport;
 import org.springframework.boot.diagnostics.FailureAnalysis;
@@ -44,6 +48,46 @@ class BridgeConditionsTest {
               AutoConfigurations.of(
                   AmqpLockProviderAutoConfiguration.class,
                   AmqpLockRegistryAutoConfiguration.class));
+
+  /** Finds auto-configurations as an application does. */
+  @Configuration(proxyBeanMethods = false)
+  @EnableAutoConfiguration
+  static class Application {}
+
+  @Test
+  void anApplicationFindsThem() {
+    new ApplicationContextRunner()
+        .withUserConfiguration(Application.class)
+        .withPropertyValues(NAME)
+        .run(
+            context ->
+                assertThat(context)
+                    .hasSingleBean(AmqpLockRegistry.class)
+                    .hasSingleBean(AmqpLockProvider.class));
+  }
+
+  @Test
+  void aBlankKeyIsNone() {
+    application
+        .withPropertyValues(NAME, KEY + "= ")
+        .run(
+            context ->
+                assertThat(context.getBean(LockRegistry.class).obtain("key"))
+                    .asString()
+                    .contains("orders:key"));
+  }
+
+  /** The locks are not where those settings say, or nobody knows whether they are. */
+  @Test
+  void settingsOfABrokerDoNotMakeAProvider() {
+    application
+        .withPropertyValues(NAME)
+        .withBean("own", AmqpLocks.class, () -> mock(AmqpLocks.class))
+        .withBean(
+            BrokerSettings.class,
+            () -> new BrokerSettings(new ConnectionFactory(), List.of(new Address("localhost", 1))))
+        .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(LockProvider.class));
+  }
 
   @ParameterizedTest
   @ValueSource(strings = {NAME, KEY + "=orders"})
