@@ -8,6 +8,7 @@ import io.amqplocks.inmemory.InMemoryLocks.Occupation;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.OnBusy;
+import java.util.concurrent.locks.Lock;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.SpringBootConfiguration;
@@ -87,9 +88,13 @@ class WebSliceTest {
 
   @Test
   void theRegistryIsThereToo(@Autowired LockRegistry<?> registry) {
-    registry.obtain("key").lock();
-    assertThat(locks.leases()).extracting("lock").containsExactly(LockId.mutex("slice:key"));
-    registry.obtain("key").unlock();
+    Lock lock = registry.obtain("key");
+    lock.lock();
+    try {
+      assertThat(locks.leases()).extracting("lock").containsExactly(LockId.mutex("slice:key"));
+    } finally {
+      lock.unlock();
+    }
   }
 
   @Test
