@@ -22,15 +22,7 @@ final class Bench {
    * @param args see bin/bench --help
    */
   public static void main(String[] args) {
-    Options options;
-    try {
-      options = Options.parse(List.of(args));
-    } catch (IllegalArgumentException e) {
-      System.err.println(e.getMessage());
-      System.exit(2);
-      return;
-    }
-    System.exit(run(options) ? 0 : 1);
+    System.exit(run(Options.ofProgram(args)) ? 0 : 1);
   }
 
   private static boolean run(Options options) {

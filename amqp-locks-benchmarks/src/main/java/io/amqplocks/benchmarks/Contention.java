@@ -37,7 +37,7 @@ public record Contention(long acquires, long longestWait) {
   /**
    * Lets a thread for each of these contend.
    *
-   * @param acquires wait for the lock, and answer what releases it
+   * @param acquires wait for the lock, and return what releases it
    * @return what each thread achieved
    */
   public static List<Contention> each(

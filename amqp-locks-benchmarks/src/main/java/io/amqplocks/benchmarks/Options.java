@@ -17,8 +17,19 @@ import org.jspecify.annotations.Nullable;
 public record Options(
     String command, boolean quick, @Nullable String line, String only, List<String> rest) {
 
+  /** Reads the command line of a program, and ends the program if it is wrong. */
+  public static Options ofProgram(String[] args) {
+    try {
+      return parse(List.of(args));
+    } catch (IllegalArgumentException e) {
+      System.err.println(e.getMessage());
+      System.exit(2);
+      throw e;
+    }
+  }
+
   /** Reads the command line. */
-  public static Options parse(List<String> args) {
+  static Options parse(List<String> args) {
     if (args.isEmpty() || !List.of("core", "peers", "jmh", "explain").contains(args.get(0))) {
       throw new IllegalArgumentException(
           "Say what to run: core, peers, jmh or explain (see --help)");

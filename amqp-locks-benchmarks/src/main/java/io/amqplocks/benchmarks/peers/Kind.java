@@ -35,7 +35,7 @@ enum Kind {
     return peer;
   }
 
-  /** How its system calls it. */
+  /** What its system calls it. */
   String title() {
     return title;
   }

@@ -21,7 +21,7 @@ enum Peer {
     this.title = title;
   }
 
-  /** How people call it. */
+  /** What people call it. */
   String title() {
     return title;
   }

@@ -25,15 +25,7 @@ final class PeersMain {
    * @param args see bin/bench --help
    */
   public static void main(String[] args) throws Exception {
-    Options options;
-    try {
-      options = Options.parse(List.of(args));
-    } catch (IllegalArgumentException e) {
-      System.err.println(e.getMessage());
-      System.exit(2);
-      return;
-    }
-    boolean complete = run(options);
+    boolean complete = run(Options.ofProgram(args));
     // Not all clients end their threads.
     System.exit(complete ? 0 : 1);
   }
