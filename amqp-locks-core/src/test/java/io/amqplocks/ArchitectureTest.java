@@ -157,6 +157,28 @@ class ArchitectureTest {
         .check(OURS);
   }
 
+  /**
+   * So that a difference between brokers has one place, and a name. What is on top of locks works on
+   * connections of the application, and cannot see the profiles.
+   */
+  @Test
+  void onlyTheProfilesKnowWhichBrokerItIs() {
+    noClasses()
+        .that()
+        .haveNameNotMatching(".*\\.internal\\.broker\\.(ServerVersion|\\w+Profile)")
+        .should()
+        .dependOnClassesThat()
+        .haveSimpleName("ServerVersion")
+        .orShould()
+        .callMethodWhere(
+            DescribedPredicate.describe(
+                "it reads the server properties",
+                call ->
+                    call.getTarget().getName().equals("getServerProperties")
+                        && !call.getOriginOwner().getPackageName().equals("io.amqplocks.consumer")))
+        .check(OURS);
+  }
+
   @Test
   void namesSayWhatAThingIs() {
     Pattern empty = Pattern.compile(".*(Manager|Helper|Util|Utils|Impl)(\\$.*)?");

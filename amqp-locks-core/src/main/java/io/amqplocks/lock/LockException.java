@@ -168,6 +168,19 @@ public abstract sealed class LockException extends RuntimeException {
     }
   }
 
+  /**
+   * The broker cannot do what the lock needs. RabbitMQ can, from 3.10 on. Nothing was sent to the
+   * broker on behalf of that lock.
+   */
+  public static final class Unsupported extends LockException {
+    private static final long serialVersionUID = 1L;
+
+    /** Creates the exception with that message. */
+    public Unsupported(String message) {
+      super(message, null);
+    }
+  }
+
   /** The broker sent a reply that the protocol does not foresee. */
   public static final class Unexpected extends LockException {
     private static final long serialVersionUID = 1L;

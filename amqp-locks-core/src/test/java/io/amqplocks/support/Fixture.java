@@ -12,6 +12,7 @@ import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockName;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerQueue;
+import io.amqplocks.test.BrokerTest;
 import java.io.IOException;
 import java.lang.reflect.Method;
 import java.time.Duration;
@@ -78,6 +79,10 @@ public final class Fixture implements BeforeEachCallback, AfterEachCallback, Aut
   @Override
   public void afterEach(ExtensionContext context) throws Exception {
     close();
+    if (context.getRequiredTestClass().getAnnotation(BrokerTest.class).embedded()) {
+      // It ends with this JVM, and nobody can look into it.
+      return;
+    }
     try (Connection connection = stranger()) {
       Channel channel = connection.createChannel();
       for (BrokerQueue queue : broker().faults().queues()) {

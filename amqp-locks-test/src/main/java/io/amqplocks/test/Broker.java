@@ -21,6 +21,11 @@ public interface Broker {
   /** The AMQP port. */
   int port();
 
+  /** The product: {@code RabbitMQ}, or {@code Apache Qpid Broker-J} for the one in this JVM. */
+  default String product() {
+    return "RabbitMQ";
+  }
+
   /** The version, as the broker itself told a client in its server properties. */
   BrokerVersion version();
 

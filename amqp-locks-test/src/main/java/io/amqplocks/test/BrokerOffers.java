@@ -13,7 +13,7 @@ final class BrokerOffers {
   static final String NONE =
       "No RabbitMQ broker can be had: start Docker (with testcontainers-rabbitmq on the class"
           + " path), or install rabbitmq-server (on Debian bin/broker does), or name a broker by"
-          + " AMQP_LOCKS_BROKER_URI";
+          + " AMQP_LOCKS_BROKER_URI; or make do with the one in this JVM (Brokers.EMBEDDED)";
 
   private final List<BrokerSource> sources;
   private final List<String> wanted;
@@ -46,6 +46,7 @@ final class BrokerOffers {
       sources.add(new DockerSource());
     }
     sources.add(new LocalSource(environment));
+    sources.add(new EmbeddedSource());
     return sources;
   }
 
@@ -88,6 +89,10 @@ final class BrokerOffers {
   /** Why there is no broker of this line. */
   String missing(String line) {
     List<String> offered = offered();
+    if (line.equals(Brokers.EMBEDDED) && !offered.isEmpty()) {
+      return "There is no broker in this JVM: qpid-broker-core, qpid-broker-plugins-amqp-0-8-protocol"
+          + " and qpid-broker-plugins-memory-store are not on the class path";
+    }
     return offered.isEmpty()
         ? NONE
         : "No RabbitMQ "

@@ -60,6 +60,12 @@ public @interface BrokerTest {
   String before() default "";
 
   /**
+   * Whether the class runs on the broker in this JVM ({@link Brokers#EMBEDDED}), and on it alone.
+   * Nobody can hurt that one, or look into it.
+   */
+  boolean embedded() default false;
+
+  /**
    * Whether each run of the class has a broker to itself while it lasts: for a class that hurts its
    * broker, changes it as a whole, or counts all there is in it. Such a broker goes on to the next
    * class that asks for one: queues that a class leaves behind may still be there.

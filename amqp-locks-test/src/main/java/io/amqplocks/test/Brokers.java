@@ -18,7 +18,12 @@ import java.util.List;
  *       every line, and cannot be hurt;
  *   <li>Docker, if an engine answers and {@code testcontainers-rabbitmq} is on the class path;
  *   <li>a {@code rabbitmq-server} on this machine, run as a private process on 127.0.0.1 with ports
- *       and folders of its own. The system's broker is never touched.
+ *       and folders of its own. The system's broker is never touched;
+ *   <li>Apache Qpid Broker-J in this JVM, if {@code qpid-broker-core}, {@code
+ *       qpid-broker-plugins-amqp-0-8-protocol} and {@code qpid-broker-plugins-memory-store} are on
+ *       the class path. It is not RabbitMQ: mutexes and token semaphores of CLASSIC queues work
+ *       there. {@link #start()} uses it where no RabbitMQ is to be had, and it can be asked for as
+ *       line {@link #EMBEDDED}. A {@link BrokerTest} only uses it if it says so.
  * </ol>
  *
  * <p>A line is a release line such as {@code 4.3}. {@code AMQP_LOCKS_BROKER_LINES}, separated by
@@ -27,6 +32,9 @@ import java.util.List;
  * starts another broker, and none outlives the JVM, however that ends; the external one stays.
  */
 public final class Brokers {
+
+  /** The name by which the broker in this JVM is asked for, in place of a release line. */
+  public static final String EMBEDDED = "embedded";
 
   private Brokers() {}
 
@@ -41,23 +49,20 @@ public final class Brokers {
   }
 
   /**
-   * Starts a broker of the preferred line and returns when it accepts connections, within seconds.
+   * Starts a broker of the preferred line, or the one in this JVM if no line is there, and returns when it accepts connections, within seconds.
    *
    * @throws IllegalStateException if there is none, with what to do about it, or if it does not
    *     start, with the end of its log
    */
   public static OwnedBroker start() {
     BrokerOffers offers = BrokerOffers.find(System.getenv());
-    if (offers.wanted().isEmpty()) {
-      throw new IllegalStateException(BrokerOffers.NONE);
-    }
-    return offers.start(offers.wanted().get(0));
+    return offers.start(offers.wanted().stream().findFirst().orElse(EMBEDDED));
   }
 
   /**
    * Starts a broker of a line.
    *
-   * @param line for instance {@code 4.3}
+   * @param line for instance {@code 4.3}, or {@link #EMBEDDED}
    * @throws IllegalStateException as {@link #start()}
    */
   public static OwnedBroker start(String line) {

@@ -138,7 +138,7 @@ final class SharedBrokers implements AutoCloseable {
     }
 
     private void heal(Broker broker) {
-      if (!(broker instanceof ExternalBroker)) {
+      if (!(broker instanceof ExternalBroker || broker instanceof EmbeddedBroker)) {
         broker.faults().heal();
       }
     }
@@ -146,7 +146,9 @@ final class SharedBrokers implements AutoCloseable {
     private OwnedBroker start() {
       OwnedBroker broker = offers.start(name);
       all.add(broker);
-      BrokerRecord.add(broker.version());
+      if (!(broker instanceof EmbeddedBroker)) {
+        BrokerRecord.add(broker.version());
+      }
       return broker;
     }
 

@@ -1,5 +1,6 @@
 package io.amqplocks.internal.broker;
 
+import com.rabbitmq.client.AMQP.Queue.Delete;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Command;
 import com.rabbitmq.client.Connection;
@@ -32,12 +33,16 @@ public final class AdminConnection implements AutoCloseable {
     closeMillis = Math.toIntExact(closeTimeout.toMillis());
   }
 
-  public ServerVersion server() {
-    return ServerVersion.of(connection.getServerProperties());
+  /** What the broker at the other end can do. */
+  public BrokerProfile broker() {
+    return BrokerProfile.of(connection);
   }
 
   public void must(Call call, String step, Method method) {
-    Answer answer = ask(call, step, method);
+    must(call, step, ask(call, step, method));
+  }
+
+  private static void must(Call call, String step, Answer answer) {
     if (answer != Answer.OK) {
       throw new LockException.Unexpected(
           "RabbitMQ did not %s for %s: the queue is %s, or its node is down"
@@ -48,6 +53,15 @@ public final class AdminConnection implements AutoCloseable {
 
   public Answer ask(Call call, String step, Method method) {
     return ask(call, step, method, (channel, reply) -> {});
+  }
+
+  /** Deletes the queue; does nothing if it does not exist, which not all brokers take for done. */
+  public void delete(Call call, String queue) {
+    String step = "delete queue " + queue;
+    Answer answer = ask(call, step, new Delete.Builder().queue(queue).build());
+    if (answer != Answer.ABSENT) {
+      must(call, step, answer);
+    }
   }
 
   /** Looks for a queue by a passive declare. */

@@ -88,9 +88,9 @@ public final class AuxiliaryReader {
     return state.exists() ? OptionalInt.of(state.messages()) : OptionalInt.empty();
   }
 
-  /** The broker that the reader is connected to. */
-  public ServerVersion server(Call call) {
-    return ServerVersion.of(side.open(call).connection().getServerProperties());
+  /** What the broker can do that the reader is connected to. */
+  public BrokerProfile broker(Call call) {
+    return BrokerProfile.of(side.open(call).connection());
   }
 
   /**
@@ -100,6 +100,9 @@ public final class AuxiliaryReader {
    *     such queue
    */
   public Optional<List<String>> readAll(Call call, String queue) {
+    if (broker(call).isConnectionClosedByGet() && !exists(call, queue)) {
+      return Optional.empty();
+    }
     String step = "read queue " + queue;
     Get get = new Get.Builder().queue(queue).build();
     List<String> texts = new ArrayList<>();

@@ -8,6 +8,7 @@ import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.lock.LockException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** The one place that reads reply codes and the client library's exceptions. */
@@ -19,6 +20,11 @@ public final class BrokerErrors {
    * the refused access. Nothing but the text tells the two apart.
    */
   private static final String IN_EXCLUSIVE_USE = "ACCESS_REFUSED - queue '";
+
+  /** What Qpid says of a queue that is not there when it is to be declared, consumed or deleted. */
+  private static final Pattern NO_QUEUE_OF_QPID =
+      Pattern.compile(
+          "(Queue: '.*' not found on VirtualHost|No such queue, '|Queue '.*' does not exist).*");
 
   private BrokerErrors() {}
 
@@ -177,7 +183,8 @@ public final class BrokerErrors {
   }
 
   private static boolean isNoQueue(ShutdownSignalException signal) {
-    return text(signal).contains("no queue '");
+    String text = text(signal);
+    return text.contains("no queue '") || NO_QUEUE_OF_QPID.matcher(text).matches();
   }
 
   private static int replyCode(ShutdownSignalException signal) {

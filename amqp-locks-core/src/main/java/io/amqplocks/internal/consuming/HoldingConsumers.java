@@ -46,14 +46,14 @@ public final class HoldingConsumers {
       new PerSession<>(
           session ->
               new HoldingConsumers(
-                  session.rpc(), session.consumerChannels(), session.server().major() < 4));
+                  session.rpc(), session.consumerChannels(), session.broker().consume(0, true)));
 
   private static final long SHORTEST_PAUSE = Duration.ofMillis(10).toNanos();
   private static final long LONGEST_PAUSE = Duration.ofMillis(80).toNanos();
 
   private final RpcChannelPool holder;
   private final ConsumerChannelPool channels;
-  private final boolean olderThan4;
+  private final Map<String, Object> arguments;
   private final AtomicLong lastTag = new AtomicLong();
   private final QueueCache exclusive = new QueueCache();
 
@@ -62,10 +62,11 @@ public final class HoldingConsumers {
     return SESSIONS.of(session);
   }
 
-  HoldingConsumers(RpcChannelPool holder, ConsumerChannelPool channels, boolean olderThan4) {
+  HoldingConsumers(
+      RpcChannelPool holder, ConsumerChannelPool channels, Map<String, Object> arguments) {
     this.holder = holder;
     this.channels = channels;
-    this.olderThan4 = olderThan4;
+    this.arguments = arguments;
   }
 
   /**
@@ -189,11 +190,8 @@ public final class HoldingConsumers {
         new Basic.Consume.Builder()
             .queue(consumer.queue())
             .consumerTag(consumer.tag())
-            .exclusive(access == Access.EXCLUSIVE);
-    if (olderThan4) {
-      // Else a channel silently consumes on when the queue's process was restarted (trap 22).
-      consume.arguments(Map.of("x-cancel-on-ha-failover", true));
-    }
+            .exclusive(access == Access.EXCLUSIVE)
+            .arguments(arguments);
     Answer answer;
     try {
       answer =

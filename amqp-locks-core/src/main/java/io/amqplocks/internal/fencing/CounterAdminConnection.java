@@ -1,14 +1,12 @@
 package io.amqplocks.internal.fencing;
 
 import com.rabbitmq.client.AMQP.Basic.Get;
-import com.rabbitmq.client.AMQP.Queue.Delete;
 import io.amqplocks.internal.broker.AdminConnection;
 import io.amqplocks.internal.broker.Answer;
 import io.amqplocks.internal.broker.AuxiliaryReader;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.MessageReading;
 import io.amqplocks.internal.broker.QueueArguments;
-import io.amqplocks.internal.broker.ServerVersion;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.LockException;
 import java.util.List;
@@ -26,7 +24,6 @@ import java.util.concurrent.atomic.AtomicReference;
 public class CounterAdminConnection implements CounterBroker, AutoCloseable {
 
   private final AdminConnection connection;
-  private final int brokerMajor;
 
   /** Opens a connection. The caller closes it. */
   public static CounterAdminConnection open(Call call, Session session) {
@@ -37,17 +34,16 @@ public class CounterAdminConnection implements CounterBroker, AutoCloseable {
   public CounterAdminConnection(Call call, AdminConnection connection) {
     this.connection = connection;
     try {
-      brokerMajor = major(call, connection.server());
+      connection.broker().requireFences(call);
     } catch (LockException e) {
       connection.close();
       throw e;
     }
   }
 
-  /** Uses that connection to a broker of that major version. */
-  protected CounterAdminConnection(AdminConnection connection, int brokerMajor) {
+  /** Uses that connection, for tokens. */
+  protected CounterAdminConnection(AdminConnection connection) {
     this.connection = connection;
-    this.brokerMajor = brokerMajor;
   }
 
   /** The connection itself, for further steps. */
@@ -55,23 +51,15 @@ public class CounterAdminConnection implements CounterBroker, AutoCloseable {
     return connection;
   }
 
-  public static int major(Call call, ServerVersion server) {
-    if (!server.isRabbit() || server.major() == 0) {
-      throw new LockException.FenceUnavailable(
-          "There are no fencing tokens of %s: they need quorum queues of RabbitMQ, and this broker is %s"
-              .formatted(call.lock(), server));
-    }
-    return server.major();
-  }
-
   @Override
   public final int brokerMajor() {
-    return brokerMajor;
+    return connection.broker().major();
   }
 
   /** Takes the turn. Returns false while another administrator has it. */
   public final boolean take(Call call, String adminQueue) {
-    return connection.ask(call, "declare queue " + adminQueue, QueueArguments.exclusive(adminQueue))
+    return connection.ask(
+            call, "declare queue " + adminQueue, connection.broker().exclusive(adminQueue))
         == Answer.OK;
   }
 
@@ -87,12 +75,12 @@ public class CounterAdminConnection implements CounterBroker, AutoCloseable {
 
   @Override
   public final void delete(Call call, String queue) {
-    connection.must(call, "delete queue " + queue, new Delete.Builder().queue(queue).build());
+    connection.delete(call, queue);
   }
 
   @Override
   public final void make(Call call, String queue, String content) {
-    connection.must(call, "declare counter " + queue, QueueArguments.counter(queue, brokerMajor));
+    connection.must(call, "declare counter " + queue, connection.broker().counter(queue));
     if (!connection.publish(call, "fill counter " + queue, queue, List.of(content))) {
       throw new LockException.FenceUnavailable(
           "RabbitMQ did not take the message of counter %s for %s; is there a policy on it?"

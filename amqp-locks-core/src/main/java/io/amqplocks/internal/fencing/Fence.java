@@ -1,6 +1,7 @@
 package io.amqplocks.internal.fencing;
 
 import io.amqplocks.internal.broker.BoundedMap;
+import io.amqplocks.internal.broker.BrokerProfile;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.FenceCounter;
 import io.amqplocks.internal.broker.Futures;
@@ -99,7 +100,9 @@ public final class Fence implements FencingTokenSource {
         CounterContent.parse(reading.content())
             .filter(making::isBelievable)
             .orElseThrow(() -> unavailable(call, "in counter " + queue + " is a foreign message"));
-    int brokerMajor = CounterAdminConnection.major(call, session.reader().server(call));
+    BrokerProfile broker = session.reader().broker(call);
+    broker.requireFences(call);
+    int brokerMajor = broker.major();
     if (content.brokerMajor() != brokerMajor) {
       throw unavailable(
           call,

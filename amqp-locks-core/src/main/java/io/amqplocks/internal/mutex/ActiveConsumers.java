@@ -50,7 +50,7 @@ final class ActiveConsumers {
   private final MutexQueues queues;
   private final ActiveConsumerInspection inspection;
   private final ActiveConsumerVerification verification;
-  private final boolean olderThan4;
+  private final Map<String, Object> arguments;
   private final AtomicLong lastTag = new AtomicLong();
 
   /** The consumers of that session. */
@@ -64,7 +64,7 @@ final class ActiveConsumers {
     queues = new MutexQueues(session);
     inspection = new ActiveConsumerInspection(channels, queues);
     verification = new ActiveConsumerVerification(inspection, queues);
-    olderThan4 = session.server().major() < 4;
+    arguments = session.broker().consume(0, true);
   }
 
   /**
@@ -92,11 +92,10 @@ final class ActiveConsumers {
   private boolean consume(Call call, ActiveConsumer consumer) {
     String step = "consume from queue " + consumer.queue();
     Basic.Consume.Builder consume =
-        new Basic.Consume.Builder().queue(consumer.queue()).consumerTag(consumer.tag());
-    if (olderThan4) {
-      // Else a channel silently consumes on when the queue's process was restarted.
-      consume.arguments(Map.of("x-cancel-on-ha-failover", true));
-    }
+        new Basic.Consume.Builder()
+            .queue(consumer.queue())
+            .consumerTag(consumer.tag())
+            .arguments(arguments);
     Answer answer =
         channels.ask(
             call,

@@ -6,6 +6,7 @@ import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.internal.broker.Answer;
 import io.amqplocks.internal.broker.AuxiliaryConnection;
 import io.amqplocks.internal.broker.BrokerErrors;
+import io.amqplocks.internal.broker.BrokerProfile;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.QueueArguments;
 import io.amqplocks.internal.broker.QueueCache;
@@ -39,12 +40,14 @@ final class MutexQueues {
   private static final BasicProperties TRANSIENT =
       new BasicProperties.Builder().deliveryMode(1).build();
 
+  private final BrokerProfile broker;
   private final AuxiliaryConnection side;
   private final AuxiliaryConnection announcer;
   private final SingleFlight<Channel> publishing;
   private final QueueCache declared = new QueueCache();
 
   MutexQueues(Session session) {
+    broker = session.broker();
     side = session.side();
     announcer = session.announcer();
     publishing = announcer.shared();
@@ -72,7 +75,7 @@ final class MutexQueues {
     QueueState.Reader reader = new QueueState.Reader();
     Answer answer;
     try {
-      answer = side.open(call).rpc().ask(call, step, QueueArguments.mutex(queue), reader);
+      answer = side.open(call).rpc().ask(call, step, broker.mutex(queue), reader);
     } catch (LockException.Unexpected e) {
       throw BrokerErrors.isOtherwise(e) ? foreign(call, queue, BrokerErrors.text(e)) : e;
     }

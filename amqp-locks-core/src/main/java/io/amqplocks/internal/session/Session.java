@@ -7,12 +7,12 @@ import io.amqplocks.internal.broker.Answer;
 import io.amqplocks.internal.broker.AuxiliaryConnection;
 import io.amqplocks.internal.broker.AuxiliaryReader;
 import io.amqplocks.internal.broker.BrokerErrors;
+import io.amqplocks.internal.broker.BrokerProfile;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.Connector;
 import io.amqplocks.internal.broker.ConsumerChannelPool;
 import io.amqplocks.internal.broker.DurableQueues;
 import io.amqplocks.internal.broker.RpcChannelPool;
-import io.amqplocks.internal.broker.ServerVersion;
 import io.amqplocks.internal.broker.Ticker;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
@@ -38,6 +38,7 @@ import java.util.function.Function;
 public final class Session {
 
   private final Connection connection;
+  private final BrokerProfile broker;
   private final Connector connector;
   private final Executor background;
   private final ThreadFactory threads;
@@ -80,6 +81,7 @@ public final class Session {
       Duration callTimeout,
       Ticker ticker) {
     this.connection = connection;
+    broker = BrokerProfile.of(connection);
     this.connector = connector;
     this.background = background;
     this.threads = threads;
@@ -202,9 +204,9 @@ public final class Session {
     return ticker;
   }
 
-  /** The server at the other end of the holder connection. */
-  public ServerVersion server() {
-    return ServerVersion.of(connection.getServerProperties());
+  /** What the broker at the other end of the holder connection can do. */
+  public BrokerProfile broker() {
+    return broker;
   }
 
   /** The negotiated heartbeat. */

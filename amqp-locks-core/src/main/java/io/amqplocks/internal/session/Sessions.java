@@ -62,13 +62,18 @@ public final class Sessions {
    * attempt, each within the bound of its call. A call that {@linkplain Call#failsFast fails fast}
    * does not wait for an attempt that follows a failed one, nor for the pause before it: it gets
    * the last failure at once.
+   *
+   * @throws LockException.Unsupported if the broker cannot do what the call's lock needs
    */
   public Session current(Call call) {
     requireNotClosed(call);
     try {
-      return call.failsFast()
-          ? current.getUnlessFailing(call, this::open)
-          : current.get(call, this::open);
+      Session session =
+          call.failsFast()
+              ? current.getUnlessFailing(call, this::open)
+              : current.get(call, this::open);
+      session.broker().requireKind(call);
+      return session;
     } finally {
       // A close explains any failure of the attempt, so it is reported instead. If a session was
       // opened, the close disposes of it.

@@ -1,15 +1,14 @@
 package io.amqplocks.internal.tokens;
 
-import io.amqplocks.internal.broker.ServerVersion;
+import io.amqplocks.internal.broker.BrokerProfile;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Warns, once, of a hold that the broker may soon end because its message is not acknowledged, and
- * which no verification has renewed as a new delivery. RabbitMQ 3.10 and 3.11 do that for all
- * queues after {@code consumer_timeout}, which no client can see or change. From 3.12 on our queues
- * are declared with a longer timeout, or have none (trap 9).
+ * which no verification has renewed as a new delivery. {@link BrokerProfile#hasConsumerTimeout}
+ * says which queues are concerned.
  */
 final class ConsumerTimeoutWarning {
 
@@ -26,21 +25,18 @@ final class ConsumerTimeoutWarning {
     this.since = since;
   }
 
-  void warn(long now, Object hold, ServerVersion server, TokenQueueRef tokenQueue) {
-    if (isAt(now - since, server, tokenQueue) && warned.compareAndSet(false, true)) {
+  void warn(long now, Object hold, BrokerProfile broker, TokenQueueRef tokenQueue) {
+    if (isAt(now - since, broker, tokenQueue) && warned.compareAndSet(false, true)) {
       log.warn(
           "{} was not given back to be verified for more than 20 minutes, and {} takes it back after"
               + " consumer_timeout, 30 minutes unless set otherwise: set a shorter heartbeat, raise consumer_timeout, or use a semaphore of slots",
           hold,
-          server);
+          broker);
     }
   }
 
-  /** Whether a token held for the given time, on the given server, is at risk. */
-  static boolean isAt(long nanos, ServerVersion server, TokenQueueRef tokenQueue) {
-    boolean forAll = !server.isAtLeast(3, 12);
-    // A plain queue has no arguments, so the broker's own timeout applies.
-    boolean forPlain = tokenQueue.plain() && !server.isAtLeast(4, 3);
-    return nanos > LONG && (forAll || forPlain);
+  /** Whether a token held for the given time, on the given broker, is at risk. */
+  static boolean isAt(long nanos, BrokerProfile broker, TokenQueueRef tokenQueue) {
+    return nanos > LONG && broker.hasConsumerTimeout(tokenQueue.plain());
   }
 }

@@ -69,7 +69,7 @@ final class RecordedTokens implements TokenQueueRef.TokenRegister {
    * never during one.
    */
   private boolean isOfAnotherMajor(Session session) {
-    int major = session.server().major();
+    int major = session.broker().major();
     return major > 0 && major != known.get().brokerMajor();
   }
 

@@ -82,7 +82,7 @@ final class TokenContest implements Hold.Contest {
             lock,
             tokenQueue,
             content.flatMap(
-                token -> tokenQueue.fencingToken(token, taken.returns(), session.server().major())),
+                token -> tokenQueue.fencingToken(token, taken.returns(), session.broker().major())),
             fenced,
             isKeptInItsSlot(),
             pushed,

@@ -103,10 +103,10 @@ final class TokenHold implements Hold {
               + " as TokenQueueType.QUORUM");
     }
     String why =
-        content.get().brokerMajor() == session.server().major()
+        content.get().brokerMajor() == session.broker().major()
             ? "its numbers are ahead of this machine's clock, or it was acquired too often"
             : "its tokens are of RabbitMQ %d, and RabbitMQ %d counts anew"
-                .formatted(content.get().brokerMajor(), session.server().major());
+                .formatted(content.get().brokerMajor(), session.broker().major());
     return new LockException.FenceUnavailable(
         "There is no fencing token of %s: %s;".formatted(lock, why)
             + " have an administrator repair it, by admin().%s(\"%s\").repair(timeout), which makes new"
@@ -132,8 +132,13 @@ final class TokenHold implements Hold {
 
   @Override
   public HoldStatus status(Call call, Session session) {
-    received.risk().warn(call.ticker().nanos(), this, session.server(), tokenQueue);
+    received.risk().warn(call.ticker().nanos(), this, session.broker(), tokenQueue);
     try {
+      if (session.broker().areDeliveriesKept()) {
+        return TokenQueues.of(session).exists(call, tokenQueue.queue())
+            ? HoldStatus.OURS
+            : HoldStatus.GONE;
+      }
       if (keptInItsSlot) {
         switch (TokenQueues.of(session).idleBesides(call.half(), token)) {
           case SOME -> {

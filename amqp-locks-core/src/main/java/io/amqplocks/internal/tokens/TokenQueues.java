@@ -6,11 +6,11 @@ import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.internal.broker.Answer;
 import io.amqplocks.internal.broker.BorrowedChannel;
 import io.amqplocks.internal.broker.BrokerErrors;
+import io.amqplocks.internal.broker.BrokerProfile;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.ConsumerChannelPool;
 import io.amqplocks.internal.broker.Delivery;
 import io.amqplocks.internal.broker.Rpc.Reading;
-import io.amqplocks.internal.broker.ServerVersion;
 import io.amqplocks.internal.session.PerSession;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.tokens.TokenArrivals.Idle;
@@ -18,8 +18,6 @@ import io.amqplocks.internal.tokens.TokenState.Phase;
 import io.amqplocks.internal.tokens.TokenState.ReceivedMessage;
 import io.amqplocks.lock.LockException;
 import java.io.IOException;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -42,7 +40,7 @@ import org.slf4j.LoggerFactory;
 public final class TokenQueues {
 
   private static final PerSession<TokenQueues> SESSIONS =
-      new PerSession<>(session -> new TokenQueues(session.consumerChannels(), session.server()));
+      new PerSession<>(session -> new TokenQueues(session.consumerChannels(), session.broker()));
 
   /**
    * Above the priorities of users and administrators: a token under verification is not for others.
@@ -58,7 +56,7 @@ public final class TokenQueues {
   private static final Logger log = LoggerFactory.getLogger(TokenQueues.class);
 
   private final ConsumerChannelPool channels;
-  private final ServerVersion server;
+  private final BrokerProfile broker;
   private final TokenArrivals arrivals;
   private final TokenVerification verification;
   private final AtomicLong lastTag = new AtomicLong();
@@ -68,9 +66,9 @@ public final class TokenQueues {
     return SESSIONS.of(session);
   }
 
-  TokenQueues(ConsumerChannelPool channels, ServerVersion server) {
+  TokenQueues(ConsumerChannelPool channels, BrokerProfile broker) {
     this.channels = channels;
-    this.server = server;
+    this.broker = broker;
     arrivals = new TokenArrivals(channels);
     verification = new TokenVerification(channels, arrivals, this);
   }
@@ -104,6 +102,9 @@ public final class TokenQueues {
    */
   public Take take(Call call, TokenQueueRef queue) {
     String step = "get a token from queue " + queue.queue();
+    if (broker.isConnectionClosedByGet() && !exists(call, queue.queue())) {
+      return Take.NO_QUEUE;
+    }
     BorrowedChannel channel = channels.borrow(call, step);
     HeldToken token = new HeldToken(queue, "", channel, channels::nanos);
     Answer answer =
@@ -209,24 +210,12 @@ public final class TokenQueues {
     return receiver;
   }
 
-  /**
-   * The consume for a token. If a classic queue's process dies, a channel up to 3.13 silently
-   * consumes the new process's messages. It then answers these by the numbers of the old process,
-   * which may be another client's. The argument prevents this: the channel then reports that the
-   * consumer ended.
-   */
+  /** The consume for a token. */
   Method consume(HeldToken token, String tag, int priority) {
-    Map<String, Object> arguments = new HashMap<>();
-    if (priority != 0) {
-      arguments.put("x-priority", priority);
-    }
-    if (token.queueRef().isClassic() && server.major() < 4) {
-      arguments.put("x-cancel-on-ha-failover", true);
-    }
     return new Basic.Consume.Builder()
         .queue(token.queue())
         .consumerTag(tag)
-        .arguments(arguments)
+        .arguments(broker.consume(priority, token.queueRef().isClassic()))
         .build();
   }
 

@@ -19,6 +19,7 @@ import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
@@ -45,7 +46,7 @@ class HoldingConsumersTest {
     RpcChannelPool holder = new RpcChannelPool(connection, background, Ticker.SYSTEM);
     consumers =
         new HoldingConsumers(
-            holder, new ConsumerChannelPool(connection, holder, background), false);
+            holder, new ConsumerChannelPool(connection, holder, background), Map.of());
   }
 
   @AfterEach

@@ -3,8 +3,9 @@ package io.amqplocks.internal.tokens;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.amqplocks.admin.TokenQueueType;
-import io.amqplocks.internal.broker.ServerVersion;
+import io.amqplocks.internal.broker.BrokerProfile;
 import java.time.Duration;
+import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -33,7 +34,10 @@ class ConsumerTimeoutWarningTest {
     TokenQueueRef tokenQueue = new TokenQueueRef("q", type, plain);
     long nanos = Duration.ofMinutes(minutes).toNanos();
     assertThat(
-            ConsumerTimeoutWarning.isAt(nanos, new ServerVersion("RabbitMQ", version), tokenQueue))
+            ConsumerTimeoutWarning.isAt(
+                nanos,
+                BrokerProfile.of(Map.of("product", "RabbitMQ", "version", version)),
+                tokenQueue))
         .isEqualTo(risk);
   }
 }

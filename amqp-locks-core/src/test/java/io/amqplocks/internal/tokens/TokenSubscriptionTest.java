@@ -6,10 +6,10 @@ import static org.awaitility.Awaitility.await;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import io.amqplocks.admin.TokenQueueType;
+import io.amqplocks.internal.broker.BrokerProfile;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.ConsumerChannelPool;
 import io.amqplocks.internal.broker.RpcChannelPool;
-import io.amqplocks.internal.broker.ServerVersion;
 import io.amqplocks.internal.broker.Ticker;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.support.Fixture;
@@ -46,8 +46,7 @@ class TokenSubscriptionTest {
     RpcChannelPool rpc = new RpcChannelPool(connection, background, Ticker.SYSTEM);
     tokens =
         new TokenQueues(
-            new ConsumerChannelPool(connection, rpc, background),
-            ServerVersion.of(connection.getServerProperties()));
+            new ConsumerChannelPool(connection, rpc, background), BrokerProfile.of(connection));
     queue = fixture.prefix() + "tokens";
     strangers = fixture.stranger();
     stranger = strangers.createChannel();

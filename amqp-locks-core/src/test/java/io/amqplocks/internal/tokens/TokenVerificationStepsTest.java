@@ -9,12 +9,12 @@ import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.GetResponse;
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.internal.broker.Answer;
+import io.amqplocks.internal.broker.BrokerProfile;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.ConsumerChannel;
 import io.amqplocks.internal.broker.ConsumerChannelPool;
 import io.amqplocks.internal.broker.Delivery;
 import io.amqplocks.internal.broker.RpcChannelPool;
-import io.amqplocks.internal.broker.ServerVersion;
 import io.amqplocks.internal.broker.Ticker;
 import io.amqplocks.internal.tokens.ReturnedMessageJudge.Verdict;
 import io.amqplocks.lock.LockId;
@@ -67,8 +67,7 @@ class TokenVerificationStepsTest {
     RpcChannelPool rpc = new RpcChannelPool(connection, background, Ticker.SYSTEM);
     tokens =
         new TokenQueues(
-            new ConsumerChannelPool(connection, rpc, background),
-            ServerVersion.of(connection.getServerProperties()));
+            new ConsumerChannelPool(connection, rpc, background), BrokerProfile.of(connection));
     queue = fixture.prefix() + "tokens";
     fixture.willStay(queue);
     strangers = fixture.stranger();

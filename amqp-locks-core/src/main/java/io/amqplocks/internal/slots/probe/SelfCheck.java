@@ -57,8 +57,8 @@ public final class SelfCheck {
 
   /** Prepares the check for a session that was just opened. Does not block. */
   public void begin(Session session) {
-    log.info("Session with {} opened", session.server());
-    session.server().concern().ifPresent(log::warn);
+    log.info("Session with {} opened", session.broker());
+    session.broker().concern().ifPresent(log::warn);
     var unused =
         session.prober().used().thenRunAsync(() -> look(session).forEach(log::warn), background);
   }

@@ -75,6 +75,10 @@ final class BrokerTokens implements TokenBroker, AutoCloseable {
 
   @Override
   public void tryOut(TokenQueueType type) {
+    connection.broker().requireTokens(calls.get(), type);
+    if (!connection.broker().countsReturns()) {
+      return;
+    }
     QueueRetentionCheck.run(calls, connection, random -> names.recordTrial(lock, random));
     if (type == TokenQueueType.QUORUM) {
       QueueRetentionCheck.run(calls, connection, random -> names.tokenTrial(lock, random));

@@ -4,10 +4,10 @@ import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.internal.broker.AdminConnection;
 import io.amqplocks.internal.broker.Answer;
 import io.amqplocks.internal.broker.BrokerErrors;
+import io.amqplocks.internal.broker.BrokerProfile;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.QueueArguments;
 import io.amqplocks.internal.broker.QueueState;
-import io.amqplocks.internal.broker.ServerVersion;
 import io.amqplocks.internal.fencing.CounterAdminConnection;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.LockException;
@@ -28,19 +28,22 @@ public final class TokenAdminConnection extends CounterAdminConnection {
   /** Opens one; the caller closes it. */
   public static TokenAdminConnection open(Call call, Session session) {
     AdminConnection connection = session.openAdministrator(call);
-    ServerVersion server = connection.server();
-    if (!server.isRabbit() || server.major() == 0) {
+    try {
+      connection.broker().requireTokens(call, TokenQueueType.CLASSIC);
+    } catch (LockException e) {
       connection.close();
-      throw new LockException.Unexpected(
-          "The %s cannot be administered: that needs quorum queues of RabbitMQ, and this broker is %s"
-              .formatted(call.lock(), server),
-          null);
+      throw e;
     }
-    return new TokenAdminConnection(connection, server.major());
+    return new TokenAdminConnection(connection);
   }
 
-  private TokenAdminConnection(AdminConnection connection, int brokerMajor) {
-    super(connection, brokerMajor);
+  private TokenAdminConnection(AdminConnection connection) {
+    super(connection);
+  }
+
+  /** What the broker at the other end can do. */
+  BrokerProfile broker() {
+    return connection().broker();
   }
 
   /** Gives up the turn, and keeps the connection. */
@@ -50,7 +53,7 @@ public final class TokenAdminConnection extends CounterAdminConnection {
 
   /** Declares the queue of a record; does nothing if it exists. */
   public void declareRecord(Call call, String queue) {
-    connection().must(call, "declare queue " + queue, QueueArguments.counter(queue, brokerMajor()));
+    connection().must(call, "declare queue " + queue, broker().counter(queue));
   }
 
   /**
@@ -71,11 +74,7 @@ public final class TokenAdminConnection extends CounterAdminConnection {
 
   /** Declares a queue of tokens. */
   public void declareTokens(Call call, String queue, TokenQueueType type) {
-    connection()
-        .must(
-            call,
-            "declare queue " + queue,
-            QueueArguments.tokens(queue, type, brokerMajor(), connection().server().minor()));
+    connection().must(call, "declare queue " + queue, broker().tokens(queue, type));
   }
 
   /** Declares a queue of tokens of the plain protocol; does nothing if it exists. */

@@ -172,7 +172,7 @@ public final class TokenAdministration implements TokenSemaphoreAdmin {
   }
 
   private void upgradeIfDue(Optional<TokenRecord> record) {
-    int major = session(turn.call()).server().major();
+    int major = session(turn.call()).broker().major();
     if (record.filter(known -> known.exists() && known.brokerMajor() != major).isPresent()) {
       boolean unused = upgrade(UPGRADE_TIMEOUT);
     }

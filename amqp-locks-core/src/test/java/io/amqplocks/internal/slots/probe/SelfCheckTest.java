@@ -60,9 +60,10 @@ class SelfCheckTest {
   void findsNothingOnABrokerAsItShouldBe(ProbeKind kind, Broker broker) {
     assertThat(look(broker.connectionFactory(), ExistenceProbe.of(kind))).isEmpty();
     nothingLeft(broker);
-    assertThat(sessions.get(0).session().server().version())
-        .startsWith(broker.version().toString());
-    assertThat(sessions.get(0).session().server().concern()).isEmpty();
+    assertThat(sessions.get(0).session().broker())
+        .asString()
+        .startsWith("RabbitMQ " + broker.version());
+    assertThat(sessions.get(0).session().broker().concern()).isEmpty();
   }
 
   @Test

@@ -1,0 +1,101 @@
+package io.amqplocks.internal.broker;
+
+import com.rabbitmq.client.AMQP.Queue.Declare;
+import com.rabbitmq.client.Connection;
+import io.amqplocks.admin.TokenQueueType;
+import io.amqplocks.lock.LockException;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What a broker can do, and what it has to be told. It is read from the server properties of a
+ * connection. No other code asks which product or version a broker is, so that a difference between
+ * brokers has a name and one place.
+ */
+public interface BrokerProfile {
+
+  /** The profile of the broker at the other end of the connection. */
+  static BrokerProfile of(Connection connection) {
+    return of(connection.getServerProperties());
+  }
+
+  /** The profile of a broker with those server properties. */
+  static BrokerProfile of(Map<String, Object> serverProperties) {
+    ServerVersion server = ServerVersion.of(serverProperties);
+    return server.product().startsWith(QpidProfile.PRODUCT)
+        ? new QpidProfile(server)
+        : new RabbitProfile(server);
+  }
+
+  /** A warning for operators if nobody has tried the locks on such a broker. */
+  Optional<String> concern();
+
+  /**
+   * The major version, which counters and tokens name: their numbers begin anew with another one. 0
+   * if it cannot be read.
+   */
+  int major();
+
+  /**
+   * Throws if the broker cannot do what locks of that kind need.
+   *
+   * @throws LockException.Unsupported with the lock and the remedy
+   */
+  void requireKind(Call call);
+
+  /**
+   * Throws if the broker has no quorum queues, which count fencing tokens.
+   *
+   * @throws LockException.FenceUnavailable with the lock and the remedy
+   */
+  void requireFences(Call call);
+
+  /**
+   * Throws if the broker cannot keep tokens in queues of that type.
+   *
+   * @throws LockException.Unsupported with the lock and the remedy
+   */
+  void requireTokens(Call call, TokenQueueType type);
+
+  /** The queue of a mutex. */
+  Declare mutex(String queue);
+
+  /** The queue of a token semaphore. */
+  Declare tokens(String queue, TokenQueueType type);
+
+  /** The queue of a counter or a record, whose one message is returned forever. */
+  Declare counter(String queue);
+
+  /** A queue that its connection owns. */
+  Declare exclusive(String queue);
+
+  /** Whether a queue counts how often a message of it was returned. */
+  boolean countsReturns();
+
+  /**
+   * The arguments of a consumer.
+   *
+   * @param priority consumers with the highest priority are served first
+   * @param classic whether the queue is certainly a classic one
+   */
+  Map<String, Object> consume(int priority, boolean classic);
+
+  /**
+   * Whether a get from a queue that does not exist closes the connection, and not the channel
+   * alone. Then such a queue must be looked for first.
+   */
+  boolean isConnectionClosedByGet();
+
+  /**
+   * Whether a message that was delivered stays its receiver's for as long as its channel is open
+   * and its queue exists. If so, there is no need to prove that.
+   */
+  boolean areDeliveriesKept();
+
+  /**
+   * Whether the broker takes a message back that is not acknowledged for half an hour.
+   *
+   * @param plain whether its queue was declared without arguments
+   */
+  boolean hasConsumerTimeout(boolean plain);
+}

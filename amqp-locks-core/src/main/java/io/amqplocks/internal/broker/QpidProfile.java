@@ -1,0 +1,131 @@
+package io.amqplocks.internal.broker;
+
+import com.rabbitmq.client.AMQP.Queue.Declare;
+import io.amqplocks.admin.TokenQueueType;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockKind;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Apache Qpid Broker-J, which runs in a JVM of its own or in a test's. Its queues live in that JVM:
+ * they have no process that may die by itself, and no replicas.
+ *
+ * <p>Locks that rely on an exclusive queue or an exclusive consumer are refused. Whoever is too
+ * late for one loses its connection (530, 403), and with it all of its leases. Fencing tokens are
+ * refused because no queue counts how often a message was returned. What is said here was seen on
+ * 10.1 and read in its source, {@code AMQChannel} and {@code QueueArgumentsConverter}.
+ */
+record QpidProfile(ServerVersion server) implements BrokerProfile {
+
+  static final String PRODUCT = "Apache Qpid Broker-J";
+
+  private static final Set<LockKind> KINDS = EnumSet.of(LockKind.MUTEX, LockKind.TOKEN_SEMAPHORE);
+
+  @Override
+  public Optional<String> concern() {
+    return Optional.of(
+        ("This broker is %s: mutexes and token semaphores of CLASSIC queues work there and nothing"
+                + " else does; it is for trying the locks, and RabbitMQ is for relying on them")
+            .formatted(server));
+  }
+
+  @Override
+  public int major() {
+    return server.major();
+  }
+
+  @Override
+  public void requireKind(Call call) {
+    if (call.of() != null && !KINDS.contains(call.lock().kind())) {
+      throw new LockException.Unsupported(
+          ("There is no %s on %s, where mutexes and token semaphores of CLASSIC queues work and nothing"
+                  + " else does; use one of these, or RabbitMQ")
+              .formatted(call.lock(), server));
+    }
+  }
+
+  @Override
+  public void requireFences(Call call) {
+    throw new LockException.FenceUnavailable(
+        "There are no fencing tokens of %s: they need quorum queues of RabbitMQ, and this broker is %s"
+            .formatted(call.lock(), server));
+  }
+
+  @Override
+  public void requireTokens(Call call, TokenQueueType type) {
+    if (type != TokenQueueType.CLASSIC) {
+      throw new LockException.Unsupported(
+          "The tokens of %s cannot be kept in a %s queue on %s; use CLASSIC, or RabbitMQ"
+              .formatted(call.lock(), type, server));
+    }
+  }
+
+  /**
+   * {@inheritDoc}
+   *
+   * <p>It stays when nobody uses it, for it would have to be deleted with its last consumer, and
+   * whoever consumes at that moment would lose its connection.
+   */
+  @Override
+  public Declare mutex(String queue) {
+    return new Declare.Builder()
+        .queue(queue)
+        .durable()
+        .arguments(Map.of("x-single-active-consumer", true))
+        .build();
+  }
+
+  @Override
+  public Declare tokens(String queue, TokenQueueType type) {
+    return durable(queue);
+  }
+
+  @Override
+  public Declare counter(String queue) {
+    return durable(queue);
+  }
+
+  /** It knows none of our arguments, and closes the connection that sends one (542). */
+  private static Declare durable(String queue) {
+    return new Declare.Builder().queue(queue).durable().build();
+  }
+
+  @Override
+  public Declare exclusive(String queue) {
+    return new Declare.Builder().queue(queue).exclusive().build();
+  }
+
+  @Override
+  public boolean countsReturns() {
+    return false;
+  }
+
+  /** A consumer without a priority comes before all that have one, so each has one. */
+  @Override
+  public Map<String, Object> consume(int priority, boolean classic) {
+    return Map.of("x-priority", priority);
+  }
+
+  @Override
+  public boolean isConnectionClosedByGet() {
+    return true;
+  }
+
+  @Override
+  public boolean areDeliveriesKept() {
+    return true;
+  }
+
+  @Override
+  public boolean hasConsumerTimeout(boolean plain) {
+    return false;
+  }
+
+  @Override
+  public String toString() {
+    return server.toString();
+  }
+}

@@ -1,0 +1,188 @@
+package io.amqplocks.embedded;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.rabbitmq.client.Connection;
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.admin.SlotChange;
+import io.amqplocks.admin.TokenQueueType;
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockKind;
+import io.amqplocks.support.Fixture;
+import io.amqplocks.test.BrokerTest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What works on the broker in the JVM, and what is refused there. */
+@BrokerTest(embedded = true)
+class EmbeddedLimitsTest {
+
+  private final ExecutorService threads = Executors.newCachedThreadPool();
+  @RegisterExtension private final Fixture fixture = new Fixture();
+
+  @AfterEach
+  void close() {
+    threads.shutdownNow();
+  }
+
+  /** Tries and waits of several clients at once. */
+  @ParameterizedTest
+  @EnumSource(names = {"MUTEX", "TOKEN_SEMAPHORE"})
+  void neverMoreHoldersThanSlots(LockKind kind) throws Exception {
+    int slots = kind == LockKind.MUTEX ? 1 : 3;
+    LockId id = new LockId(kind, LockId.mutex("m").name());
+    if (kind == LockKind.TOKEN_SEMAPHORE) {
+      fixture.open().admin().tokenSemaphore("m").create(slots, TokenQueueType.CLASSIC);
+    }
+    AtomicInteger inside = new AtomicInteger();
+    AtomicInteger most = new AtomicInteger();
+    AtomicInteger waited = new AtomicInteger();
+    List<Future<?>> all = new ArrayList<>();
+    for (int client = 0; client < 8; client++) {
+      AmqpLock lock = fixture.open().lock(id);
+      boolean waits = client % 2 == 0;
+      all.add(
+          threads.submit(
+              () -> {
+                for (int n = 0; n < 100; n++) {
+                  Lease lease =
+                      waits
+                          ? lock.acquire(Fixture.AT_ONCE.multipliedBy(12))
+                          : lock.tryAcquire().orElse(null);
+                  if (lease != null) {
+                    most.accumulateAndGet(inside.incrementAndGet(), Math::max);
+                    assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+                    inside.decrementAndGet();
+                    lease.close();
+                    waited.addAndGet(waits ? 1 : 0);
+                  }
+                }
+                return null;
+              }));
+    }
+    for (Future<?> each : all) {
+      each.get(2, TimeUnit.MINUTES);
+    }
+    assertThat(most).hasValue(slots);
+    assertThat(waited).hasValue(400);
+    List<Lease> again = new ArrayList<>();
+    for (int i = 0; i < slots; i++) {
+      again.add(fixture.open().lock(id).acquire(Fixture.AT_ONCE));
+    }
+    assertThat(fixture.open().lock(id).tryAcquire()).isEmpty();
+    again.forEach(Lease::close);
+  }
+
+  /** A holder whose connection ends is none any more, and its slot is another one's at once. */
+  @ParameterizedTest
+  @EnumSource(names = {"MUTEX", "TOKEN_SEMAPHORE"})
+  void aSlotComesBackWhenItsHolderDies(LockKind kind) throws Exception {
+    LockId id = new LockId(kind, LockId.mutex("m").name());
+    if (kind == LockKind.TOKEN_SEMAPHORE) {
+      fixture.open().admin().tokenSemaphore("m").create(1, TokenQueueType.CLASSIC);
+    }
+    List<Connection> opened = new ArrayList<>();
+    var factory =
+        new com.rabbitmq.client.ConnectionFactory() {
+          @Override
+          public Connection newConnection(List<com.rabbitmq.client.Address> addresses, String name)
+              throws java.io.IOException, java.util.concurrent.TimeoutException {
+            Connection connection = super.newConnection(addresses, name);
+            opened.add(connection);
+            return connection;
+          }
+        };
+    factory.setUri(fixture.broker().uri());
+    Lease lost = fixture.open(fixture.builder(factory)).lock(id).tryAcquire().orElseThrow();
+    AmqpLock other = fixture.open().lock(id);
+    assertThat(other.tryAcquire()).isEmpty();
+    opened.forEach(connection -> connection.abort(0));
+    await().until(() -> lost.state() == LeaseState.LOST);
+    other.acquire(Fixture.AT_ONCE).close();
+  }
+
+  @Test
+  void slotsChangeWhileTheyAreHeld() throws Exception {
+    AmqpLocks locks = fixture.open();
+    var admin = locks.admin().tokenSemaphore("images");
+    admin.create(2, TokenQueueType.CLASSIC);
+    AmqpLock lock = locks.tokenSemaphore("images");
+    List<Lease> held =
+        new ArrayList<>(List.of(lock.acquire(Fixture.AT_ONCE), lock.acquire(Fixture.AT_ONCE)));
+    assertThat(lock.tryAcquire()).isEmpty();
+    assertThat(admin.resize(3)).isEqualTo(new SlotChange(2, 3));
+    held.add(lock.acquire(Fixture.AT_ONCE));
+    assertThat(admin.resize(1)).isEqualTo(new SlotChange(3, 1));
+    held.forEach(Lease::close);
+    assertThat(admin.awaitWithdrawn(Fixture.AT_ONCE)).isTrue();
+    try (Lease one = lock.acquire(Fixture.AT_ONCE)) {
+      assertThat(one.state()).isEqualTo(LeaseState.HELD);
+      assertThat(lock.tryAcquire()).isEmpty();
+    }
+  }
+
+  @Test
+  void aDestroyedSemaphoreIsLostToItsHolders() throws Exception {
+    AmqpLocks locks = fixture.open();
+    locks.admin().tokenSemaphore("images").create(1, TokenQueueType.CLASSIC);
+    Lease lease = locks.tokenSemaphore("images").acquire(Fixture.AT_ONCE);
+    Lease other = locks.mutex("other").acquire(Fixture.AT_ONCE);
+    locks.admin().tokenSemaphore("images").destroy();
+    assertThat(lease.verify()).isEqualTo(LeaseState.LOST);
+    assertThatThrownBy(() -> locks.tokenSemaphore("images").tryAcquire())
+        .isInstanceOf(LockException.NotFound.class);
+    assertThat(other.verify()).isEqualTo(LeaseState.HELD);
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      mode = EnumSource.Mode.EXCLUDE,
+      names = {"MUTEX", "TOKEN_SEMAPHORE"})
+  void otherKindsAreRefused(LockKind kind) throws Exception {
+    AmqpLocks locks = fixture.open();
+    Lease lease = locks.mutex("held").acquire(Fixture.AT_ONCE);
+    AmqpLock lock = locks.lock(new LockId(kind, LockId.mutex("m").name()));
+    for (AmqpLock each :
+        List.of(lock, lock.id().kind() == LockKind.READ_LOCK ? lock : lock.fenced())) {
+      assertThatThrownBy(each::tryAcquire)
+          .isInstanceOf(LockException.Unsupported.class)
+          .hasMessageContaining(lock.id().toString())
+          .hasMessageContaining("Qpid")
+          .hasMessageContaining("RabbitMQ");
+      assertThatThrownBy(() -> each.acquire(Fixture.AT_ONCE))
+          .isInstanceOf(LockException.Unsupported.class);
+    }
+    assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+  }
+
+  @Test
+  void quorumQueuesAreRefused() {
+    AmqpLocks locks = fixture.open();
+    var admin = locks.admin().tokenSemaphore("images");
+    assertThatThrownBy(() -> admin.create(2, TokenQueueType.QUORUM))
+        .isInstanceOf(LockException.Unsupported.class)
+        .hasMessageContaining("token semaphore 'images'")
+        .hasMessageContaining("use CLASSIC");
+    assertThat(admin.status().slots()).isZero();
+    assertThatThrownBy(() -> locks.admin().slotSemaphore("images").create(2))
+        .isInstanceOf(LockException.Unsupported.class);
+    assertThatThrownBy(() -> locks.admin().persistentMutex("m").enable())
+        .isInstanceOf(LockException.Unsupported.class);
+  }
+}

@@ -1,0 +1,106 @@
+package io.amqplocks.test;
+
+import com.rabbitmq.client.ConnectionFactory;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import org.apache.qpid.server.SystemLauncher;
+import org.opentest4j.TestAbortedException;
+
+/**
+ * Apache Qpid Broker-J in this JVM, on 127.0.0.1 with a port of its own. It keeps everything in
+ * memory, and other processes may use it as well.
+ */
+final class EmbeddedBroker implements OwnedBroker {
+
+  private static final Duration ANSWER = Duration.ofSeconds(20);
+
+  private final SystemLauncher launcher;
+  private final Address address;
+  private final BrokerVersion version;
+
+  private EmbeddedBroker(SystemLauncher launcher, Address address, BrokerVersion version) {
+    this.launcher = launcher;
+    this.address = address;
+    this.version = version;
+  }
+
+  static EmbeddedBroker start() {
+    int port = FreePorts.next();
+    SystemLauncher launcher = new SystemLauncher();
+    try {
+      Path configuration = Files.createTempFile("amqp-locks-embedded-", ".json");
+      try {
+        Files.writeString(
+            configuration, Resources.text("embedded.json").replace("PORT", String.valueOf(port)));
+        launcher.startup(
+            Map.of(
+                "type",
+                "Memory",
+                "initialConfigurationLocation",
+                configuration.toUri().toString(),
+                "startupLoggedToSystemOut",
+                false));
+      } finally {
+        Files.delete(configuration);
+      }
+      Address address = Address.of("127.0.0.1", port);
+      return new EmbeddedBroker(launcher, address, address.awaitVersion(ANSWER));
+    } catch (IOException failed) {
+      launcher.shutdown();
+      throw new UncheckedIOException("Cannot configure the broker in this JVM", failed);
+    } catch (Exception failed) {
+      // The launcher declares no narrower one.
+      launcher.shutdown();
+      throw new IllegalStateException("The broker in this JVM did not start", failed);
+    }
+  }
+
+  @Override
+  public String uri() {
+    return address.uri();
+  }
+
+  @Override
+  public String host() {
+    return connectionFactory().getHost();
+  }
+
+  @Override
+  public int port() {
+    return connectionFactory().getPort();
+  }
+
+  @Override
+  public String product() {
+    return "Apache Qpid Broker-J";
+  }
+
+  @Override
+  public BrokerVersion version() {
+    return version;
+  }
+
+  @Override
+  public ConnectionFactory connectionFactory() {
+    return address.connectionFactory();
+  }
+
+  @Override
+  public BrokerFaults faults() {
+    throw new TestAbortedException("The broker in this JVM cannot be hurt; that takes RabbitMQ");
+  }
+
+  @Override
+  public void close() {
+    launcher.shutdown();
+  }
+
+  @Override
+  public String toString() {
+    return product() + " " + version + " at " + address.withoutPassword();
+  }
+}
