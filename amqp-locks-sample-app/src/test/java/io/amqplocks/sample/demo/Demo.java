@@ -54,9 +54,14 @@ final class Demo {
   }
 
   private void run() throws IOException, InterruptedException, TimeoutException {
+    // First, for a port that is taken should be told at once.
+    Page page = new Page(options.port());
+    belongings.add(page::close);
     ImageFolder folder = new ImageFolder(Path.of(System.getProperty("sample.images", "images")));
     Stage stage = new Stage(options, folder, screen, belongings);
-    Show begun = new Show(options, stage, folder.names(), screen);
+    Show begun = new Show(options, stage, folder.names(), screen, page);
+    page.open(stage);
+    screen.say("page: " + page.uri());
     show = begun;
     begun.run();
     begun.check();
@@ -65,7 +70,7 @@ final class Demo {
   private void end() {
     Show begun = show;
     if (begun != null) {
-      screen.say(begun.result());
+      begun.end();
     }
     screen.end();
     belongings.close();

@@ -1,5 +1,6 @@
 package io.amqplocks.sample.demo;
 
+import io.amqplocks.admin.SemaphoreAdmin;
 import io.amqplocks.spring.SemaphoreAlgorithm;
 import java.util.Iterator;
 import java.util.List;
@@ -14,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param processes how many worker processes
  * @param slots how many uploads at once
  * @param algorithm how the broker keeps the slots
+ * @param port where the page is served, or 0 for any free port
  * @param brokerLine the RabbitMQ release line, or null for the preferred one
  */
 record DemoOptions(
@@ -22,14 +24,20 @@ record DemoOptions(
     int processes,
     int slots,
     SemaphoreAlgorithm algorithm,
+    int port,
     @Nullable String brokerLine) {
 
   /** As many as application.yml gives each worker. */
   static final int THREADS = 4;
 
+  private static final int MAX_PORT = 65_535;
+
   DemoOptions {
     require(processes >= 1, "--processes must be at least 1");
     require(slots >= 1, "--slots must be at least 1");
+    require(
+        slots <= SemaphoreAdmin.MAX_SLOTS, "--slots must be at most " + SemaphoreAdmin.MAX_SLOTS);
+    require(port <= MAX_PORT, "--port must be at most " + MAX_PORT);
     // Otherwise a freed slot may stay free, and there is nothing to see.
     require(
         !kill || (processes - 1) * THREADS >= slots,
@@ -52,6 +60,7 @@ record DemoOptions(
     int processes = 3;
     int slots = 5;
     SemaphoreAlgorithm algorithm = SemaphoreAlgorithm.TOKENS;
+    int port = 0;
     String brokerLine = null;
     for (Iterator<String> rest = args.iterator(); rest.hasNext(); ) {
       String option = rest.next();
@@ -61,11 +70,12 @@ record DemoOptions(
         case "--processes" -> processes = number(option, rest);
         case "--slots" -> slots = number(option, rest);
         case "--algorithm" -> algorithm = algorithm(value(option, rest));
+        case "--port" -> port = number(option, rest);
         case "--broker" -> brokerLine = value(option, rest);
         default -> throw new IllegalArgumentException("Unknown option " + option);
       }
     }
-    return new DemoOptions(once, kill, processes, slots, algorithm, brokerLine);
+    return new DemoOptions(once, kill, processes, slots, algorithm, port, brokerLine);
   }
 
   private static SemaphoreAlgorithm algorithm(String value) {
@@ -75,7 +85,7 @@ record DemoOptions(
 
   private static int number(String option, Iterator<String> rest) {
     String value = value(option, rest);
-    require(value.matches("\\d{1,4}"), option + " needs a number, not '" + value + "'");
+    require(value.matches("\\d{1,5}"), option + " needs a number, not '" + value + "'");
     return Integer.parseInt(value);
   }
 

@@ -16,13 +16,15 @@ class DemoOptionsTest {
   @Test
   void hasDefaults() {
     assertThat(parse(""))
-        .isEqualTo(new DemoOptions(false, false, 3, 5, SemaphoreAlgorithm.TOKENS, null));
+        .isEqualTo(new DemoOptions(false, false, 3, 5, SemaphoreAlgorithm.TOKENS, 0, null));
   }
 
   @Test
   void readsAll() {
-    assertThat(parse("--kill --slots 7 --processes 4 --broker 3.10 --algorithm slots --once"))
-        .isEqualTo(new DemoOptions(true, true, 4, 7, SemaphoreAlgorithm.SLOTS, "3.10"));
+    assertThat(
+            parse(
+                "--kill --slots 7 --port 8090 --processes 4 --broker 3.10 --algorithm slots --once"))
+        .isEqualTo(new DemoOptions(true, true, 4, 7, SemaphoreAlgorithm.SLOTS, 8090, "3.10"));
   }
 
   @ParameterizedTest
@@ -34,6 +36,8 @@ class DemoOptionsTest {
         "--slots many",
         "--processes 0",
         "--broker",
+        "--port",
+        "--port 65536",
         "--algorithm",
         "--algorithm default",
         "--kill --processes 1",

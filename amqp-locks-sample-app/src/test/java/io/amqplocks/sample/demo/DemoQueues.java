@@ -6,6 +6,7 @@ import com.rabbitmq.client.MessageProperties;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.LockException;
+import io.amqplocks.spring.SemaphoreAlgorithm;
 import io.amqplocks.test.Broker;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -23,16 +24,22 @@ final class DemoQueues implements AutoCloseable {
   /** A prefix has 19 bytes at most. */
   private final String prefix = "demo-" + UUID.randomUUID().toString().substring(0, 8) + ".";
 
-  private final Broker broker;
   private final Connection connection;
   private final Channel channel;
+  private final AmqpLocks locks;
 
   /** Connects. Nothing is left behind yet. */
   DemoQueues(Broker broker) throws IOException, TimeoutException {
-    this.broker = broker;
     this.connection = broker.connectionFactory().newConnection("demo");
     this.channel = connection.createChannel();
     channel.confirmSelect();
+    // Connects when it is needed. Kept, because slots in use are removed by whoever made them
+    // fewer.
+    this.locks =
+        AmqpLocks.builder(broker.connectionFactory())
+            .queuePrefix(prefix)
+            .connectionName("demo")
+            .build();
   }
 
   /** Makes the queue with the work. */
@@ -62,12 +69,23 @@ final class DemoQueues implements AutoCloseable {
     channel.waitForConfirmsOrDie(10_000);
   }
 
+  /**
+   * Changes how many slots there are.
+   *
+   * @throws LockException if the broker does not do it
+   */
+  void resize(SemaphoreAlgorithm algorithm, int slots) {
+    (algorithm == SemaphoreAlgorithm.TOKENS
+            ? locks.admin().tokenSemaphore("images")
+            : locks.admin().slotSemaphore("images"))
+        .resize(slots);
+  }
+
   /** Deletes them, once nobody uses them any more. */
   @Override
   public void close() {
     try (connection;
-        AmqpLocks locks =
-            AmqpLocks.builder(broker.connectionFactory()).queuePrefix(prefix).build()) {
+        locks) {
       locks.admin().slotSemaphore("images").destroy();
       locks.admin().tokenSemaphore("images").destroy();
       // What is remembered of a token semaphore for good, in case that it is created again.

@@ -10,7 +10,6 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
 /** What happens in one demo once everything runs: work, progress, and perhaps a kill. */
 final class Show {
@@ -31,17 +30,21 @@ final class Show {
   private final Stage stage;
   private final List<String> images;
   private final Screen screen;
+  private final Page page;
+  private final Camera camera;
   private UploadCount.Snapshot count = new UploadCount.Snapshot(0, 0, 0, 0, 0);
   private long progressed;
   private int sent;
   private int kills;
   private long lastKill;
 
-  Show(DemoOptions options, Stage stage, List<String> images, Screen screen) {
+  Show(DemoOptions options, Stage stage, List<String> images, Screen screen, Page page) {
     this.options = options;
     this.stage = stage;
     this.images = images;
     this.screen = screen;
+    this.page = page;
+    this.camera = new Camera(stage);
   }
 
   /** Runs until each image was uploaded and all shown, or without {@code --once} for ever. */
@@ -61,15 +64,22 @@ final class Show {
   }
 
   /** What the receiver counted, and the leases that the workers lost. */
-  String result() {
+  private String result() {
     int uploaded = options.once() ? count.images() : count.received();
     return "images: %d uploaded, at most %d at once, %d leases lost"
         .formatted(uploaded, count.most(), stage.board().lost());
   }
 
+  /** Tells what came out of it; on any thread. */
+  void end() {
+    String result = result();
+    page.end(result);
+    screen.say(result);
+  }
+
   /** Complains if the show did not show what it should. */
   void check() {
-    Verdict.on(options, count, kills, stage.board().freed())
+    Verdict.on(options, stage.slots(), count, kills, stage.board().freed())
         .ifPresent(
             fault -> {
               throw new DemoFailure(fault);
@@ -80,7 +90,7 @@ final class Show {
     return options.once()
         && isAllIn()
         && (sent >= ROUNDS * images.size()
-            || Verdict.isFinal(options, count, kills, stage.board().freed()));
+            || Verdict.isFinal(options, stage.slots(), count, kills, stage.board().freed()));
   }
 
   private boolean isAllIn() {
@@ -94,14 +104,25 @@ final class Show {
     if (count.failed() > before.failed()) {
       screen.say("uploads that broke off at the receiver: " + count.failed());
     }
-    stage.board().news().forEach(screen::say);
+    for (String freed : stage.board().news()) {
+      screen.say(freed);
+      stage.events().add(Scene.Event.Kind.FREED, freed);
+    }
+    for (SlotBoard.Loss loss : stage.board().losses()) {
+      stage
+          .events()
+          .add(
+              Scene.Event.Kind.LOST,
+              "worker %d lost slot %d: %s".formatted(loss.worker(), loss.slot(), loss.why()));
+    }
     long now = System.nanoTime();
+    camera.next(count, now).ifPresent(page::show);
     if (count.received() > before.received()) {
       progressed = now;
     }
     boolean stuck = now - progressed > PATIENCE.toNanos();
     for (WorkerProcess worker : stage.workers()) {
-      if (stuck || !worker.isAlive()) {
+      if (stuck || worker.hasEndedByItself()) {
         throw new DemoFailure(
             "No image came in for %d s, or worker %d ended. The end of its log:\n%s"
                 .formatted(PATIENCE.toSeconds(), worker.number(), worker.log()));
@@ -113,8 +134,8 @@ final class Show {
   private String progress() {
     Map<Integer, Integer> holders = stage.board().holders();
     String workers =
-        IntStream.rangeClosed(1, options.slots())
-            .mapToObj(slot -> holders.containsKey(slot) ? "" + holders.get(slot) : "-")
+        stage.slots().known(holders.keySet()).stream()
+            .map(slot -> holders.containsKey(slot) ? "" + holders.get(slot) : "-")
             .collect(Collectors.joining(" "));
     return "%d%s images, %d uploads at once, at most %d; workers in slots: %s"
         .formatted(
@@ -137,8 +158,7 @@ final class Show {
 
   private void killOneInMidUpload() throws InterruptedException {
     OptionalInt victim = stage.board().inMidUpload(System.nanoTime());
-    if (victim.isPresent()) {
-      stage.kill(victim.getAsInt());
+    if (victim.isPresent() && stage.kill(victim.getAsInt())) {
       kills++;
       lastKill = System.nanoTime();
       Set<Integer> slots = stage.board().freed();

@@ -8,19 +8,32 @@ import io.amqplocks.test.Brokers;
 import io.amqplocks.test.ChildJvm;
 import io.amqplocks.test.ChildJvmBuilder;
 import io.amqplocks.test.OwnedBroker;
+import io.amqplocks.test.TcpProxy;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
-/** All that runs in one demo: a broker, the receiver and the workers, each in its own process. */
-final class Stage {
+/**
+ * All that runs in one demo: a broker, the receiver and the workers, each in its own process. The
+ * main thread shows it, while threads of the page change it: the list of workers is for both, and
+ * whoever takes a worker out of it is the one who ends that worker.
+ */
+final class Stage implements Controls {
 
+  private final DemoOptions options;
+  private final ImageFolder images;
+  private final Belongings belongings;
   private final OwnedBroker broker;
   private final DemoQueues queues;
   private final Receiver receiver;
   private final List<WorkerProcess> workers = new CopyOnWriteArrayList<>();
+  private final AtomicInteger hired = new AtomicInteger();
   private final SlotBoard board = new SlotBoard();
+  private final EventLog events = new EventLog();
+  private final SlotNumbers slots;
 
   /**
    * Starts everything; when this returns, the workers wait for work.
@@ -29,6 +42,10 @@ final class Stage {
    */
   Stage(DemoOptions options, ImageFolder images, Screen screen, Belongings belongings)
       throws IOException, TimeoutException {
+    this.options = options;
+    this.images = images;
+    this.belongings = belongings;
+    this.slots = new SlotNumbers(options.slots());
     screen.progress("Starting a broker and the receiver ...");
     // Needs no broker, and so can start at the same time as one.
     ChildJvm receiving = program("receiver").args("--server.port=0").start();
@@ -44,18 +61,22 @@ final class Stage {
         "RabbitMQ %s on port %d, receiver on %s"
             .formatted(broker.version(), broker.port(), receiver.uri()));
     screen.progress("Starting the workers ...");
-    for (int number = 1; number <= options.processes(); number++) {
-      WorkerProcess worker = new WorkerProcess(number, worker(number, options, images), board);
-      workers.add(worker);
-      belongings.add(worker::close);
+    for (int worker = 0; worker < options.processes(); worker++) {
+      hire();
     }
     workers.forEach(WorkerProcess::awaitStarted);
     screen.say(
         "%d workers of %d threads share %d upload slots, %s"
-            .formatted(workers.size(), DemoOptions.THREADS, options.slots(), how(options)));
+            .formatted(workers.size(), DemoOptions.THREADS, options.slots(), kind()));
   }
 
-  private static String how(DemoOptions options) {
+  /** Which broker it is. */
+  String brokerName() {
+    return "RabbitMQ " + broker.version();
+  }
+
+  /** How the broker keeps the slots. */
+  String kind() {
     return options.algorithm() == SemaphoreAlgorithm.TOKENS
         ? "tokens on a quorum queue"
         : "a queue each";
@@ -73,26 +94,99 @@ final class Stage {
     return board;
   }
 
+  EventLog events() {
+    return events;
+  }
+
+  SlotNumbers slots() {
+    return slots;
+  }
+
   /** The workers that have not been killed. */
   List<WorkerProcess> workers() {
     return workers;
   }
 
-  /** Ends one worker as {@code kill -9} does. */
-  void kill(int number) throws InterruptedException {
-    WorkerProcess victim =
-        workers.stream().filter(worker -> worker.number() == number).findAny().orElseThrow();
+  /** Ends one worker as {@code kill -9} does; false if somebody else did already. */
+  boolean kill(int number) throws InterruptedException {
+    WorkerProcess victim = find(number);
+    if (victim == null || !workers.remove(victim)) {
+      return false;
+    }
+    int holding = board.holding(number);
     board.kill(number, System.nanoTime());
     victim.killNow();
-    workers.remove(victim);
+    events.add(
+        Scene.Event.Kind.KILLED,
+        "worker %d killed (kill -9), while holding %d %s"
+            .formatted(number, holding, holding == 1 ? "slot" : "slots"));
+    return true;
   }
 
-  private ChildJvmBuilder worker(int number, DemoOptions options, ImageFolder images) {
+  @Override
+  public void replace(int number) throws InterruptedException {
+    if (!kill(number)) {
+      throw new IllegalArgumentException("There is no worker " + number);
+    }
+    WorkerProcess successor = hire();
+    long begin = System.nanoTime();
+    Thread starting =
+        new Thread(
+            () -> {
+              successor.awaitStarted();
+              events.add(
+                  Scene.Event.Kind.STARTED,
+                  "worker %d started, in place of worker %d, after %.1f s"
+                      .formatted(successor.number(), number, (System.nanoTime() - begin) / 1e9));
+            },
+            "demo-worker-start");
+    starting.setDaemon(true);
+    // If it does not start, its process has ended or does no work; both end the demo.
+    starting.setUncaughtExceptionHandler((thread, failed) -> {});
+    starting.start();
+  }
+
+  @Override
+  public void cut(int number) {
+    WorkerProcess worker = find(number);
+    if (worker == null) {
+      throw new IllegalArgumentException("There is no worker " + number);
+    }
+    worker.cut();
+    events.add(Scene.Event.Kind.CUT, "worker %d: connections to the broker cut".formatted(number));
+  }
+
+  @Override
+  public void resize(int count) {
+    int before = slots.willBe(count);
+    queues.resize(options.algorithm(), count);
+    slots.are(count);
+    if (before != count) {
+      events.add(Scene.Event.Kind.RESIZED, "%d slots now, %d before".formatted(count, before));
+    }
+  }
+
+  private @Nullable WorkerProcess find(int number) {
+    return workers.stream().filter(worker -> worker.number() == number).findAny().orElse(null);
+  }
+
+  private WorkerProcess hire() {
+    int number = hired.incrementAndGet();
     ConnectionFactory settings = broker.connectionFactory();
+    // The certificate of a broker with TLS names the broker, not the proxy.
+    TcpProxy link = settings.isSSL() ? null : TcpProxy.to(broker);
+    WorkerProcess worker = new WorkerProcess(number, worker(number, settings, link), link, board);
+    belongings.add(worker::close);
+    workers.add(worker);
+    return worker;
+  }
+
+  private ChildJvmBuilder worker(int number, ConnectionFactory settings, @Nullable TcpProxy link) {
+    int port = link == null ? settings.getPort() : link.port();
     return program("worker")
         // By the environment: arguments can be seen by all users of the machine.
-        .env("SPRING_RABBITMQ_HOST", settings.getHost())
-        .env("SPRING_RABBITMQ_PORT", Integer.toString(settings.getPort()))
+        .env("SPRING_RABBITMQ_HOST", link == null ? settings.getHost() : link.host())
+        .env("SPRING_RABBITMQ_PORT", Integer.toString(port))
         .env("SPRING_RABBITMQ_USERNAME", settings.getUsername())
         .env("SPRING_RABBITMQ_PASSWORD", settings.getPassword())
         .env("SPRING_RABBITMQ_VIRTUALHOST", settings.getVirtualHost())

@@ -51,8 +51,23 @@ class VerdictTest {
     assertThat(isFinal("--once --kill", new Snapshot(0, 4, 60, 60, 1), 1, NONE)).isFalse();
   }
 
+  @Test
+  void afterAResizeTheMostSlotsAreTheLimit() {
+    DemoOptions options = DemoOptions.parse(List.of("--once"));
+    SlotNumbers slots = new SlotNumbers(5);
+    assertThat(slots.willBe(7)).isEqualTo(5);
+    assertThat(Verdict.on(options, slots, most(7), 0, NONE)).isEmpty();
+    assertThat(Verdict.on(options, slots, most(5), 0, NONE)).isEmpty();
+    assertThat(Verdict.on(options, slots, most(8), 0, NONE))
+        .hasValueSatisfying(says("More uploads"));
+    slots.are(7);
+    assertThat(slots.willBe(3)).isEqualTo(7);
+    assertThat(Verdict.on(options, slots, most(3), 0, NONE)).isEmpty();
+  }
+
   private static boolean isFinal(String line, Snapshot count, int kills, Set<Integer> freed) {
-    return Verdict.isFinal(DemoOptions.parse(List.of(line.split(" "))), count, kills, freed);
+    DemoOptions options = DemoOptions.parse(List.of(line.split(" ")));
+    return Verdict.isFinal(options, new SlotNumbers(options.slots()), count, kills, freed);
   }
 
   /** Of 60 images that all came in at once or later. */
@@ -61,7 +76,8 @@ class VerdictTest {
   }
 
   private static Optional<String> on(String line, Snapshot count, int kills, Set<Integer> freed) {
-    return Verdict.on(DemoOptions.parse(List.of(line.split(" "))), count, kills, freed);
+    DemoOptions options = DemoOptions.parse(List.of(line.split(" ")));
+    return Verdict.on(options, new SlotNumbers(options.slots()), count, kills, freed);
   }
 
   private static Consumer<String> says(String text) {
