@@ -158,8 +158,8 @@ class ArchitectureTest {
   }
 
   /**
-   * So that a difference between brokers has one place, and a name. What is on top of locks works on
-   * connections of the application, and cannot see the profiles.
+   * So that a difference between brokers has one place, and a name. What is on top of locks works
+   * on connections of the application, and cannot see the profiles.
    */
   @Test
   void onlyTheProfilesKnowWhichBrokerItIs() {

@@ -126,6 +126,8 @@ class EmbeddedLimitsTest {
     List<Lease> held =
         new ArrayList<>(List.of(lock.acquire(Fixture.AT_ONCE), lock.acquire(Fixture.AT_ONCE)));
     assertThat(lock.tryAcquire()).isEmpty();
+    assertThat(admin.status().inUse()).isEqualTo(2);
+    assertThat(admin.status().idle()).isZero();
     assertThat(admin.resize(3)).isEqualTo(new SlotChange(2, 3));
     held.add(lock.acquire(Fixture.AT_ONCE));
     assertThat(admin.resize(1)).isEqualTo(new SlotChange(3, 1));

@@ -49,7 +49,8 @@ public final class Brokers {
   }
 
   /**
-   * Starts a broker of the preferred line, or the one in this JVM if no line is there, and returns when it accepts connections, within seconds.
+   * Starts a broker of the preferred line, or the one in this JVM if there is no line. Returns when
+   * it accepts connections, within seconds.
    *
    * @throws IllegalStateException if there is none, with what to do about it, or if it does not
    *     start, with the end of its log

@@ -92,6 +92,9 @@ public interface BrokerProfile {
    */
   boolean areDeliveriesKept();
 
+  /** Whether the number of messages in a queue includes those that are not acknowledged. */
+  boolean areUnacknowledgedCounted();
+
   /**
    * Whether the broker takes a message back that is not acknowledged for half an hour.
    *

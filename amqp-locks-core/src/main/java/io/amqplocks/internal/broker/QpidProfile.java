@@ -110,6 +110,11 @@ record QpidProfile(ServerVersion server) implements BrokerProfile {
   }
 
   @Override
+  public boolean areUnacknowledgedCounted() {
+    return true;
+  }
+
+  @Override
   public boolean isConnectionClosedByGet() {
     return true;
   }

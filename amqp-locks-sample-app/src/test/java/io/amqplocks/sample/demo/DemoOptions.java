@@ -2,6 +2,7 @@ package io.amqplocks.sample.demo;
 
 import io.amqplocks.admin.SemaphoreAdmin;
 import io.amqplocks.spring.SemaphoreAlgorithm;
+import io.amqplocks.test.Brokers;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
@@ -16,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param slots how many uploads at once
  * @param algorithm how the broker keeps the slots
  * @param port where the page is served, or 0 for any free port
- * @param brokerLine the RabbitMQ release line, or null for the preferred one
+ * @param brokerLine the RabbitMQ release line, or the broker in the JVM, or null for the preferred
+ *     one
  */
 record DemoOptions(
     boolean once,
@@ -35,6 +37,9 @@ record DemoOptions(
   DemoOptions {
     require(processes >= 1, "--processes must be at least 1");
     require(slots >= 1, "--slots must be at least 1");
+    require(
+        !Brokers.EMBEDDED.equals(brokerLine) || algorithm == SemaphoreAlgorithm.TOKENS,
+        "--broker embedded has no --algorithm slots: it takes RabbitMQ");
     require(
         slots <= SemaphoreAdmin.MAX_SLOTS, "--slots must be at most " + SemaphoreAdmin.MAX_SLOTS);
     require(port <= MAX_PORT, "--port must be at most " + MAX_PORT);

@@ -42,6 +42,7 @@ class DemoOptionsTest {
         "--algorithm default",
         "--kill --processes 1",
         "--kill --slots 9",
+        "--broker embedded --algorithm slots",
         "--frobnicate"
       })
   void refuses(String line) {

@@ -1,6 +1,7 @@
 package io.amqplocks.sample.demo;
 
 import com.rabbitmq.client.ConnectionFactory;
+import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.sample.SampleApplication;
 import io.amqplocks.sample.images.ImageFolder;
 import io.amqplocks.spring.SemaphoreAlgorithm;
@@ -11,6 +12,7 @@ import io.amqplocks.test.OwnedBroker;
 import io.amqplocks.test.TcpProxy;
 import java.io.IOException;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -58,8 +60,7 @@ final class Stage implements Controls {
     queues.declare();
     this.receiver = Receiver.await(receiving);
     screen.say(
-        "RabbitMQ %s on port %d, receiver on %s"
-            .formatted(broker.version(), broker.port(), receiver.uri()));
+        "%s on port %d, receiver on %s".formatted(brokerName(), broker.port(), receiver.uri()));
     screen.progress("Starting the workers ...");
     for (int worker = 0; worker < options.processes(); worker++) {
       hire();
@@ -72,14 +73,19 @@ final class Stage implements Controls {
 
   /** Which broker it is. */
   String brokerName() {
-    return "RabbitMQ " + broker.version();
+    return broker.product() + " " + broker.version();
   }
 
   /** How the broker keeps the slots. */
   String kind() {
     return options.algorithm() == SemaphoreAlgorithm.TOKENS
-        ? "tokens on a quorum queue"
+        ? "tokens on a %s queue".formatted(queueType().name().toLowerCase(Locale.ROOT))
         : "a queue each";
+  }
+
+  /** The broker in this JVM has no quorum queues. */
+  private TokenQueueType queueType() {
+    return broker.product().equals("RabbitMQ") ? TokenQueueType.QUORUM : TokenQueueType.CLASSIC;
   }
 
   DemoQueues queues() {
@@ -198,6 +204,7 @@ final class Stage implements Controls {
             "--amqp-locks.queue-prefix=" + queues.prefix(),
             "--amqp-locks.semaphores.images.slots=" + options.slots(),
             "--amqp-locks.semaphores.images.algorithm=" + options.algorithm(),
+            "--amqp-locks.semaphore-queue-type=" + queueType(),
             "--amqp-locks.connection-name=worker " + number);
   }
 

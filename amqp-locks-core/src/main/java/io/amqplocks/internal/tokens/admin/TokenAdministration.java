@@ -99,8 +99,7 @@ public final class TokenAdministration implements TokenSemaphoreAdmin {
     int tokens = record.tokens().size();
     int idle = 0;
     if (record.generation() > 0) {
-      Call call = turn.call();
-      idle = session(call).reader().ready(call, queue(record)).orElse(0);
+      idle = idle(queue(record));
     }
     return new TokenStatus(
         record.slots(),
@@ -109,6 +108,20 @@ public final class TokenAdministration implements TokenSemaphoreAdmin {
         Math.max(0, tokens - idle),
         record.pending(),
         record.unsettled());
+  }
+
+  private int idle(String queue) {
+    Call call = turn.call();
+    Session session = session(call);
+    int messages = session.reader().ready(call, queue).orElse(0);
+    if (messages == 0 || !session.broker().areUnacknowledgedCounted()) {
+      return messages;
+    }
+    // Whoever tries in this moment finds none.
+    try (TokenAdminConnection connection = turn.connect();
+        UnackedMessages taken = connection.unacked(call, queue)) {
+      return taken.take(call, messages).size();
+    }
   }
 
   @Override
