@@ -252,6 +252,9 @@ final class Erlang {
       """
           + DONE;
 
+  /** The node's name, if {@code before.erl.script} came to its end. */
+  static final String PREPARED = "atom_to_list(persistent_term:get(amqp_locks_prepared, none)).";
+
   static final String START_ANEW = "ok = rabbit:stop(), ok = rabbit:start()" + DONE;
 
   /**

@@ -18,6 +18,9 @@ import java.util.stream.Collectors;
  */
 record NodeFolder(NodePlace place, Path path) {
 
+  private static final String BEFORE = "before.erl.script";
+  private static final String AGENT = "agent.erl.script";
+
   static NodeFolder create(NodePlace place) {
     try {
       Path path =
@@ -26,7 +29,9 @@ record NodeFolder(NodePlace place, Path path) {
       NodeFolder folder = new NodeFolder(place, path);
       Files.writeString(path.resolve("rabbitmq.conf"), folder.configuration());
       Files.writeString(path.resolve("enabled_plugins"), "[].\n");
-      Files.writeString(path.resolve("agent.erl.script"), Resources.text("agent.erl.script"));
+      for (String script : List.of(BEFORE, AGENT)) {
+        Files.writeString(path.resolve(script), Resources.text(script));
+      }
       if (place.cookie() != null) {
         Path cookie = path.resolve(".erlang.cookie");
         Files.writeString(cookie, place.cookie());
@@ -79,10 +84,15 @@ record NodeFolder(NodePlace place, Path path) {
     environment.put("RABBITMQ_ADVANCED_CONFIG_FILE", home + "/no-advanced.config");
     // With input allowed the script becomes the server instead of watching over it.
     environment.put("RABBITMQ_ALLOW_INPUT", "true");
+    // These come before all other arguments, so this is evaluated before the server boots.
+    environment.put("ERL_AFLAGS", "-eval '" + run(home, BEFORE) + "'");
     environment.put(
-        "RABBITMQ_SERVER_START_ARGS",
-        schedulers() + "-noshell +B i -eval file:script(\"" + home + "/agent.erl.script\")");
+        "RABBITMQ_SERVER_START_ARGS", schedulers() + "-noshell +B i -eval " + run(home, AGENT));
     return builder.redirectErrorStream(true);
+  }
+
+  private static String run(String home, String script) {
+    return "file:script(\"" + home + "/" + script + "\")";
   }
 
   /**

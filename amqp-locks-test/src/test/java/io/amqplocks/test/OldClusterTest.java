@@ -31,6 +31,13 @@ class OldClusterTest {
     }
   }
 
+  /** Without it all is as it was, but dearer. */
+  @Test
+  void everyNodeDidWhatIsToBeDoneBeforeItsServerBoots() {
+    assertThat(cluster.nodes())
+        .allMatch(node -> node.ask(Erlang.PREPARED).startsWith("amqp-locks@"));
+  }
+
   @Test
   void whatABreakHasPartedIsTogetherAgainWhenHealed() throws Exception {
     assertThat(cluster.version().line()).isEqualTo("3.10");
