@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class Demo {
 
   private final DemoOptions options;
-  private final Screen screen = new Screen(System.out, Boolean.getBoolean("sample.terminal"));
+  private final Screen screen = new Screen(System.out, Integer.getInteger("sample.terminal", 0));
   private final Belongings belongings = new Belongings();
   private volatile @Nullable Show show;
 
@@ -26,7 +26,7 @@ final class Demo {
 
   /**
    * Runs it. The system property {@code sample.images} names the folder with the images, and {@code
-   * sample.terminal} says whether a person is watching.
+   * sample.terminal} says how many lines the terminal has, if it is one.
    */
   public static void main(String[] args) {
     DemoOptions options;

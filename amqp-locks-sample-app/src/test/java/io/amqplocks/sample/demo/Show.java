@@ -32,6 +32,7 @@ final class Show {
   private final Screen screen;
   private final Page page;
   private final Camera camera;
+  private final SlotPicture picture;
   private UploadCount.Snapshot count = new UploadCount.Snapshot(0, 0, 0, 0, 0);
   private long progressed;
   private int sent;
@@ -45,6 +46,8 @@ final class Show {
     this.screen = screen;
     this.page = page;
     this.camera = new Camera(stage);
+    // See no-color.org.
+    this.picture = new SlotPicture(System.getenv("NO_COLOR") == null);
   }
 
   /** Runs until each image was uploaded and all shown, or without {@code --once} for ever. */
@@ -100,7 +103,6 @@ final class Show {
   private void look() {
     UploadCount.Snapshot before = count;
     count = stage.receiver().count();
-    screen.progress(progress());
     if (count.failed() > before.failed()) {
       screen.say("uploads that broke off at the receiver: " + count.failed());
     }
@@ -116,7 +118,13 @@ final class Show {
               "worker %d lost slot %d: %s".formatted(loss.worker(), loss.slot(), loss.why()));
     }
     long now = System.nanoTime();
-    camera.next(count, now).ifPresent(page::show);
+    camera
+        .next(count, now)
+        .ifPresent(
+            scene -> {
+              page.show(scene);
+              screen.progress(picture.of(scene), progress());
+            });
     if (count.received() > before.received()) {
       progressed = now;
     }

@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -142,8 +143,11 @@ final class Stage implements Controls {
               successor.awaitStarted();
               events.add(
                   Scene.Event.Kind.STARTED,
-                  "worker %d started, in place of worker %d, after %.1f s"
-                      .formatted(successor.number(), number, (System.nanoTime() - begin) / 1e9));
+                  "worker %d started, in place of worker %d, after %d ms"
+                      .formatted(
+                          successor.number(),
+                          number,
+                          TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin)));
             },
             "demo-worker-start");
     starting.setDaemon(true);
