@@ -29,7 +29,7 @@ final class Hold {
     }
     if (state == LeaseState.UNCERTAIN) {
       throw new LockException.Unanswered(
-          "The broker did not say whether this thread still holds %s, which it acquired before"
+          "The broker did not say whether this thread still holds %s, which it acquired before; try again, or unlock it as often as it was locked"
               .formatted(lease.lock()));
     }
     if (state != LeaseState.HELD) {

@@ -191,10 +191,10 @@ public final class ReentrantAmqpLock implements Lock {
       return;
     }
     long began = System.nanoTime();
+    Duration left = holds.longestWait();
     boolean interrupted = Thread.interrupted();
     try {
       while (true) {
-        Duration left = holds.longestWait().minusNanos(System.nanoTime() - began);
         try {
           keep(limited.acquire(left.isNegative() ? Duration.ZERO : left));
           return;
@@ -206,6 +206,7 @@ public final class ReentrantAmqpLock implements Lock {
                 "%s was not free within %s".formatted(lock.id(), holds.longestWait()));
           }
           Thread.interrupted();
+          left = holds.longestWait().minusNanos(System.nanoTime() - began);
         }
       }
     } finally {

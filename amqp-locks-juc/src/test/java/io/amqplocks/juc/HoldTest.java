@@ -60,7 +60,8 @@ class HoldTest {
     verified = LeaseState.UNCERTAIN;
     assertThatThrownBy(hold::reenter)
         .isInstanceOf(LockException.Unanswered.class)
-        .hasMessageContaining("mutex 'orders'");
+        .hasMessageContaining("mutex 'orders'")
+        .hasMessageContaining("try again, or unlock");
     assertThat(hold.count()).isOne();
   }
 

@@ -131,7 +131,9 @@ class ReentrantAmqpLockTest {
   void nothingWaitsWithoutABound() throws Exception {
     Lock impatient = new ReentrantLocks(Duration.ofMillis(100)).of(elsewhere.mutex(name));
     lock.lock();
-    assertThatThrownBy(impatient::lock).isInstanceOf(LockException.AcquireTimeout.class);
+    assertThatThrownBy(impatient::lock)
+        .isInstanceOf(LockException.AcquireTimeout.class)
+        .hasMessageContaining("within 100 ms");
     assertThatThrownBy(impatient::lockInterruptibly)
         .isInstanceOf(LockException.AcquireTimeout.class);
     assertThat(impatient.tryLock(0, TimeUnit.SECONDS)).isFalse();

@@ -105,10 +105,20 @@ public final class AmqpLockRegistry
     ReentrantAmqpLock lock = reentrantLock(lockKey);
     LeaseState state =
         lock.lease()
-            .orElseThrow(() -> new IllegalStateException(lock + " is not held by this thread"))
+            .orElseThrow(
+                () ->
+                    new IllegalStateException(
+                        lock + " is not held by this thread; the one that locked it must renew it"))
             .verify();
     if (state != LeaseState.HELD) {
-      throw new IllegalStateException("%s is %s; it cannot be renewed".formatted(lock, state));
+      throw new IllegalStateException(
+          "%s is %s and cannot be renewed; %s"
+              .formatted(
+                  lock,
+                  state,
+                  state == LeaseState.UNCERTAIN
+                      ? "the broker did not answer, so try again"
+                      : "unlock it, and check what was done"));
     }
   }
 

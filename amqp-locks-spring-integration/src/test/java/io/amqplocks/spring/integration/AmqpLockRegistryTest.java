@@ -82,11 +82,15 @@ class AmqpLockRegistryTest {
     lock.lock();
     registry.renewLock("k");
     here.revoke(LockId.mutex(registryKey + ":k"), "a test");
-    assertThatThrownBy(() -> registry.renewLock("k")).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> registry.renewLock("k"))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("is LOST and cannot be renewed; unlock it");
     assertThatThrownBy(lock::unlock)
         .isInstanceOf(ConcurrentModificationException.class)
         .hasCauseInstanceOf(LockException.Lost.class);
-    assertThatThrownBy(() -> registry.renewLock("k")).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> registry.renewLock("k"))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("not held by this thread");
   }
 
   @Test
