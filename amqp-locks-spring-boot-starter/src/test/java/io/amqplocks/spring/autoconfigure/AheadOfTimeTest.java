@@ -2,7 +2,10 @@ package io.amqplocks.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.LeaseSnapshot;
 import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.HeldByAnother;
 import io.amqplocks.spring.LockHandle;
 import io.amqplocks.spring.LockTemplate;
@@ -24,7 +27,13 @@ import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.lang.reflect.RecordComponent;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.locks.Lock;
+import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.LockProvider;
+import net.javacrumbs.shedlock.core.SimpleLock;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.springframework.amqp.rabbit.connection.AbstractConnectionFactory;
@@ -45,6 +54,7 @@ import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConf
 import org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration;
 import org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration;
 import org.springframework.boot.test.util.TestPropertyValues;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationContextInitializer;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -53,6 +63,7 @@ import org.springframework.context.aot.ApplicationContextAotGenerator;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.test.tools.CompileWithForkedClassLoader;
 import org.springframework.core.test.tools.TestCompiler;
+import org.springframework.integration.support.locks.LockRegistry;
 
 /** An application that was processed ahead of time, as for a native image. */
 @BrokerTest
@@ -68,6 +79,7 @@ class AheadOfTimeTest {
         TestPropertyValues.of(onBroker.properties())
             .and(
                 "amqp-locks.semaphores.images.slots=1",
+                "amqp-locks.lock-registry.key=orders",
                 "management.endpoints.web.exposure.include=amqplocks");
   }
 
@@ -136,6 +148,8 @@ class AheadOfTimeTest {
     SimpleMetricsExportAutoConfiguration.class,
     ObservationAutoConfiguration.class,
     AmqpLocksAutoConfiguration.class,
+    AmqpLockProviderAutoConfiguration.class,
+    AmqpLockRegistryAutoConfiguration.class,
     AmqpLocksEndpointAutoConfiguration.class,
     AmqpLocksHealthContributorAutoConfiguration.class,
     AmqpLocksMetricsAutoConfiguration.class,
@@ -229,6 +243,7 @@ class AheadOfTimeTest {
                     () -> assertThat(work.upload()).isEqualTo("later"));
                 assertThat(work.place(new Order(new Customer("42")))).isEqualTo("placed");
                 assertThat(context.getBean(Counting.class).count()).isEqualTo(7);
+                assertBridgesLock(context);
                 assertThat(
                         context
                             .getBean(AmqpLocksEndpoint.class)
@@ -246,6 +261,31 @@ class AheadOfTimeTest {
                     .isNotEmpty();
               }
             });
+  }
+
+  private void assertBridgesLock(ApplicationContext context) {
+    Lock lock = context.getBean(LockRegistry.class).obtain("key");
+    lock.lock();
+    try {
+      assertHeld(context, "orders:key");
+    } finally {
+      lock.unlock();
+    }
+    SimpleLock job =
+        context
+            .getBean(LockProvider.class)
+            .lock(
+                new LockConfiguration(
+                    Instant.now(), onBroker.name(), Duration.ofMinutes(5), Duration.ZERO))
+            .orElseThrow();
+    assertHeld(context, "shedlock:" + onBroker.name());
+    job.unlock();
+  }
+
+  private static void assertHeld(ApplicationContext context, String mutex) {
+    assertThat(context.getBean(AmqpLocks.class).leases())
+        .extracting(LeaseSnapshot::lock)
+        .containsExactly(LockId.mutex(mutex));
   }
 
   @SuppressWarnings("unchecked") // it is one of every context
