@@ -10,5 +10,6 @@ import java.time.Instant;
  * @param slot the slot; of several permits the first one
  * @param permits how many slots the lease has
  * @param at when it was acquired, by the time of the locks
+ * @param thread the name of the thread that called for it
  */
-public record Acquisition(LockId lock, int slot, int permits, Instant at) {}
+public record Acquisition(LockId lock, int slot, int permits, Instant at, String thread) {}

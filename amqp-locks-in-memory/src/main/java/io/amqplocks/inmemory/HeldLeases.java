@@ -1,6 +1,5 @@
 package io.amqplocks.inmemory;
 
-import io.amqplocks.lock.LeaseSnapshot;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -10,14 +9,18 @@ final class HeldLeases {
 
   private HeldLeases() {}
 
-  /** A line for each of them, all of which begin on a new line. */
-  static String lines(List<LeaseSnapshot> leases) {
+  /** A line for each of them, all of which begin on a new line. Empty if there are none. */
+  static String lines(List<InMemoryLease> leases) {
     return leases.stream().map(HeldLeases::line).collect(Collectors.joining());
   }
 
-  private static String line(LeaseSnapshot lease) {
-    String what = lease.permits() == 1 ? "slot " + lease.slot() : lease.permits() + " permits";
-    return "%n  %s of %s, %s for %s"
-        .formatted(what, lease.lock(), lease.state(), lease.age().truncatedTo(ChronoUnit.MILLIS));
+  private static String line(InMemoryLease lease) {
+    return "%n  %s of %s, %s for %s, acquired by thread '%s'"
+        .formatted(
+            lease.what(),
+            lease.lock(),
+            lease.state(),
+            lease.age().truncatedTo(ChronoUnit.MILLIS),
+            lease.thread());
   }
 }

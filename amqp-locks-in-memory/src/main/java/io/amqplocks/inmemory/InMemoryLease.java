@@ -20,6 +20,7 @@ final class InMemoryLease implements Lease {
   private final LockId lock;
   private final LockState.Grant grant;
   private final @Nullable Duration holdAtMost;
+  private final String thread;
   private final long acquiredAt;
   private final long limitAt;
   private final LeaseEvents events;
@@ -29,11 +30,13 @@ final class InMemoryLease implements Lease {
       LockTable table,
       LockId lock,
       LockState.Grant grant,
+      String thread,
       long acquiredAt,
       @Nullable Duration holdAtMost) {
     this.table = table;
     this.lock = lock;
     this.grant = grant;
+    this.thread = thread;
     this.holdAtMost = holdAtMost;
     this.acquiredAt = acquiredAt;
     limitAt = holdAtMost == null ? Time.NEVER : Time.after(acquiredAt, holdAtMost);
@@ -127,6 +130,11 @@ final class InMemoryLease implements Lease {
     return grant;
   }
 
+  /** The name of the thread that called for it. */
+  String thread() {
+    return thread;
+  }
+
   long acquiredAt() {
     return acquiredAt;
   }
@@ -156,9 +164,13 @@ final class InMemoryLease implements Lease {
         "in memory");
   }
 
+  /** What it holds of its lock, for messages. */
+  String what() {
+    return permits() == 1 ? "slot " + slot() : permits() + " permits";
+  }
+
   @Override
   public String toString() {
-    String what = permits() == 1 ? "slot " + slot() : permits() + " permits";
-    return "lease of " + what + " of " + lock + " (" + status.state() + ")";
+    return "lease of " + what() + " of " + lock + " (" + status.state() + ")";
   }
 }

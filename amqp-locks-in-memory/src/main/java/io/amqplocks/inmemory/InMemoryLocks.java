@@ -108,6 +108,11 @@ public final class InMemoryLocks implements AmqpLocks {
           occupy(lock, -1);
         }
       }
+
+      @Override
+      public String toString() {
+        return "another holder of the " + lock;
+      }
     };
   }
 
@@ -131,6 +136,16 @@ public final class InMemoryLocks implements AmqpLocks {
   }
 
   /**
+   * Takes all leases of that lock from their holders, as {@link #lose(Lease, LossReason)} does. For
+   * leases that the test does not have, such as that of an annotated method.
+   *
+   * @return how many there were
+   */
+  public int lose(LockId lock, LossReason reason) {
+    return table.loseAll(lock, reason);
+  }
+
+  /**
    * Makes that lease UNCERTAIN. {@link Lease#verify()} also returns UNCERTAIN until {@link
    * #certain} is called.
    */
@@ -138,16 +153,36 @@ public final class InMemoryLocks implements AmqpLocks {
     table.doubt(own(lease), true);
   }
 
+  /**
+   * Makes all leases of that lock UNCERTAIN, as {@link #uncertain(Lease)} does.
+   *
+   * @return how many there are
+   */
+  public int uncertain(LockId lock) {
+    return table.doubtAll(lock, true);
+  }
+
   /** Makes that lease HELD again, unless it has ended. */
   public void certain(Lease lease) {
     table.doubt(own(lease), false);
+  }
+
+  /**
+   * Makes all leases of that lock HELD again.
+   *
+   * @return how many there are
+   */
+  public int certain(LockId lock) {
+    return table.doubtAll(lock, false);
   }
 
   private InMemoryLease own(Lease lease) {
     if (lease instanceof InMemoryLease mine && mine.isOf(table)) {
       return mine;
     }
-    throw new IllegalArgumentException("These locks have no " + lease);
+    throw new IllegalArgumentException(
+        "The %s is of other locks, or a view of one of these, as annotated methods may have it; use its lock instead of it, the %s"
+            .formatted(lease, lease.lock()));
   }
 
   /**
@@ -177,7 +212,8 @@ public final class InMemoryLocks implements AmqpLocks {
    */
   public void advance(Duration jump) {
     if (jump.isNegative()) {
-      throw new IllegalArgumentException("Time cannot go back by " + jump);
+      throw new IllegalArgumentException(
+          "Time cannot go back by %s; use zero or more".formatted(jump));
     }
     time.advance(jump);
     table.settle();
@@ -287,20 +323,25 @@ public final class InMemoryLocks implements AmqpLocks {
 
   @Override
   public int revoke(LockId lock, String why) {
-    return table.revoke(lock, new LossReason(LossReason.Cause.REVOKED, why));
+    return table.loseAll(lock, new LossReason(LossReason.Cause.REVOKED, why));
   }
 
   @Override
   public void close(Duration timeout) {
-    List<LeaseSnapshot> unused = end(timeout);
+    String unused = end(timeout);
   }
 
-  /** Closes the locks. Returns the leases that their holders did not release in that time. */
-  List<LeaseSnapshot> end(Duration timeout) {
+  /** The leases that are held, in words. Empty if there are none. */
+  String held() {
+    return HeldLeases.lines(table.leases());
+  }
+
+  /** Closes the locks. Returns what was not released in that time, in words; empty if all was. */
+  String end(Duration timeout) {
     if (!table.refuse()) {
-      return List.of();
+      return "";
     }
-    List<LeaseSnapshot> left = table.close(timeout);
+    String left = table.close(timeout);
     notices.close();
     return left;
   }

@@ -1,6 +1,5 @@
 package io.amqplocks.inmemory;
 
-import io.amqplocks.lock.LeaseSnapshot;
 import io.amqplocks.lock.LockId;
 import java.util.List;
 import java.util.Map;
@@ -61,12 +60,12 @@ public final class InMemoryLocksAssert extends AbstractAssert<InMemoryLocksAsser
     return this;
   }
 
-  /** Verifies that no lease is held now. The failure names each that is. */
+  /** Verifies that no lease is held now. The failure names each that is, and its thread. */
   public InMemoryLocksAssert holdsNothing() {
     isNotNull();
-    List<LeaseSnapshot> held = actual.leases();
+    String held = actual.held();
     if (!held.isEmpty()) {
-      fail("No lease should be held, and these are:" + HeldLeases.lines(held));
+      fail("No lease should be held, and these are:" + held);
     }
     return this;
   }

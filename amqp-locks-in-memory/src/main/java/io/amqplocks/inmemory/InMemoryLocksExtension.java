@@ -1,7 +1,6 @@
 package io.amqplocks.inmemory;
 
 import io.amqplocks.AmqpLocks;
-import io.amqplocks.lock.LeaseSnapshot;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -29,7 +28,8 @@ import org.junit.jupiter.api.extension.ParameterResolver;
  *
  * <p>After the test and its {@code @AfterEach} methods the locks are closed. Calls that wait end
  * then. Leases that are still held have two more seconds of real time, for work that ends on other
- * threads. A test that leaves one held after that fails, and the failure names it. If the test has
+ * threads. A test that leaves one held after that fails, and the failure names it and the thread
+ * that acquired it. If the test has
  * failed before, that failure stays, and has this one as a suppressed exception. A lease that
  * was lost is not held. A test that closes the locks itself is not checked.
  */
@@ -117,14 +117,13 @@ public final class InMemoryLocksExtension
       return;
     }
     inUse.remove(locks);
-    List<LeaseSnapshot> leaked = locks.end(PATIENCE);
+    String leaked = locks.end(PATIENCE);
     if (leaked.isEmpty()) {
       return;
     }
     AssertionError leak =
         new AssertionError(
-            "The test is over, and these leases are still held:%s%n"
-                    .formatted(HeldLeases.lines(leaked))
+            "The test is over, and these leases are still held:%s%n".formatted(leaked)
                 + "Close each lease, as try-with-resources does, and wait for work on other threads");
     Optional<Throwable> failure = context.getExecutionException();
     if (failure.isEmpty()) {

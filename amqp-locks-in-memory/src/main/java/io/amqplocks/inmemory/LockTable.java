@@ -1,6 +1,5 @@
 package io.amqplocks.inmemory;
 
-import io.amqplocks.lock.LeaseSnapshot;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockKind;
@@ -166,25 +165,31 @@ final class LockTable {
     return change(
         effects -> {
           connection.require(id);
-          return take(id, request);
+          return take(id, request, thread());
         });
   }
 
-  private Optional<InMemoryLease> take(LockId id, Request request) {
-    LockState lock = of(id);
-    lock.requirePossible(request);
-    return lock.waiters.isEmpty() ? grant(id, request) : Optional.empty();
+  private static String thread() {
+    return Thread.currentThread().getName();
   }
 
-  private Optional<InMemoryLease> grant(LockId id, Request request) {
+  private Optional<InMemoryLease> take(LockId id, Request request, String thread) {
+    LockState lock = of(id);
+    lock.requirePossible(request);
+    return lock.waiters.isEmpty() ? grant(id, request, thread) : Optional.empty();
+  }
+
+  private Optional<InMemoryLease> grant(LockId id, Request request, String thread) {
     LockState lock = of(id);
     return lock.choose(id, request)
         .map(
             chosen -> {
-              InMemoryLease lease = new InMemoryLease(this, id, chosen, at, request.holdAtMost());
+              InMemoryLease lease =
+                  new InMemoryLease(this, id, chosen, thread, at, request.holdAtMost());
               lock.hold(lease);
               leases.add(lease);
-              history.add(new Acquisition(id, lease.slot(), lease.permits(), time.instant(at)));
+              history.add(
+                  new Acquisition(id, lease.slot(), lease.permits(), time.instant(at), thread));
               return lease;
             });
   }
@@ -195,7 +200,13 @@ final class LockTable {
         effects -> {
           Waiter waiter =
               new Waiter(
-                  id, request, wait, arrivals++, Time.after(at, wait), new CompletableFuture<>());
+                  id,
+                  request,
+                  wait,
+                  thread(),
+                  arrivals++,
+                  Time.after(at, wait),
+                  new CompletableFuture<>());
           boolean waits = !wait.isZero();
           if (!waits || !connection.mayHealFor(request)) {
             connection.require(id);
@@ -204,7 +215,7 @@ final class LockTable {
           Optional<InMemoryLease> lease = Optional.empty();
           if (connection.isUp()) {
             connection.require(id);
-            lease = take(id, request);
+            lease = take(id, request, waiter.thread());
           }
           if (lease.isPresent()) {
             waiter.outcome().complete(lease.get());
@@ -246,7 +257,7 @@ final class LockTable {
     while (!lock.waiters.isEmpty()) {
       Waiter first = lock.waiters.first();
       try {
-        Optional<InMemoryLease> lease = grant(first.lock(), first.request());
+        Optional<InMemoryLease> lease = grant(first.lock(), first.request(), first.thread());
         if (lease.isEmpty()) {
           return;
         }
@@ -336,13 +347,25 @@ final class LockTable {
             });
   }
 
-  int revoke(LockId lock, LossReason reason) {
+  int doubtAll(LockId lock, boolean uncertain) {
+    return change(
+        effects -> {
+          List<InMemoryLease> all = leasesOf(lock);
+          all.forEach(lease -> lease.become(lease.status().uncertain(uncertain)));
+          return all.size();
+        });
+  }
+
+  private List<InMemoryLease> leasesOf(LockId lock) {
+    return leases.stream().filter(lease -> lease.lock().equals(lock)).toList();
+  }
+
+  int loseAll(LockId lock, LossReason reason) {
     return change(effects -> loseAll(lock, reason, effects));
   }
 
   int loseAll(@Nullable LockId lock, LossReason reason, Effects effects) {
-    List<InMemoryLease> lost =
-        leases.stream().filter(lease -> lock == null || lease.lock().equals(lock)).toList();
+    List<InMemoryLease> lost = lock == null ? List.copyOf(leases) : leasesOf(lock);
     for (InMemoryLease lease : lost) {
       boolean unused = lose(lease, reason, effects);
     }
@@ -383,9 +406,10 @@ final class LockTable {
   }
 
   /**
-   * Waits for the holders in real time, and then releases what is still held. Returns it as it was.
+   * Waits for the holders in real time, and then releases what is still held. Returns what that
+   * was, in words.
    */
-  List<LeaseSnapshot> close(Duration timeout) {
+  String close(Duration timeout) {
     monitor.lock();
     try {
       long left = TimeUnit.NANOSECONDS.convert(timeout);
@@ -398,7 +422,7 @@ final class LockTable {
       monitor.unlock();
     }
     List<InMemoryLease> left = leases();
-    List<LeaseSnapshot> asTheyWere = left.stream().map(InMemoryLease::snapshot).toList();
+    String asTheyWere = HeldLeases.lines(left);
     left.forEach(this::release);
     alarm.close();
     return asTheyWere;

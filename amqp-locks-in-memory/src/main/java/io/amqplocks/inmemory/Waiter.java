@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
  * @param lock the lock
  * @param request what it wants
  * @param patience how long it waits
+ * @param thread the name of the thread that called
  * @param number orders the waiters by their arrival
  * @param deadline when its time is over; {@link Time#NEVER} if it waits for as long as it takes
  * @param outcome the lease or the failure; completed outside the table's monitor
@@ -21,6 +22,7 @@ record Waiter(
     LockId lock,
     Request request,
     Duration patience,
+    String thread,
     long number,
     long deadline,
     CompletableFuture<InMemoryLease> outcome) {

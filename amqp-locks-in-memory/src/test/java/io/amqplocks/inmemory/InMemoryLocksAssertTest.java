@@ -8,6 +8,8 @@ import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockId;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -92,14 +94,20 @@ class InMemoryLocksAssertTest {
     assertThat(locks).holdsNothing();
     Lease images = locks.lock(IMAGES).withPermits(2).acquire(LONG);
     locks.advance(Duration.ofMillis(1500));
-    Lease report = locks.lock(REPORT).acquire(LONG);
+    CompletableFuture<Lease> elsewhere = new CompletableFuture<>();
+    Thread reporter =
+        new Thread(
+            () -> elsewhere.complete(locks.lock(REPORT).tryAcquire().orElseThrow()), "reporter");
+    reporter.start();
+    Lease report = elsewhere.get(30, TimeUnit.SECONDS);
     locks.uncertain(report);
     assertFails(
         () -> assertThat(locks).holdsNothing(),
         """
         No lease should be held, and these are:
-          2 permits of token semaphore 'images', HELD for PT1.5S
-          slot 1 of mutex 'report', UNCERTAIN for PT0S""");
+          2 permits of token semaphore 'images', HELD for PT1.5S, acquired by thread '%s'
+          slot 1 of mutex 'report', UNCERTAIN for PT0S, acquired by thread 'reporter'"""
+            .formatted(Thread.currentThread().getName()));
     images.close();
     report.close();
     assertThat(locks).holdsNothing();

@@ -17,9 +17,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterEach;
@@ -157,11 +159,18 @@ class InMemoryLocksExtensionTest {
         InMemoryLocksExtension.of(() -> InMemoryLocks.builder().timeStandsStill().build());
 
     @Test
-    void leaks() throws InterruptedException {
-      Lease forgotten = locks.get().mutex("orders").acquire(LONG);
+    void leaks() throws Exception {
+      Lease forgotten = onThread("the first", () -> locks.get().mutex("orders").acquire(LONG));
       locks.get().advance(PAST);
-      Lease second = locks.get().exclusiveQueueMutex("orders").acquire(LONG);
+      Lease second =
+          onThread("the second", () -> locks.get().exclusiveQueueMutex("orders").acquire(LONG));
       assertThat(second.lock()).isNotEqualTo(forgotten.lock());
+    }
+
+    private static Lease onThread(String name, Callable<Lease> acquire) throws Exception {
+      FutureTask<Lease> task = new FutureTask<>(acquire);
+      new Thread(task, name).start();
+      return task.get(30, TimeUnit.SECONDS);
     }
 
     @Test
@@ -200,8 +209,8 @@ class InMemoryLocksExtensionTest {
         .hasMessage(
             """
             The test is over, and these leases are still held:
-              slot 1 of mutex 'orders', HELD for PT1H
-              slot 1 of exclusive-queue mutex 'orders', HELD for PT0S
+              slot 1 of mutex 'orders', HELD for PT1H, acquired by thread 'the first'
+              slot 1 of exclusive-queue mutex 'orders', HELD for PT0S, acquired by thread 'the second'
             Close each lease, as try-with-resources does, and wait for work on other threads""");
     assertThat(results)
         .extractingByKeys("losesItsLease", "leavesAWaiter")

@@ -10,14 +10,18 @@ import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LossReason;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -41,6 +45,7 @@ class InMemoryLocksTest {
   @Test
   void aStrangerHoldsUntilItIsUndone() throws Exception {
     InMemoryLocks.Occupation stranger = locks.busy(mutex.id());
+    assertThat(stranger).hasToString("another holder of the mutex 'orders'");
     assertThat(mutex.tryAcquire()).isEmpty();
     CompletableFuture<Lease> waiter = mutex.acquireAsync(LONG);
     assertThat(locks.waiting()).containsEntry(mutex.id(), 1);
@@ -61,8 +66,48 @@ class InMemoryLocksTest {
     assertThat(mutex.tryAcquire()).isPresent();
     InMemoryLocks others = InMemoryLocks.create();
     assertThatThrownBy(() -> others.lose(lease, reason))
-        .isInstanceOf(IllegalArgumentException.class);
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageEndingWith("use its lock instead of it, the mutex 'orders'");
     others.close();
+  }
+
+  /** As a test does of an annotated method, whose lease it does not have. */
+  @Test
+  void allLeasesOfALockAreUncertainOrLost() throws Exception {
+    locks.admin().tokenSemaphore("images").create(2, TokenQueueType.QUORUM);
+    AmqpLock images = locks.tokenSemaphore("images");
+    List<Lease> leases = List.of(images.acquire(LONG), images.acquire(LONG));
+    Lease other = mutex.acquire(LONG);
+    assertThat(locks.uncertain(images.id())).isEqualTo(2);
+    assertThat(leases).allMatch(lease -> lease.verify() == LeaseState.UNCERTAIN);
+    assertThat(other.verify()).isEqualTo(LeaseState.HELD);
+    assertThat(locks.certain(images.id())).isEqualTo(2);
+    assertThat(leases).allMatch(lease -> lease.state() == LeaseState.HELD);
+    LossReason reason = new LossReason(LossReason.Cause.EXPIRED, "test");
+    assertThat(locks.lose(images.id(), reason)).isEqualTo(2);
+    assertThat(leases)
+        .allMatch(lease -> lease.state() == LeaseState.LOST)
+        .allMatch(lease -> lease.lossReason().orElseThrow().equals(reason));
+    assertThat(other.state()).isEqualTo(LeaseState.HELD);
+    assertThat(locks.lose(images.id(), reason)).isZero();
+    assertThat(locks.uncertain(images.id())).isZero();
+    other.close();
+  }
+
+  @Test
+  void theHistorySaysWhoCalled() throws Exception {
+    Lease first = mutex.tryAcquire().orElseThrow();
+    CompletableFuture<CompletableFuture<Lease>> waiter = new CompletableFuture<>();
+    new Thread(() -> waiter.complete(mutex.acquireAsync(LONG)), "a waiter").start();
+    CompletableFuture<Lease> second = waiter.get(30, TimeUnit.SECONDS);
+    // On this thread, which gives the slot to the other.
+    first.close();
+    second.get(30, TimeUnit.SECONDS).close();
+    mutex.acquire(LONG).close();
+    String here = Thread.currentThread().getName();
+    assertThat(locks.history())
+        .extracting(Acquisition::thread)
+        .containsExactly(here, "a waiter", here);
   }
 
   @Test
@@ -80,11 +125,14 @@ class InMemoryLocksTest {
 
   @Test
   void anOutageLosesLeasesAndFailsCalls() throws Exception {
-    Lease lease = mutex.acquire(LONG);
+    List<Lease> leases = List.of(mutex.acquire(LONG), locks.fencedMutex("other").acquire(LONG));
     locks.unavailable();
-    assertThat(lease.lossReason())
-        .hasValueSatisfying(
-            reason -> assertThat(reason.cause()).isEqualTo(LossReason.Cause.SESSION_ENDED));
+    assertThat(leases)
+        .allSatisfy(
+            lease ->
+                assertThat(lease.lossReason().orElseThrow().cause())
+                    .isEqualTo(LossReason.Cause.SESSION_ENDED));
+    assertThat(locks.leases()).isEmpty();
     assertThat(locks.outage()).isPresent();
     assertThatThrownBy(mutex::tryAcquire).isInstanceOf(LockException.Unreachable.class);
     assertThatThrownBy(() -> mutex.failFast().acquire(LONG))
@@ -217,6 +265,43 @@ class InMemoryLocksTest {
     assertThat(locks.waiting()).isEmpty();
     lease.close();
     assertThat(mutex.tryAcquire()).isPresent();
+  }
+
+  /** Both readers are granted at once, and the test holds up the news of that. */
+  @Test
+  void aLeaseThatComesToAnInterruptedThreadIsGivenBack() throws Exception {
+    LockTable table = new LockTable(new Time(true), new Notices(List.of(), List.of()));
+    CountDownLatch interrupted = new CountDownLatch(1);
+    CountDownLatch granted = new CountDownLatch(1);
+    Executor slow =
+        task -> {
+          granted.countDown();
+          try {
+            boolean unused = interrupted.await(30, TimeUnit.SECONDS);
+          } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+          }
+          task.run();
+        };
+    InMemoryLock readLock = new InMemoryLock(LockId.readLock("prices"), Request.PLAIN, table, slow);
+    Lease writer =
+        new InMemoryLock(LockId.writeLock("prices"), Request.PLAIN, table, slow).acquire(LONG);
+    CompletableFuture<Lease> first = readLock.acquireAsync(LONG);
+    FutureTask<Lease> second = new FutureTask<>(() -> readLock.acquire(LONG));
+    Thread reader = new Thread(second);
+    reader.start();
+    await().until(() -> table.waiting().getOrDefault(readLock.id(), 0) == 2);
+    Thread release = new Thread(writer::close);
+    release.start();
+    assertThat(granted.await(30, TimeUnit.SECONDS)).isTrue();
+    assertThat(table.leases()).hasSize(2);
+    reader.interrupt();
+    assertThatThrownBy(() -> second.get(30, TimeUnit.SECONDS))
+        .hasCauseInstanceOf(InterruptedException.class);
+    interrupted.countDown();
+    Lease other = first.get(30, TimeUnit.SECONDS);
+    await().untilAsserted(() -> assertThat(table.leases()).containsExactly((InMemoryLease) other));
+    other.close();
   }
 
   @Test

@@ -89,6 +89,13 @@ class InMemoryTimeTest {
   }
 
   @Test
+  void timeDoesNotGoBack() {
+    assertThatThrownBy(() -> locks.advance(Duration.ofSeconds(-1)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("Time cannot go back by PT-1S; use zero or more");
+  }
+
+  @Test
   void alarmsFollowTheJumpsOfRealTime() throws Exception {
     try (InMemoryLocks real = InMemoryLocks.create()) {
       Lease lease = real.mutex("orders").holdAtMost(Duration.ofHours(1)).acquire(LONG);

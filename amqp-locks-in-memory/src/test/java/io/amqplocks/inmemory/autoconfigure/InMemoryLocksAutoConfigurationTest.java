@@ -15,15 +15,19 @@ import io.amqplocks.lock.LossReason;
 import io.amqplocks.spring.LeaseLostEvent;
 import io.amqplocks.spring.LockOperations;
 import io.amqplocks.spring.MutexGuarded;
+import io.amqplocks.spring.OnLost;
 import io.amqplocks.spring.SemaphoreGuarded;
 import io.amqplocks.spring.autoconfigure.AmqpLockRegistryAutoConfiguration;
 import io.amqplocks.spring.autoconfigure.AmqpLocksAutoConfiguration;
 import io.amqplocks.spring.autoconfigure.AmqpLocksHealthContributorAutoConfiguration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.Lock;
+import java.util.function.Function;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
@@ -61,6 +65,11 @@ class InMemoryLocksAutoConfigurationTest {
     @MutexGuarded(name = "report", maxWait = "0s")
     public <T> T report(Supplier<T> work) {
       return work.get();
+    }
+
+    @MutexGuarded(name = "bill", onLost = OnLost.FAIL, holdAtLeast = "1ms")
+    public <T> T bill(Function<Lease, T> work, @Nullable Lease lease) {
+      return work.apply(Objects.requireNonNull(lease));
     }
   }
 
@@ -116,6 +125,27 @@ class InMemoryLocksAutoConfigurationTest {
           await()
               .untilAsserted(
                   () -> assertThat(context.getBean(Losses.class).all).containsExactly(reason));
+        });
+  }
+
+  @Test
+  void theLeaseOfAnAnnotatedMethodIsLostByItsLock() {
+    inMemory.run(
+        context -> {
+          InMemoryLocks locks = context.getBean(InMemoryLocks.class);
+          LossReason reason = new LossReason(LossReason.Cause.EXPIRED, "by the test");
+          assertThatExceptionOfType(LockException.Lost.class)
+              .isThrownBy(
+                  () ->
+                      context
+                          .getBean(Images.class)
+                          .bill(
+                              lease -> {
+                                assertThat(locks.lose(LockId.mutex("bill"), reason)).isOne();
+                                return lease.state();
+                              },
+                              null))
+              .withMessageContaining("EXPIRED (by the test)");
         });
   }
 
