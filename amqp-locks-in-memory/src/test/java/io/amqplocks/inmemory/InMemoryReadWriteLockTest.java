@@ -93,7 +93,11 @@ class InMemoryReadWriteLockTest {
     assertThat(held()).isEmpty();
     CompletableFuture<Lease> reader = reader();
     CompletableFuture<Lease> writer = writer();
-    elsewhere.close();
+    try (InMemoryLocks.Occupation second = locks.busy(WRITE)) {
+      assertThat(holders()).as("while there is %s too, who waits", second).isEqualTo(1);
+      elsewhere.close();
+      assertThat(held()).isEmpty();
+    }
     assertThat(held()).containsExactly(READ);
     get(reader).close();
     get(writer).close();

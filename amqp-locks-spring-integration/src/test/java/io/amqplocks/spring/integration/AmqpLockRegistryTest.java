@@ -102,6 +102,10 @@ class AmqpLockRegistryTest {
     assertThatThrownBy(() -> registry.renewLock("k", PATIENCE))
         .isInstanceOf(UnsupportedOperationException.class);
     other.obtain("k").unlock();
+    lock.lock(Duration.ofMillis(300));
+    assertThat(other.obtain("k").tryLock(30, TimeUnit.SECONDS)).isTrue();
+    assertThatThrownBy(lock::unlock).isInstanceOf(ConcurrentModificationException.class);
+    other.obtain("k").unlock();
     lock.lock(PATIENCE);
     lock.unlock();
   }
