@@ -26,6 +26,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -616,8 +617,18 @@ abstract class LockContract {
       Thread.currentThread().interrupt();
       assertThatThrownBy(() -> mutex.acquire(LONG)).isInstanceOf(InterruptedException.class);
       assertThat(Thread.interrupted()).isFalse();
-      assertThat(lease.state()).isEqualTo(LeaseState.HELD);
+      FutureTask<Lease> waiter = new FutureTask<>(() -> mutex.acquire(LONG));
+      Thread thread = new Thread(waiter);
+      thread.start();
+      await().until(() -> locks.waiting().containsKey(mutex.id()));
+      thread.interrupt();
+      assertThatThrownBy(() -> waiter.get(LONG.toSeconds() / 2, TimeUnit.SECONDS))
+          .isInstanceOf(ExecutionException.class)
+          .hasCauseInstanceOf(InterruptedException.class);
+      assertThat(locks.waiting()).isEmpty();
+      assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
     }
+    mutex.acquire(LONG).close();
   }
 
   @Test
