@@ -29,8 +29,8 @@ import java.util.concurrent.TimeUnit;
  * <p>What is promised: there are never more leases than slots, except of slots that an
  * administrator removed, until they are verified or closed. Beside the writer of a read-write lock
  * nobody has a lease of it. Waiters are served in the order of arrival, over both sides of a
- * read-write lock, and by priority where a lock has priorities. Messages that do not mention a
- * broker are the same as at a broker.
+ * read-write lock, and by priority where a lock has priorities. Messages of exceptions that mention
+ * neither a broker nor a queue are the same as at a broker.
  *
  * <p>What is not promised: two {@code InMemoryLocks} share nothing, even in one process. There is
  * no broker behaviour: no round trips, no hand-over between processes, and no conflict between a

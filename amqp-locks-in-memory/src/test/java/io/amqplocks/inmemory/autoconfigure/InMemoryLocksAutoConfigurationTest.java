@@ -11,6 +11,7 @@ import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockObserver;
 import io.amqplocks.lock.LossReason;
 import io.amqplocks.spring.LeaseLostEvent;
 import io.amqplocks.spring.LockOperations;
@@ -126,6 +127,23 @@ class InMemoryLocksAutoConfigurationTest {
               .untilAsserted(
                   () -> assertThat(context.getBean(Losses.class).all).containsExactly(reason));
         });
+  }
+
+  @Test
+  void observersOfTheApplicationAreNotified() {
+    List<LockId> begun = new CopyOnWriteArrayList<>();
+    LockObserver observer =
+        lock -> {
+          begun.add(lock);
+          return LockObserver.Attempt.NO_OP;
+        };
+    inMemory
+        .withBean("observer", LockObserver.class, () -> observer)
+        .run(
+            context -> {
+              assertThat(context.getBean(Images.class).report(() -> "done")).isEqualTo("done");
+              assertThat(begun).containsExactly(LockId.mutex("report"));
+            });
   }
 
   @Test

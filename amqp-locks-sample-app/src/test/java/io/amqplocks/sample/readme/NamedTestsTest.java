@@ -25,7 +25,7 @@ class NamedTestsTest {
 
   private static final Pattern SUPERCLASS = Pattern.compile("class \\w+ extends (\\w+)");
 
-  private final Map<String, String> tests = files("glob:**/src/test/**.java");
+  private final Map<String, String> tests = files("glob:**/src/test/**.{java,kt}");
 
   NamedTestsTest() throws IOException {}
 
@@ -46,7 +46,8 @@ class NamedTestsTest {
   }
 
   private boolean isThere(String test, @Nullable String method, boolean more) {
-    String text = tests.get(test + ".java");
+    String java = tests.get(test + ".java");
+    String text = java == null ? tests.get(test + ".kt") : java;
     if (text == null || method == null) {
       return text != null;
     }
