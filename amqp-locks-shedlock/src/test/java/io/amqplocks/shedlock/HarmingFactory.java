@@ -8,15 +8,20 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.concurrent.TimeoutException;
 
-/** Connections on which a queue is deleted just before each publish. */
-final class DeletingFactory extends ConnectionFactory {
+/** Connections on which harm is done just before each publish. */
+final class HarmingFactory extends ConnectionFactory {
+
+  /** What happens then. */
+  interface Harm {
+    void on(Channel channel) throws IOException;
+  }
 
   private final ConnectionFactory real;
-  private final String queue;
+  private final Harm harm;
 
-  DeletingFactory(ConnectionFactory real, String queue) {
+  HarmingFactory(ConnectionFactory real, Harm harm) {
     this.real = real;
-    this.queue = queue;
+    this.harm = harm;
   }
 
   @Override
@@ -36,7 +41,7 @@ final class DeletingFactory extends ConnectionFactory {
             new Class<?>[] {type},
             (proxy, method, arguments) -> {
               if (method.getName().equals("basicPublish")) {
-                ((Channel) wrapped).queueDelete(queue);
+                harm.on((Channel) wrapped);
               }
               try {
                 Object result = method.invoke(wrapped, arguments);
