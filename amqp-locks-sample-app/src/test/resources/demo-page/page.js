@@ -212,7 +212,14 @@ function drawLanes() {
     for (const hold of bySlot.get(Number(line.dataset.key)) ?? []) {
       const x = (hold.from - scene.now) * scale;
       const width = Math.max(1, ((hold.to ?? scene.now) - hold.from) * scale - 1);
-      const bar = shape(group, "rect", { x, y: 2, width, height: 2 * middle - 4, rx: 3 });
+      const bar = shape(group, "rect", {
+        class: "bar",
+        x,
+        y: 2,
+        width,
+        height: 2 * middle - 4,
+        rx: 3,
+      });
       bar.style.fill = colour(hold.worker);
       if (width > 14) {
         shape(group, "text", { x: x + width / 2, y: middle }).textContent = hold.worker;

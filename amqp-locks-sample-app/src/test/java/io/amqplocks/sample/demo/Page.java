@@ -134,7 +134,13 @@ final class Page implements AutoCloseable {
   private void get(HttpExchange exchange) throws IOException {
     String path = exchange.getRequestURI().getPath();
     if (path.equals("/scenes")) {
-      scenes.send(exchange);
+      // Another page could not read them, but watch until nobody else can.
+      String from = one(exchange, "Sec-Fetch-Site");
+      if (from == null || from.equals("same-origin") || from.equals("none")) {
+        scenes.send(exchange);
+      } else {
+        text(exchange, 403, "Only the page itself may do that");
+      }
       return;
     }
     String file = FILES.get(path);

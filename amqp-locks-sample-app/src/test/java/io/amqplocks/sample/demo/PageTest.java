@@ -110,6 +110,12 @@ class PageTest {
     assertThat(pressed).isEmpty();
   }
 
+  @Test
+  void refusesOtherPagesThatWatch() throws IOException {
+    assertThat(ask("GET /scenes", "Host: " + authority, "Sec-Fetch-Site: cross-site"))
+        .startsWith("HTTP/1.1 403 ");
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"GET /", "GET /scenes", "POST /workers/2/kill"})
   void refusesNamesThatOthersPointedHere(String request) throws IOException {

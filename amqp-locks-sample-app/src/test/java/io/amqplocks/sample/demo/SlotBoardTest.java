@@ -7,6 +7,7 @@ import io.amqplocks.sample.images.Thumbnail;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
@@ -92,6 +93,40 @@ class SlotBoardTest {
     assertThat(board.news()).containsExactly("slot 3 taken by worker 2 after 12 ms");
     assertThat(board.news()).isEmpty();
     assertThat(board.holders()).isEqualTo(Map.of(2, 2, 3, 2));
+  }
+
+  @Test
+  void aLeaseMayMoveToAnotherSlot() {
+    read(1, "slot 2 taken after 0 ms", 1000);
+    WorkerReport.Held lease =
+        new WorkerReport.Held(4, Scene.Sure.HELD, Duration.ofMillis(190), Duration.ZERO);
+    board.read(1, new WorkerReport(millis(1200), "OPEN", 0, List.of(lease), null));
+    assertThat(board.holders()).isEqualTo(Map.of(4, 1));
+    assertThat(board.holds(millis(1300)))
+        .containsExactly(
+            new Hold(2, 1, millis(1000), millis(1200), Hold.End.MOVED),
+            new Hold(4, 1, millis(1000), null, null));
+    read(1, "slot 4 released after 400 ms", 1400);
+    assertThat(board.holders()).isEmpty();
+  }
+
+  @Test
+  void theReleaseTellsWhichLeaseHadMoved() {
+    read(1, "slot 2 taken after 0 ms", 0);
+    read(1, "slot 5 taken after 0 ms", 300);
+    read(1, "slot 4 released after 500 ms", 510);
+    assertThat(board.holders()).isEqualTo(Map.of(5, 1));
+  }
+
+  @Test
+  void sumsUpWaitsAndTellsLossesOnce() {
+    read(1, "slot 2 taken after 30 ms", 0);
+    read(2, "slot 3 taken after 12 ms", 0);
+    read(2, "slot 3 lost: REVOKED (somebody deleted it)", 10);
+    assertThat(board.waits()).isEqualTo(new SlotBoard.Waits(2, 42));
+    assertThat(board.losses())
+        .containsExactly(new SlotBoard.Loss(3, 2, "REVOKED (somebody deleted it)"));
+    assertThat(board.losses()).isEmpty();
   }
 
   @Test

@@ -104,6 +104,9 @@ final class WorkerProcess implements AutoCloseable {
     ending = true;
     jvm.killNow();
     reader.join();
+    if (link != null) {
+      link.close();
+    }
   }
 
   @Override
