@@ -92,6 +92,12 @@ public interface BrokerProfile {
    */
   boolean areDeliveriesKept();
 
+  /**
+   * Whether a queue with a single active consumer may end up with none, though consumers wait for it.
+   * Then a waiter has to begin anew now and then.
+   */
+  boolean mayForgetWaiters();
+
   /** Whether the number of messages in a queue includes those that are not acknowledged. */
   boolean areUnacknowledgedCounted();
 

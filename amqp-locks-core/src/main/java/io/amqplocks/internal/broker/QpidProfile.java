@@ -109,6 +109,17 @@ record QpidProfile(ServerVersion server) implements BrokerProfile {
     return Map.of("x-priority", priority);
   }
 
+  /**
+   * {@inheritDoc}
+   *
+   * <p>A consumer that begins while the active one ends is put into the queue's list after the next
+   * active one was looked for there ({@code AbstractQueue}). If nobody else waits, nobody is active.
+   */
+  @Override
+  public boolean mayForgetWaiters() {
+    return true;
+  }
+
   @Override
   public boolean areUnacknowledgedCounted() {
     return true;

@@ -92,6 +92,11 @@ record RabbitProfile(ServerVersion server) implements BrokerProfile {
   }
 
   @Override
+  public boolean mayForgetWaiters() {
+    return false;
+  }
+
+  @Override
   public boolean areUnacknowledgedCounted() {
     return false;
   }

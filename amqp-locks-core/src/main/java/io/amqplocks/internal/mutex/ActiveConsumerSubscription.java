@@ -5,6 +5,8 @@ import io.amqplocks.internal.lease.HeldLease;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.waiting.Subscription;
 import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LossReason;
+import io.amqplocks.lock.LossReason.Cause;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
@@ -56,6 +58,10 @@ final class ActiveConsumerSubscription implements Subscription {
     } else if (!consumer.isActive() && now - lookAt >= 0) {
       ActiveConsumers.of(session).tend(call, consumer);
       lookLater(call);
+      if (!consumer.isActive() && session.broker().mayForgetWaiters()) {
+        consumer.gone(new LossReason(Cause.REVOKED, "it may have been forgotten"));
+        return Optional.empty();
+      }
     }
     if (!consumer.isActive()) {
       return Optional.empty();
