@@ -52,6 +52,7 @@ final class Chromium implements AutoCloseable {
   private final Map<Integer, CompletableFuture<JsonNode>> answers = new ConcurrentHashMap<>();
   private final Path profile;
   private final Process process;
+  private final Thread atExit;
   private final WebSocket socket;
   private final String session;
 
@@ -76,6 +77,9 @@ final class Chromium implements AutoCloseable {
             .redirectErrorStream(true)
             .redirectInput(ProcessBuilder.Redirect.PIPE)
             .start();
+    // Also if the tests are interrupted.
+    this.atExit = new Thread(() -> kill(process), "chromium-close");
+    Runtime.getRuntime().addShutdownHook(atExit);
     try {
       this.socket =
           HttpClient.newHttpClient()
@@ -172,12 +176,17 @@ final class Chromium implements AutoCloseable {
   public void close() {
     socket.abort();
     end();
+    Runtime.getRuntime().removeShutdownHook(atExit);
+  }
+
+  private static void kill(Process browser) {
+    // Children first, for a killed browser leaves them behind.
+    browser.descendants().forEach(ProcessHandle::destroyForcibly);
+    browser.destroyForcibly();
   }
 
   private void end() {
-    // Children first, for a killed browser leaves them behind.
-    process.descendants().forEach(ProcessHandle::destroyForcibly);
-    process.destroyForcibly();
+    kill(process);
     try {
       process.waitFor(ANSWER.toSeconds(), TimeUnit.SECONDS);
       FileSystemUtils.deleteRecursively(profile);
