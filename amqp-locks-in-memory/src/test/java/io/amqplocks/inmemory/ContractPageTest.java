@@ -20,7 +20,9 @@ class ContractPageTest {
   private static final Path PAGE =
       Path.of("").toAbsolutePath().resolveSibling("docs").resolve("CONTRACT.md");
   private static final Pattern ROW =
-      Pattern.compile("^\\| [^|]+ \\| `(\\w+)` \\| passes \\| passes \\| (passes|refused|by kind) \\|$", Pattern.MULTILINE);
+      Pattern.compile(
+          "^\\| [^|]+ \\| `(\\w+)` \\| passes \\| passes \\| (passes|refused|by kind) \\|$",
+          Pattern.MULTILINE);
 
   /** What the table says of each test on the broker in the JVM. */
   static Map<String, String> embedded() throws IOException {

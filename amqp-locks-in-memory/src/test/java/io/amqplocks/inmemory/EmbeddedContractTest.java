@@ -44,24 +44,20 @@ class EmbeddedContractTest extends LockContract {
 
     @Override
     public void interceptTestMethod(
-        Invocation<Void> test,
-        ReflectiveInvocationContext<Method> called,
-        ExtensionContext context)
+        Invocation<Void> test, ReflectiveInvocationContext<Method> called, ExtensionContext context)
         throws Throwable {
       compare(test, called);
     }
 
     @Override
     public void interceptTestTemplateMethod(
-        Invocation<Void> test,
-        ReflectiveInvocationContext<Method> called,
-        ExtensionContext context)
+        Invocation<Void> test, ReflectiveInvocationContext<Method> called, ExtensionContext context)
         throws Throwable {
       compare(test, called);
     }
 
-    private static void compare(
-        Invocation<Void> test, ReflectiveInvocationContext<Method> called) throws Throwable {
+    private static void compare(Invocation<Void> test, ReflectiveInvocationContext<Method> called)
+        throws Throwable {
       String end = "passes";
       try {
         test.proceed();
