@@ -169,8 +169,8 @@ public abstract sealed class LockException extends RuntimeException {
   }
 
   /**
-   * The broker cannot do what the lock needs. RabbitMQ can, from 3.10 on. Nothing was sent to the
-   * broker on behalf of that lock.
+   * The broker cannot do what the lock needs. RabbitMQ can, from 3.10 on. Nothing is held, and
+   * nothing was created.
    */
   public static final class Unsupported extends LockException {
     private static final long serialVersionUID = 1L;

@@ -16,6 +16,7 @@ import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockKind;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.test.BrokerTest;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -150,6 +151,40 @@ class EmbeddedLimitsTest {
     assertThatThrownBy(() -> locks.tokenSemaphore("images").tryAcquire())
         .isInstanceOf(LockException.NotFound.class);
     assertThat(other.verify()).isEqualTo(LeaseState.HELD);
+  }
+
+  /** Qpid does not tell a waiter that its queue was deleted, however much they talk. */
+  @Test
+  void aWaiterFollowsASemaphoreThatIsCreatedAnew() throws Exception {
+    AmqpLocks locks = fixture.open();
+    var admin = fixture.open().admin().tokenSemaphore("images");
+    admin.create(1, TokenQueueType.CLASSIC);
+    Lease old = fixture.open().tokenSemaphore("images").acquire(Fixture.AT_ONCE);
+    Future<Lease> waiter =
+        threads.submit(() -> locks.tokenSemaphore("images").acquire(Duration.ofMinutes(1)));
+    await().until(() -> locks.status().waiting() == 1);
+    admin.destroy();
+    admin.create(1, TokenQueueType.CLASSIC);
+    AmqpLock other = locks.mutex("other");
+    await()
+        .until(
+            () -> {
+              other.acquire(Fixture.AT_ONCE).close();
+              return waiter.isDone();
+            });
+    assertThat(old.verify()).isEqualTo(LeaseState.LOST);
+    assertThat(waiter.get().verify()).isEqualTo(LeaseState.HELD);
+  }
+
+  @Test
+  void thePlainProtocolIsRefused() {
+    AmqpLocks locks = fixture.open(fixture.builder().tokenNaming(name -> fixture.prefix() + name));
+    assertThatThrownBy(
+            () -> locks.admin().tokenSemaphore("images").create(1, TokenQueueType.CLASSIC))
+        .isInstanceOf(LockException.Unsupported.class)
+        .hasMessageContaining("token semaphore 'images'");
+    assertThatThrownBy(() -> locks.tokenSemaphore("images").tryAcquire())
+        .isInstanceOf(LockException.Unsupported.class);
   }
 
   @ParameterizedTest

@@ -39,7 +39,7 @@ final class BrokerOffers {
   private static List<BrokerSource> sources(Map<String, String> environment) {
     String uri = environment.getOrDefault("AMQP_LOCKS_BROKER_URI", "");
     if (!uri.isEmpty()) {
-      return List.of(new ExternalSource(uri));
+      return List.of(new ExternalSource(uri), new EmbeddedSource());
     }
     List<BrokerSource> sources = new ArrayList<>();
     if (DockerSource.available(environment)) {
@@ -89,9 +89,12 @@ final class BrokerOffers {
   /** Why there is no broker of this line. */
   String missing(String line) {
     List<String> offered = offered();
-    if (line.equals(Brokers.EMBEDDED) && !offered.isEmpty()) {
+    if (line.equals(Brokers.EMBEDDED)) {
       return "There is no broker in this JVM: qpid-broker-core, qpid-broker-plugins-amqp-0-8-protocol"
           + " and qpid-broker-plugins-memory-store are not on the class path";
+    }
+    if (line.isEmpty() && !offered.isEmpty()) {
+      return "AMQP_LOCKS_BROKER_LINES asks for no RabbitMQ, and that is what this is for";
     }
     return offered.isEmpty()
         ? NONE

@@ -57,6 +57,9 @@ public final class Brokers {
    */
   public static OwnedBroker start() {
     BrokerOffers offers = BrokerOffers.find(System.getenv());
+    if (offers.wanted().isEmpty() && (offers.required() || offers.offer(EMBEDDED).isEmpty())) {
+      throw new IllegalStateException(BrokerOffers.NONE);
+    }
     return offers.start(offers.wanted().stream().findFirst().orElse(EMBEDDED));
   }
 

@@ -63,7 +63,7 @@ final class ClusterOffer {
   }
 
   private static boolean isLate(String line) {
-    return BrokerVersion.parse(line).isAtLeast(4, 3);
+    return !line.equals(Brokers.EMBEDDED) && BrokerVersion.parse(line).isAtLeast(4, 3);
   }
 
   /** The error or the abort that says it. */

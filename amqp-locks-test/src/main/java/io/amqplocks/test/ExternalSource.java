@@ -19,7 +19,9 @@ final class ExternalSource implements BrokerSource {
 
   @Override
   public Optional<String> offer(String line) {
-    return Optional.of("RabbitMQ " + broker.version());
+    return line.equals(Brokers.EMBEDDED)
+        ? Optional.empty()
+        : Optional.of("RabbitMQ " + broker.version());
   }
 
   @Override

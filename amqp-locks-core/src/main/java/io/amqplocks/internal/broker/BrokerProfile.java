@@ -57,6 +57,14 @@ public interface BrokerProfile {
    */
   void requireTokens(Call call, TokenQueueType type);
 
+  /**
+   * Throws if tokens of the plain protocol are not safe there. Their queue has one name forever, so
+   * who finds it cannot know whether it was deleted meanwhile.
+   *
+   * @throws LockException.Unsupported with the lock and the remedy
+   */
+  void requirePlainTokens(Call call);
+
   /** The queue of a mutex. */
   Declare mutex(String queue);
 
@@ -93,10 +101,13 @@ public interface BrokerProfile {
   boolean areDeliveriesKept();
 
   /**
-   * Whether a queue with a single active consumer may end up with none, though consumers wait for it.
+   * Whether a queue with a single active consumer may serve nobody, though consumers wait for it.
    * Then a waiter has to begin anew now and then.
    */
   boolean mayForgetWaiters();
+
+  /** Whether a consumer is told that its queue was deleted. If not, it has to look now and then. */
+  boolean tellsOfDeletedQueues();
 
   /** Whether the number of messages in a queue includes those that are not acknowledged. */
   boolean areUnacknowledgedCounted();

@@ -63,6 +63,13 @@ record QpidProfile(ServerVersion server) implements BrokerProfile {
     }
   }
 
+  @Override
+  public void requirePlainTokens(Call call) {
+    throw new LockException.Unsupported(
+        "The %s follows the plain protocol, which is not safe on %s; use it without token naming, or RabbitMQ"
+            .formatted(call.lock(), server));
+  }
+
   /**
    * {@inheritDoc}
    *
@@ -112,12 +119,16 @@ record QpidProfile(ServerVersion server) implements BrokerProfile {
   /**
    * {@inheritDoc}
    *
-   * <p>A consumer that begins while the active one ends is put into the queue's list after the next
-   * active one was looked for there ({@code AbstractQueue}). If nobody else waits, nobody is active.
+   * <p>Seen with eight clients that come and go: all of them waited, and nobody was served.
    */
   @Override
   public boolean mayForgetWaiters() {
     return true;
+  }
+
+  @Override
+  public boolean tellsOfDeletedQueues() {
+    return false;
   }
 
   @Override

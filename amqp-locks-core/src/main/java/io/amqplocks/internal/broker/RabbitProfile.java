@@ -47,6 +47,11 @@ record RabbitProfile(ServerVersion server) implements BrokerProfile {
   }
 
   @Override
+  public void requirePlainTokens(Call call) {
+    // The verification of a token proves that it is still held.
+  }
+
+  @Override
   public Declare mutex(String queue) {
     return QueueArguments.mutex(queue);
   }
@@ -94,6 +99,11 @@ record RabbitProfile(ServerVersion server) implements BrokerProfile {
   @Override
   public boolean mayForgetWaiters() {
     return false;
+  }
+
+  @Override
+  public boolean tellsOfDeletedQueues() {
+    return true;
   }
 
   @Override

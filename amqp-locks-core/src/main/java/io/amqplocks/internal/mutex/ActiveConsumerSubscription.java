@@ -56,9 +56,10 @@ final class ActiveConsumerSubscription implements Subscription {
       begun = true;
       lookAt = now + SHORTEST;
     } else if (!consumer.isActive() && now - lookAt >= 0) {
+      boolean again = looked;
       ActiveConsumers.of(session).tend(call, consumer);
       lookLater(call);
-      if (!consumer.isActive() && session.broker().mayForgetWaiters()) {
+      if (again && !consumer.isActive() && session.broker().mayForgetWaiters()) {
         consumer.gone(new LossReason(Cause.REVOKED, "it may have been forgotten"));
         return Optional.empty();
       }

@@ -49,8 +49,9 @@ final class TokenDeliverySubscription implements Subscription {
           "The session ended while waiting for a token of " + call.lock(), null);
     }
     // If the broker has not answered a request lately, it may be about to drop the connection.
-    if (session.silentNanos() > pauseNanos()
-        && !TokenQueues.of(session).exists(call, tokenQueue.queue())) {
+    boolean looks =
+        session.silentNanos() > pauseNanos() || !session.broker().tellsOfDeletedQueues();
+    if (looks && !TokenQueues.of(session).exists(call, tokenQueue.queue())) {
       queueIsGone = true;
     }
     // The subscription yields its token once, so no later attempt can receive it again.

@@ -135,9 +135,8 @@ final class TokenHold implements Hold {
     received.risk().warn(call.ticker().nanos(), this, session.broker(), tokenQueue);
     try {
       if (session.broker().areDeliveriesKept()) {
-        return TokenQueues.of(session).exists(call, tokenQueue.queue())
-            ? HoldStatus.OURS
-            : HoldStatus.GONE;
+        boolean isThere = TokenQueues.of(session).exists(call, tokenQueue.queue());
+        return isThere && !token.isGone() ? HoldStatus.OURS : HoldStatus.GONE;
       }
       if (keptInItsSlot) {
         switch (TokenQueues.of(session).idleBesides(call.half(), token)) {

@@ -60,6 +60,7 @@ public final class TokenQueueLocator {
   private Optional<TokenQueueRef> find(Call call, Session session, boolean maybeUnwritten) {
     LockId lock = call.lock();
     if (names.hasPlainTokens(lock)) {
+      session.broker().requirePlainTokens(call);
       return Optional.of(new TokenQueueRef(names.tokens(lock, 0), TokenQueueType.CLASSIC, true));
     }
     Found known = places.get(lock);

@@ -76,8 +76,11 @@ final class Show {
   /** Tells what came out of it; on any thread. */
   void end() {
     String result = result();
-    page.end(result);
-    screen.say(result);
+    try {
+      page.end(result);
+    } finally {
+      screen.say(result);
+    }
   }
 
   /** Complains if the show did not show what it should. */
@@ -129,6 +132,9 @@ final class Show {
       progressed = now;
     }
     boolean stuck = now - progressed > PATIENCE.toNanos();
+    if (stuck && stage.workers().isEmpty()) {
+      throw new DemoFailure("There is no worker left");
+    }
     for (WorkerProcess worker : stage.workers()) {
       if (stuck || worker.hasEndedByItself()) {
         throw new DemoFailure(

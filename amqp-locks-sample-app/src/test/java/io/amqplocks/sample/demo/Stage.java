@@ -17,6 +17,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +34,7 @@ final class Stage implements Controls {
   private final DemoQueues queues;
   private final Receiver receiver;
   private final List<WorkerProcess> workers = new CopyOnWriteArrayList<>();
+  private final ReentrantLock resizing = new ReentrantLock();
   private final AtomicInteger hired = new AtomicInteger();
   private final SlotBoard board = new SlotBoard();
   private final EventLog events = new EventLog();
@@ -56,6 +58,10 @@ final class Stage implements Controls {
     String line = options.brokerLine();
     this.broker = line == null ? Brokers.start() : Brokers.start(line);
     belongings.add(broker::close);
+    if (queueType() == TokenQueueType.CLASSIC && options.algorithm() != SemaphoreAlgorithm.TOKENS) {
+      throw new DemoFailure(
+          "--algorithm slots takes RabbitMQ, and there is only " + broker.product() + " here");
+    }
     this.queues = new DemoQueues(broker);
     belongings.add(queues::close);
     queues.declare();
@@ -151,7 +157,7 @@ final class Stage implements Controls {
             },
             "demo-worker-start");
     starting.setDaemon(true);
-    // If it does not start, its process has ended or does no work; both end the demo.
+    // The page goes on to say that it is starting. If its process has ended, the demo ends too.
     starting.setUncaughtExceptionHandler((thread, failed) -> {});
     starting.start();
   }
@@ -166,13 +172,19 @@ final class Stage implements Controls {
     events.add(Scene.Event.Kind.CUT, "worker %d: connections to the broker cut".formatted(number));
   }
 
+  /** One after the other, or the page could end up with a number that is not the broker's. */
   @Override
   public void resize(int count) {
-    int before = slots.willBe(count);
-    queues.resize(options.algorithm(), count);
-    slots.are(count);
-    if (before != count) {
-      events.add(Scene.Event.Kind.RESIZED, "%d slots now, %d before".formatted(count, before));
+    resizing.lock();
+    try {
+      int before = slots.willBe(count);
+      queues.resize(options.algorithm(), count);
+      slots.are(count);
+      if (before != count) {
+        events.add(Scene.Event.Kind.RESIZED, "%d slots now, %d before".formatted(count, before));
+      }
+    } finally {
+      resizing.unlock();
     }
   }
 

@@ -76,6 +76,9 @@ final class BrokerTokens implements TokenBroker, AutoCloseable {
   @Override
   public void tryOut(TokenQueueType type) {
     connection.broker().requireTokens(calls.get(), type);
+    if (names.hasPlainTokens(lock)) {
+      connection.broker().requirePlainTokens(calls.get());
+    }
     if (!connection.broker().countsReturns()) {
       return;
     }

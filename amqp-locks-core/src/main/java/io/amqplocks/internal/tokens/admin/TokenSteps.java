@@ -179,6 +179,13 @@ class TokenSteps {
     }
   }
 
+  /** The number of idle tokens, all of which are taken for a moment. */
+  int takeAndCountIdle() {
+    try (TokenBroker.Unacked unacked = broker.unacked(existing().generation())) {
+      return unacked.take(Integer.MAX_VALUE).size();
+    }
+  }
+
   /** The record of an existing semaphore. */
   TokenRecord existing() {
     TokenRecord record = broker.record();
