@@ -11,6 +11,7 @@ import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.lang.reflect.Method;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.InvocationInterceptor;
@@ -44,19 +45,24 @@ class EmbeddedContractTest extends LockContract {
 
     @Override
     public void interceptTestMethod(
-        Invocation<Void> test, ReflectiveInvocationContext<Method> called, ExtensionContext context)
+        Invocation<@Nullable Void> test,
+        ReflectiveInvocationContext<Method> called,
+        ExtensionContext context)
         throws Throwable {
       compare(test, called);
     }
 
     @Override
     public void interceptTestTemplateMethod(
-        Invocation<Void> test, ReflectiveInvocationContext<Method> called, ExtensionContext context)
+        Invocation<@Nullable Void> test,
+        ReflectiveInvocationContext<Method> called,
+        ExtensionContext context)
         throws Throwable {
       compare(test, called);
     }
 
-    private static void compare(Invocation<Void> test, ReflectiveInvocationContext<Method> called)
+    private static void compare(
+        Invocation<@Nullable Void> test, ReflectiveInvocationContext<Method> called)
         throws Throwable {
       String end = "passes";
       try {
