@@ -20,6 +20,7 @@ final class SharedFailure {
           LockException.AcquireTimeout.class, LockException.AcquireTimeout::new,
           LockException.NotFound.class, LockException.NotFound::new,
           LockException.Conflict.class, LockException.Conflict::new,
+          LockException.Unsupported.class, LockException.Unsupported::new,
           LockException.Invalid.class, LockException.Invalid::new,
           LockException.NotFenced.class, LockException.NotFenced::new,
           LockException.FenceUnavailable.class, LockException.FenceUnavailable::new,
