@@ -32,7 +32,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /**
  * Processes that consume a queue of numbers in turn, and what is lost and handled twice meanwhile.
  */
-@Tag("one-jdk")
 @BrokerTest(everyLine = true)
 class TakeoverTest {
 

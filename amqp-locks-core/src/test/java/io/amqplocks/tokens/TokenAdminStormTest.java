@@ -34,7 +34,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** An administrator whose connections are cut at any moment never makes a token too many. */
 @BrokerTest(everyLine = true)
-@Tag("one-jdk")
 class TokenAdminStormTest {
 
   private static final LockId ID = LockId.tokenSemaphore("s");

@@ -39,7 +39,6 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 @Tag("trap-8")
 @BrokerTest(everyLine = true)
-@Tag("one-jdk")
 class TokenRedeliveryTest {
 
   private static final LockId ID = LockId.tokenSemaphore("s");

@@ -19,7 +19,6 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Set;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,7 +30,6 @@ import org.junit.jupiter.params.provider.EnumSource;
  * acquire in each run; 100000 is what was promised, and takes most of an hour.
  */
 @BrokerTest(everyLine = true)
-@Tag("one-jdk")
 class TokenStressTest {
 
   private static final int CLIENTS = 16;

@@ -23,14 +23,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A free token is not kept from those who want it by one who stopped waiting for it. */
 @BrokerTest(everyLine = true)
-@Tag("one-jdk")
 class TokenWaitTimeoutTest {
 
   private static final int IMPATIENT = 6;

@@ -13,10 +13,8 @@ import java.time.Instant;
 import java.util.Optional;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.SimpleLock;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-@Tag("one-jdk")
 @BrokerTest(everyLine = true, ownBroker = true)
 class MarkerFaultTest {
 

@@ -95,14 +95,14 @@ final class BrokerExtension
     if (asksFor(context, BrokerTest::embedded)) {
       return List.of(Brokers.EMBEDDED);
     }
-    // The one in this JVM may be wanted by other programs; these tests are for RabbitMQ.
-    List<String> wanted =
-        brokers.offers().wanted().stream().filter(line -> !line.equals(Brokers.EMBEDDED)).toList();
+    List<String> wanted = brokers.offers().wantedOfRabbitMq();
     if (wanted.isEmpty()) {
       return List.of("");
     }
     List<String> fitting = wanted.stream().filter(line -> isFor(context, line)).toList();
-    return everyLine(context) || fitting.isEmpty() ? fitting : fitting.subList(0, 1);
+    return everyLine(context)
+        ? brokers.offers().turn().of(fitting)
+        : fitting.stream().limit(1).toList();
   }
 
   private static boolean isFor(ExtensionContext context, String line) {

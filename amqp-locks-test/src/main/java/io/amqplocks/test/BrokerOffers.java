@@ -18,6 +18,7 @@ final class BrokerOffers {
   private final List<BrokerSource> sources;
   private final List<String> wanted;
   private final boolean required;
+  private final Turn turn;
 
   static BrokerOffers find(Map<String, String> environment) {
     return new BrokerOffers(sources(environment), environment);
@@ -26,6 +27,7 @@ final class BrokerOffers {
   BrokerOffers(List<BrokerSource> sources, Map<String, String> environment) {
     this.sources = sources;
     this.required = Boolean.parseBoolean(environment.get("AMQP_LOCKS_BROKER_REQUIRED"));
+    this.turn = Turn.parse(environment.getOrDefault("AMQP_LOCKS_BROKER_TURN", ""));
     List<String> named =
         Stream.of(environment.getOrDefault("AMQP_LOCKS_BROKER_LINES", "").split(","))
             .map(String::strip)
@@ -61,6 +63,16 @@ final class BrokerOffers {
   /** The lines wanted, the preferred one first; empty if none is named and none is there. */
   List<String> wanted() {
     return wanted;
+  }
+
+  /** Those of RabbitMQ. The broker in this JVM may be wanted too, and is of none. */
+  List<String> wantedOfRabbitMq() {
+    return wanted.stream().filter(line -> !line.equals(Brokers.EMBEDDED)).toList();
+  }
+
+  /** Which of its lines a class for every line takes in this run of the suite. */
+  Turn turn() {
+    return turn;
   }
 
   /** Whether a line that is wanted and cannot be had is an error. */

@@ -45,7 +45,10 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Retention(RetentionPolicy.RUNTIME)
 public @interface BrokerTest {
 
-  /** Whether to run on every line wanted, not only on the preferred one. */
+  /**
+   * Whether to run on every line wanted, not only on the preferred one. {@code
+   * AMQP_LOCKS_BROKER_TURN} may share them among several runs of the suite, see {@link Brokers}.
+   */
   boolean everyLine() default false;
 
   /**

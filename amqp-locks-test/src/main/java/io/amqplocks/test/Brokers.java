@@ -28,8 +28,12 @@ import java.util.List;
  *
  * <p>A line is a release line such as {@code 4.3}. {@code AMQP_LOCKS_BROKER_LINES}, separated by
  * commas, says which lines are wanted, the preferred one first; unset, all that are there, newest
- * first. Every call
- * starts another broker, and none outlives the JVM, however that ends; the external one stays.
+ * first. Where a suite runs several times, such as once with each JDK, {@code
+ * AMQP_LOCKS_BROKER_TURN} may share the lines among the runs: with {@code 1/2} and {@code 2/2}, a
+ * class with {@link BrokerTest#everyLine()} runs on each line in one of them.
+ *
+ * <p>Every call starts another broker, and none outlives the JVM, however that ends; the external
+ * one stays.
  */
 public final class Brokers {
 

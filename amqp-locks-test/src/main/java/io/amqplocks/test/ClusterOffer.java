@@ -18,8 +18,10 @@ final class ClusterOffer {
    */
   static Installation find(Map<String, String> environment) {
     refuseBorrowed(environment);
-    List<String> wanted = BrokerOffers.find(environment).wanted();
-    Optional<String> line = wanted.stream().filter(ClusterOffer::isLate).findFirst();
+    BrokerOffers offers = BrokerOffers.find(environment);
+    List<String> wanted = offers.wanted();
+    Optional<String> line =
+        offers.wantedOfRabbitMq().stream().filter(ClusterOffer::isLate).findFirst();
     if (line.isEmpty() && !wanted.isEmpty()) {
       throw new TestAbortedException(
           "A cluster takes RabbitMQ 4.3 or newer, and wanted are " + String.join(", ", wanted));
@@ -63,7 +65,7 @@ final class ClusterOffer {
   }
 
   private static boolean isLate(String line) {
-    return !line.equals(Brokers.EMBEDDED) && BrokerVersion.parse(line).isAtLeast(4, 3);
+    return BrokerVersion.parse(line).isAtLeast(4, 3);
   }
 
   /** The error or the abort that says it. */

@@ -60,6 +60,7 @@ class BrokerTestTest {
     // Whatever this JVM runs under: only the brokers of this machine, and none required.
     builder.env("AMQP_LOCKS_BROKER_REQUIRED", "false").env("AMQP_LOCKS_BROKER_LINES", "");
     builder.env("AMQP_LOCKS_BROKER_URI", "").env("DOCKER_HOST", "unix:///");
+    builder.env("AMQP_LOCKS_BROKER_TURN", "");
     environment.forEach(builder::env);
     try (ChildJvm child = builder.start()) {
       child.awaitLine("done", LONG);
@@ -256,6 +257,23 @@ class BrokerTestTest {
                     && MISSING.matcher(event).find())
         .noneMatch(event -> event.contains("FAILED"))
         .anyMatch(event -> event.startsWith("FINISHED runs") && event.contains("SUCCESSFUL"));
+  }
+
+  @Test
+  void inItsTurnARunOfTheSuiteTakesSomeOfTheLines() {
+    String lines = line() + ",9.9";
+    assertThat(
+            run(
+                Map.of("AMQP_LOCKS_BROKER_LINES", lines, "AMQP_LOCKS_BROKER_TURN", "1/2"),
+                Every.class))
+        .anyMatch(event -> event.startsWith("FINISHED runs") && event.contains("SUCCESSFUL"))
+        .noneMatch(event -> event.startsWith("FINISHED RabbitMQ 9.9"));
+    assertThat(
+            run(
+                Map.of("AMQP_LOCKS_BROKER_LINES", lines, "AMQP_LOCKS_BROKER_TURN", "2/2"),
+                Every.class))
+        .noneMatch(event -> event.startsWith("FINISHED runs"))
+        .anyMatch(event -> event.startsWith("FINISHED RabbitMQ 9.9") && event.contains("ABORTED"));
   }
 
   @Test

@@ -19,7 +19,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
@@ -28,7 +27,6 @@ import org.junit.jupiter.api.parallel.Isolated;
  * Clients of this library and the one in Python, which is written to {@code docs/PROTOCOL.md}
  * alone, at once on the same locks.
  */
-@Tag("one-jdk")
 @Isolated("its clients have heartbeats of a second")
 @BrokerTest(everyLine = true)
 class PythonClientTest {
