@@ -33,6 +33,8 @@ final class Suite {
         new TokenHandOver(TokenQueueType.QUORUM),
         new Takeover(false),
         new Takeover(true),
+        new DeliveryLatency(false),
+        new DeliveryLatency(true),
         new TokenPath(TokenQueueType.CLASSIC),
         new TokenPath(TokenQueueType.QUORUM),
         new PermitsPath(TokenQueueType.CLASSIC),

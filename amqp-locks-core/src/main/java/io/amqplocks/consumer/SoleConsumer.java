@@ -214,6 +214,7 @@ public final class SoleConsumer implements AutoCloseable {
     private final StandBy standBy;
     private final HandOverRequests requests;
     private final Predicate<String> handOver;
+    private final HandledIds handled = new HandledIds();
     private volatile @Nullable Worker worker;
 
     Terms(
@@ -235,6 +236,7 @@ public final class SoleConsumer implements AutoCloseable {
               standBy,
               leadership,
               requests,
+              handled,
               () -> handOver("another consumer asked to take over"));
       worker = begun;
       try {

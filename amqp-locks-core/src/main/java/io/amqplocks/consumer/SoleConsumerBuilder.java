@@ -9,6 +9,7 @@ import io.amqplocks.lock.LockException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The settings of a {@link SoleConsumer}. For one thread. */
 public final class SoleConsumerBuilder {
@@ -30,6 +31,8 @@ public final class SoleConsumerBuilder {
   Duration grace = Duration.ofSeconds(30);
   boolean handsOverOnRequest;
   boolean connectsAhead;
+  @Nullable String ingress;
+  String routingKey = "";
 
   SoleConsumerBuilder(
       AmqpLock lock, ConnectionFactory factory, String queue, DeliveryHandler handler) {
@@ -112,6 +115,70 @@ public final class SoleConsumerBuilder {
    */
   public SoleConsumerBuilder standByConnected() {
     connectsAhead = true;
+    return this;
+  }
+
+  /**
+   * Consumes by two ways. The queue becomes the <em>tracking queue</em>: a message that is
+   * published to the ingress exchange goes to the tracking queue, which keeps it until it is
+   * handled. It also goes through an exchange that exists only while a consumer is active, to an
+   * exclusive queue of that consumer. It is handled once, by the way on which it comes first. This
+   * is the second topology of the mailing list thread that {@code docs/SOURCES.md} names.
+   *
+   * <p>An ordinary sole consumer does the same with half of the deliveries. Two ways are worth it
+   * only for what the table shows:
+   *
+   * <table>
+   *   <caption>What each of them has</caption>
+   *   <tr><th></th><th>active exchange</th><th>ordinary sole consumer</th><th>single active
+   *       consumer of RabbitMQ</th></tr>
+   *   <tr><td>a message is handled</td><td>when it comes by the faster way, maybe before a quorum
+   *       queue has stored it</td><td>when the queue delivers it</td><td>when the queue delivers
+   *       it</td></tr>
+   *   <tr><td>whether a consumer is active</td><td>any client sees, by a passive declare of the
+   *       exchange {@code <queue>.active}</td><td>its own process knows</td><td>the management API
+   *       says</td></tr>
+   *   <tr><td>a message published twice, with one message id</td><td>is handled once by a
+   *       process</td><td>is handled twice</td><td>is handled twice</td></tr>
+   *   <tr><td>one is active at a time</td><td>by the lock</td><td>by the lock</td><td>by the queue,
+   *       without doubt or fencing</td></tr>
+   *   <tr><td>deliveries of a message</td><td>two</td><td>one</td><td>one</td></tr>
+   * </table>
+   *
+   * <p>Messages need a message id of their own. One without an id is handled as by an ordinary sole
+   * consumer. A process remembers the ids of the last 10,000 messages that it has handled. A
+   * message with such an id is not handled again, whoever publishes it; it is rejected if the
+   * handler rejected it then. So give a message a new id if it is to be handled again. Other
+   * processes do not know these ids. So if the active process dies, the next one may handle twice
+   * as many as {@linkplain #prefetch the prefetch} again.
+   *
+   * <p>The ingress exchange and the tracking queue must exist. A consumer that becomes active binds
+   * the queue to the exchange; bind it yourself if messages come before that. While a consumer is
+   * active, there are the internal exchange {@code <queue>.active}, which the broker deletes with
+   * its last queue, and an exclusive queue whose name begins with that of the exchange. The user
+   * needs the right to configure, write and read both, to write to the tracking queue, and to read
+   * the ingress exchange.
+   *
+   * @param ingressExchange where the messages are published
+   * @param routingKey with which both queues are bound to it, such as {@code #} for all of a topic
+   *     exchange; it does not matter to a fanout exchange
+   * @throws LockException.Invalid if the name of the exchange is empty, for nothing can be bound to
+   *     the default exchange, or if the consumed queue's name is too long
+   */
+  public SoleConsumerBuilder activeExchange(String ingressExchange, String routingKey) {
+    if (ingressExchange.isEmpty()) {
+      throw new LockException.Invalid(
+          "The sole consumer of queue '%s' needs the name of an ingress exchange; nothing can be bound to the default exchange"
+              .formatted(queue));
+    }
+    // A UUID and a dot come behind it.
+    if (queue.getBytes(UTF_8).length + ActiveExchangeSubscription.SUFFIX.length() + 37 > 255) {
+      throw new LockException.Invalid(
+          "The name of queue '%s' is too long to have an exclusive queue with '%s' and an id behind it"
+              .formatted(queue, ActiveExchangeSubscription.SUFFIX));
+    }
+    ingress = ingressExchange;
+    this.routingKey = routingKey;
     return this;
   }
 

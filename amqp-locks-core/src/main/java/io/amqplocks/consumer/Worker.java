@@ -37,6 +37,7 @@ final class Worker {
   private final StandBy connections;
   private final Leadership term;
   private final HandOverRequests requests;
+  private final HandledIds handled;
   private final Runnable asked;
   private final Thread thread;
   private volatile @Nullable Subscription subscription;
@@ -51,6 +52,7 @@ final class Worker {
    * Creates a worker.
    *
    * @param requests of others to stop
+   * @param handled by this process, in earlier terms too
    * @param asked has this process hand over
    */
   Worker(
@@ -58,11 +60,13 @@ final class Worker {
       StandBy connections,
       Leadership term,
       HandOverRequests requests,
+      HandledIds handled,
       Runnable asked) {
     this.settings = settings;
     this.connections = connections;
     this.term = term;
     this.requests = requests;
+    this.handled = handled;
     this.asked = asked;
     thread = new Thread(this::work, "amqp-locks consumer of " + settings.queue);
     thread.setDaemon(true);
@@ -208,7 +212,7 @@ final class Worker {
     if (settings.handsOverOnRequest) {
       requests.listen(open.connection(), this::askedToStop);
     }
-    Subscription begun = new Subscription(open.channel(), settings.queue, term);
+    Subscription begun = Subscription.begin(open.channel(), settings, term, handled);
     subscription = begun;
     while (goesOn()) {
       Delivery next = begun.next(LOOK_MILLIS);
@@ -275,10 +279,11 @@ final class Worker {
       log.debug("Queue '{}' cannot be consumed: {}", settings.queue, text);
     } else {
       log.warn(
-          "Queue '{}' cannot be consumed by the active consumer, by the {}, which goes on trying; the queue must exist"
-              + " and have no other consumer: {}",
+          "Queue '{}' cannot be consumed by the active consumer, by the {}, which goes on trying; the queue{}"
+              + " must exist, and the queue have no other consumer: {}",
           settings.queue,
           term.lock(),
+          settings.ingress == null ? "" : " and exchange '" + settings.ingress + "'",
           text);
       said = text;
     }

@@ -5,6 +5,7 @@ import io.amqplocks.AmqpLocks;
 import io.amqplocks.consumer.Delivery;
 import io.amqplocks.consumer.DeliveryHandler;
 import io.amqplocks.consumer.SoleConsumer;
+import io.amqplocks.consumer.SoleConsumerBuilder;
 import io.amqplocks.leader.LeaderListener;
 import io.amqplocks.leader.Leadership;
 import io.amqplocks.leader.Revocation;
@@ -19,8 +20,8 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * A process that consumes a queue of numbers alone, and says of each when it began and ended with
  * it, and whether it was certainly the active one then. Arguments: broker URI, prefix, queue,
- * heartbeat in seconds. Orders: "hand over", "take over", "hold" (do not finish what you handle
- * next), "go" (finish).
+ * heartbeat in seconds, and the ingress exchange if it consumes by two ways. Orders: "hand over",
+ * "take over", "hold" (do not finish what you handle next), "go" (finish).
  */
 public final class SoleConsumerMain {
 
@@ -43,11 +44,7 @@ public final class SoleConsumerMain {
                 .queuePrefix(args[1])
                 .heartbeat(Duration.ofSeconds(heartbeat))
                 .build();
-        SoleConsumer consumer =
-            SoleConsumer.of(locks.mutex("sole"), factory, args[2], new Handling())
-                .listener(new Saying())
-                .handOverOnRequest()
-                .build()) {
+        SoleConsumer consumer = consumer(locks, factory, args)) {
       Thread certainty = new Thread(() -> sayWhileCertain(consumer), "certainty");
       certainty.setDaemon(true);
       certainty.start();
@@ -68,6 +65,17 @@ public final class SoleConsumerMain {
         }
       }
     }
+  }
+
+  private static SoleConsumer consumer(AmqpLocks locks, ConnectionFactory factory, String[] args) {
+    SoleConsumerBuilder settings =
+        SoleConsumer.of(locks.mutex("sole"), factory, args[2], new Handling())
+            .listener(new Saying())
+            .handOverOnRequest();
+    if (args.length > 4) {
+      settings.activeExchange(args[4], "");
+    }
+    return settings.build();
   }
 
   /**

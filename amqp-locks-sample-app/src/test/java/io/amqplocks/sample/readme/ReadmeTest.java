@@ -180,7 +180,7 @@ class ReadmeTest {
             "leader-scheduled");
     assertThat(leaders.nameless()).isEmpty();
     Snippets soleConsumer = new Snippets(SOLE_CONSUMER);
-    assertThat(soleConsumer.names()).containsExactly("sole-consumer");
+    assertThat(soleConsumer.names()).containsExactlyInAnyOrder("sole-consumer", "active-exchange");
     assertThat(soleConsumer.nameless()).isEmpty();
     assertThat(spring.nameless()).isEmpty();
     assertThat(readme.nameless()).isEmpty();
@@ -384,46 +384,76 @@ class ReadmeTest {
   void aSoleConsumer() throws Exception {
     String snippet = new Snippets(SOLE_CONSUMER).text("sole-consumer");
     String queue = prefix + "feed";
-    assertThat(snippet).contains("\"feed\",");
-    Statements compiled =
-        (Statements)
-            instance(
-                """
-                package application;
-
-                import com.rabbitmq.client.ConnectionFactory;
-                import io.amqplocks.AmqpLocks;
-                import io.amqplocks.consumer.SoleConsumer;
-                import io.amqplocks.sample.readme.ImageShop.*;
-
-                public class Snippet implements Statements {
-                  @Override
-                  public void run(
-                      ConnectionFactory connectionFactory, Server server, Image image, Table table)
-                      throws Exception {
-                    try (AmqpLocks locks =
-                        AmqpLocks.builder(connectionFactory).queuePrefix("%s").build()) {
-                %s
-                      try (consumer) {
-                        while (table.written().size() < 3) {
-                          Thread.sleep(10);
-                        }
-                      }
-                    }
-                  }
-                }
-                """
-                    .formatted(prefix, snippet.replace("\"feed\",", "\"" + queue + "\",")));
     try (var connection = broker.newConnection();
         var channel = connection.createChannel()) {
       channel.queueDeclare(queue, true, false, false, null);
       for (int i = 0; i < 3; i++) {
         channel.basicPublish("", queue, null, new byte[0]);
       }
-      compiled.run(broker, server, IMAGE, table);
+      soleConsumer(snippet, 3).run(broker, server, IMAGE, table);
       assertThat(table.written()).hasSize(3);
       assertThat(channel.messageCount(queue)).isZero();
     }
+  }
+
+  @Test
+  void aSoleConsumerBehindAnActiveExchange() throws Exception {
+    String snippet = new Snippets(SOLE_CONSUMER).text("active-exchange");
+    String ingress = prefix + "prices";
+    assertThat(snippet).contains("\"prices\",").contains("consumer").contains("show(delivery)");
+    String queue = prefix + "feed";
+    try (var connection = broker.newConnection();
+        var channel = connection.createChannel()) {
+      channel.exchangeDeclare(ingress, "topic", true);
+      channel.queueDeclare(queue, true, false, false, null);
+      channel.queueBind(queue, ingress, "#");
+      for (int i = 0; i < 3; i++) {
+        channel.basicPublish(ingress, "any", null, new byte[0]);
+      }
+      String whole =
+          snippet
+                  .replace("\"prices\",", "\"" + ingress + "\",")
+                  .replace("show(delivery)", "table.write(delivery.body().length)")
+              + "\nconsumer.start();";
+      soleConsumer(whole, 3).run(broker, server, IMAGE, table);
+      assertThat(table.written()).hasSize(3);
+      assertThat(channel.messageCount(queue)).isZero();
+      channel.exchangeDelete(ingress);
+    }
+  }
+
+  /** The snippet with a queue of this test's, until so many messages were handled. */
+  private Statements soleConsumer(String snippet, int messages) throws Exception {
+    assertThat(snippet).contains("\"feed\",");
+    return (Statements)
+        instance(
+            """
+            package application;
+
+            import com.rabbitmq.client.ConnectionFactory;
+            import io.amqplocks.AmqpLocks;
+            import io.amqplocks.consumer.SoleConsumer;
+            import io.amqplocks.sample.readme.ImageShop.*;
+
+            public class Snippet implements Statements {
+              @Override
+              public void run(
+                  ConnectionFactory connectionFactory, Server server, Image image, Table table)
+                  throws Exception {
+                try (AmqpLocks locks =
+                    AmqpLocks.builder(connectionFactory).queuePrefix("%s").build()) {
+            %s
+                  try (consumer) {
+                    while (table.written().size() < %d) {
+                      Thread.sleep(10);
+                    }
+                  }
+                }
+              }
+            }
+            """
+                .formatted(
+                    prefix, snippet.replace("\"feed\",", "\"" + prefix + "feed\","), messages));
   }
 
   @Test

@@ -1,0 +1,330 @@
+package io.amqplocks.consumer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.rabbitmq.client.AMQP.BasicProperties;
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.support.Fixture;
+import io.amqplocks.test.BrokerQueue;
+import io.amqplocks.test.BrokerTest;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Sole consumers of a tracking queue and of an exchange that is there while one is active. */
+@BrokerTest(everyLine = true)
+class ActiveExchangeTest {
+
+  private static final Duration LONG = Duration.ofSeconds(60);
+
+  @RegisterExtension private final Fixture fixture = new Fixture();
+  private final List<SoleConsumer> consumers = new ArrayList<>();
+  private final List<Integer> handled = new CopyOnWriteArrayList<>();
+  private String queue = "";
+  private String ingress = "";
+  private Connection stranger;
+  private Channel channel;
+
+  @BeforeEach
+  void declare() throws Exception {
+    queue = fixture.prefix() + "orders";
+    ingress = fixture.prefix() + "ingress";
+    stranger = fixture.stranger();
+    channel = stranger.createChannel();
+    channel.confirmSelect();
+    channel.exchangeDeclare(ingress, "topic", true);
+    declareQueue("classic");
+  }
+
+  private void declareQueue(String type) throws Exception {
+    channel.queueDelete(queue);
+    channel.queueDeclare(
+        queue,
+        true,
+        false,
+        false,
+        Map.of(
+            "x-queue-type",
+            type,
+            "x-dead-letter-exchange",
+            "",
+            "x-dead-letter-routing-key",
+            dead()));
+    channel.queueDeclare(dead(), true, false, false, Map.of());
+    channel.queueBind(queue, ingress, "orders.#");
+  }
+
+  private String dead() {
+    return queue + "-dead";
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    consumers.forEach(SoleConsumer::close);
+    channel.exchangeDelete(ingress);
+    stranger.close();
+  }
+
+  /**
+   * Until the broker confirms all. It refuses a message if the queue of the active one is deleted
+   * before it has confirmed it, though the tracking queue may have it.
+   */
+  private void publish(int from, int to) throws Exception {
+    do {
+      for (int i = from; i < to; i++) {
+        publish(ingress, "orders.eu", i, Integer.toString(i));
+      }
+    } while (!channel.waitForConfirms(30_000));
+  }
+
+  private void publish(String exchange, String key, int number, @Nullable String id)
+      throws Exception {
+    byte[] body = Integer.toString(number).getBytes(StandardCharsets.UTF_8);
+    channel.basicPublish(
+        exchange, key, new BasicProperties.Builder().messageId(id).deliveryMode(2).build(), body);
+  }
+
+  private static int number(Delivery delivery) {
+    return Integer.parseInt(new String(delivery.body(), StandardCharsets.UTF_8));
+  }
+
+  private SoleConsumerBuilder on(DeliveryHandler handler) {
+    return SoleConsumer.of(
+            fixture.open().mutex("sole"), fixture.broker().connectionFactory(), queue, handler)
+        .activeExchange(ingress, "orders.#");
+  }
+
+  private SoleConsumer started(DeliveryHandler handler) {
+    SoleConsumer consumer = on(handler).build();
+    consumers.add(consumer);
+    consumer.start();
+    return consumer;
+  }
+
+  private void awaitHandled(int messages) {
+    await().untilAsserted(() -> assertThat(handled.size()).isGreaterThanOrEqualTo(messages));
+  }
+
+  private static List<Integer> numbers(int to) {
+    return IntStream.range(0, to).boxed().toList();
+  }
+
+  /** By a passive declare, as every client can. */
+  private boolean thereIsAnActiveOne() throws Exception {
+    Channel asking = stranger.createChannel();
+    try {
+      asking.exchangeDeclarePassive(queue + ".active");
+      asking.close();
+      return true;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /** What a broker of 4.3 answers may be some milliseconds old. */
+  private void awaitNoActiveOne() {
+    await().until(() -> !thereIsAnActiveOne());
+  }
+
+  private List<String> queuesOfActiveOnes() {
+    return fixture.broker().faults().queues().stream()
+        .map(BrokerQueue::name)
+        .filter(name -> name.startsWith(queue + ".active."))
+        .toList();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"classic", "quorum"})
+  void eachIsHandledOnceInOrderWhoeverIsActive(String type) throws Exception {
+    declareQueue(type);
+    publish(0, 50);
+    SoleConsumer one = started(delivery -> handled.add(number(delivery)));
+    publish(50, 200);
+    awaitHandled(200);
+    assertThat(handled).isEqualTo(numbers(200));
+    await().until(this::thereIsAnActiveOne);
+    SoleConsumer other = started(delivery -> handled.add(number(delivery)));
+    assertThat(queuesOfActiveOnes()).hasSize(1);
+    assertThat(one.handOver()).isTrue();
+    publish(200, 400);
+    awaitHandled(400);
+    if (type.equals("quorum")) {
+      // It may give back later what was sent ahead, as to every sole consumer.
+      assertThat(handled).containsExactlyInAnyOrderElementsOf(numbers(400));
+    } else {
+      assertThat(handled).isEqualTo(numbers(400));
+    }
+    other.close();
+    one.close();
+    assertThat(channel.messageCount(queue)).isZero();
+    awaitNoActiveOne();
+    assertThat(queuesOfActiveOnes()).isEmpty();
+    // The queue goes on tracking while nobody is active.
+    publish(400, 410);
+    assertThat(channel.messageCount(queue)).isEqualTo(10);
+  }
+
+  /** Only there it is at all: the tracking queue does not have it. */
+  @Test
+  void aMessageIsHandledThatCameThroughTheActiveExchange() throws Exception {
+    SoleConsumer consumer = started(delivery -> handled.add(number(delivery)));
+    publish(0, 1);
+    awaitHandled(1);
+    String beside = fixture.prefix() + "beside";
+    channel.exchangeDeclare(beside, "fanout", true);
+    channel.exchangeBind(queue + ".active", beside, "");
+    publish(beside, "", 1, "1");
+    awaitHandled(2);
+    assertThat(handled).isEqualTo(numbers(2));
+    // Its copy never comes, and is not waited for without end.
+    consumer.close();
+    awaitNoActiveOne();
+    channel.exchangeDelete(beside);
+  }
+
+  /** For instance because the first publisher saw no confirmation. */
+  @Test
+  void aMessageThatIsPublishedTwiceIsHandledOnce() throws Exception {
+    SoleConsumer consumer = started(delivery -> handled.add(number(delivery)));
+    publish(0, 20);
+    publish(0, 20);
+    publish(20, 21);
+    awaitHandled(21);
+    consumer.close();
+    assertThat(handled).isEqualTo(numbers(21));
+    assertThat(channel.messageCount(queue)).isZero();
+  }
+
+  @Test
+  void aMessageWithoutAnIdIsHandledOnce() throws Exception {
+    SoleConsumer consumer = started(delivery -> handled.add(number(delivery)));
+    for (int i = 0; i < 20; i++) {
+      publish(ingress, "orders.eu", i, null);
+    }
+    awaitHandled(20);
+    consumer.close();
+    assertThat(handled).isEqualTo(numbers(20));
+    assertThat(channel.messageCount(queue)).isZero();
+  }
+
+  @Test
+  void aRejectedMessageIsDeadLetteredOnce() throws Exception {
+    SoleConsumer consumer =
+        started(
+            delivery -> {
+              handled.add(number(delivery));
+              if (number(delivery) % 10 == 0) {
+                delivery.reject();
+              }
+            });
+    publish(0, 30);
+    awaitHandled(30);
+    consumer.close();
+    assertThat(handled).isEqualTo(numbers(30));
+    await().untilAsserted(() -> assertThat(channel.messageCount(dead())).isEqualTo(3));
+    assertThat(channel.messageCount(queue)).isZero();
+  }
+
+  @Test
+  void afterItsConnectionWasCutAConsumerHandlesNothingTwice() throws Exception {
+    SoleConsumer consumer = started(delivery -> handled.add(number(delivery)));
+    for (int i = 0; i < 5; i++) {
+      int first = i * 100;
+      publish(first, first + 50);
+      awaitHandled(first + 1);
+      await()
+          .atMost(LONG)
+          .ignoreException(IllegalStateException.class)
+          .untilAsserted(
+              () ->
+                  fixture
+                      .broker()
+                      .faults()
+                      .closeConnections("amqp-locks consumer of " + queue, "cut"));
+      publish(first + 50, first + 100);
+      awaitHandled(first + 100);
+    }
+    consumer.close();
+    assertThat(handled).containsExactlyInAnyOrderElementsOf(numbers(500));
+    assertThat(channel.messageCount(queue)).isZero();
+  }
+
+  /** The message in hand is finished; those behind it go to the next one, and none twice. */
+  @Test
+  void whatWasSentAheadGoesBackAndWhatIsInHandIsFinished() throws Exception {
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch mayEnd = new CountDownLatch(1);
+    SoleConsumer slow =
+        started(
+            delivery -> {
+              begun.countDown();
+              mayEnd.await();
+              handled.add(number(delivery));
+            });
+    assertThat(slow.awaitActive(LONG)).isTrue();
+    await().until(this::thereIsAnActiveOne);
+    publish(0, 30);
+    assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
+    SoleConsumer next = started(delivery -> handled.add(number(delivery)));
+    Thread closer = new Thread(slow::close);
+    closer.start();
+    await().until(() -> !slow.isActive());
+    assertThat(next.awaitActive(Duration.ofSeconds(1))).isFalse();
+    mayEnd.countDown();
+    awaitHandled(30);
+    assertThat(handled).isEqualTo(numbers(30));
+    closer.join(30_000);
+    assertThat(closer.isAlive()).isFalse();
+    next.close();
+    assertThat(channel.messageCount(queue)).isZero();
+  }
+
+  @Test
+  void withoutAnIngressExchangeItGoesOnTrying() throws Exception {
+    channel.exchangeDelete(ingress);
+    SoleConsumer consumer = started(delivery -> handled.add(number(delivery)));
+    assertThat(consumer.awaitActive(LONG)).isTrue();
+    channel.exchangeDeclare(ingress, "topic", true);
+    // It binds its queue to the exchange by itself.
+    await().atMost(LONG).until(this::thereIsAnActiveOne);
+    publish(0, 3);
+    awaitHandled(3);
+    assertThat(handled).isEqualTo(numbers(3));
+  }
+
+  @Test
+  void namesThatCannotBeUsedAreRefused() {
+    SoleConsumerBuilder settings = on(delivery -> {});
+    assertThatThrownBy(() -> settings.activeExchange("", "#"))
+        .isInstanceOf(LockException.Invalid.class)
+        .hasMessageContaining("'" + queue + "'")
+        .hasMessageContaining("ingress exchange");
+    SoleConsumerBuilder longest =
+        SoleConsumer.of(
+            fixture.open().mutex("sole"),
+            fixture.broker().connectionFactory(),
+            "q".repeat(212),
+            delivery -> {});
+    assertThatThrownBy(() -> longest.activeExchange("in", "#"))
+        .isInstanceOf(LockException.Invalid.class)
+        .hasMessageContaining("too long");
+  }
+}
