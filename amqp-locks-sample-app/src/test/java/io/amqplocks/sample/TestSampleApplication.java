@@ -25,6 +25,8 @@ public final class TestSampleApplication {
     all.add("--spring.rabbitmq.username=" + settings.getUsername());
     all.add("--spring.rabbitmq.password=" + settings.getPassword());
     all.add("--spring.rabbitmq.virtual-host=" + settings.getVirtualHost());
+    // As on a desk, also where that is a pod: in one, the sample is for others to reach.
+    all.add("--spring.main.cloud-platform=none");
     if (!broker.product().equals("RabbitMQ")) {
       all.add("--spring.profiles.active=worker,receiver");
       all.add("--amqp-locks.semaphore-queue-type=classic");

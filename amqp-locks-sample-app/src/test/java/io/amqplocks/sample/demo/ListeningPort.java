@@ -6,14 +6,14 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Where a process of the sample listens, from its log. */
-final class ListeningPort {
+public final class ListeningPort {
 
   private static final Pattern PORT = Pattern.compile("Tomcat started on port (\\d+)");
 
   private ListeningPort() {}
 
   /** Waits until the process listens; returns the address. */
-  static String await(ChildJvm process, Duration timeout) {
+  public static String await(ChildJvm process, Duration timeout) {
     String line = process.awaitLine(written -> PORT.matcher(written).find(), timeout);
     Matcher matcher = PORT.matcher(line);
     if (!matcher.find()) {

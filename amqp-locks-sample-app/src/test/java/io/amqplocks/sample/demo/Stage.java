@@ -231,6 +231,8 @@ final class Stage implements Controls {
         .systemProperty("java.awt.headless", "true")
         .args("--spring.profiles.active=" + role, "--spring.main.banner-mode=off")
         // Health and metrics with all details are for this machine only.
-        .args("--server.address=127.0.0.1");
+        .args("--server.address=127.0.0.1")
+        // Also where the demo itself runs in a pod, in which the workers share an address.
+        .args("--spring.main.cloud-platform=none");
   }
 }
