@@ -7,11 +7,14 @@ import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockName;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.SimpleLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * ShedLock's locks, as mutexes on RabbitMQ. It takes the place of the provider for a database. Use
@@ -42,6 +45,8 @@ public final class AmqpLockProvider implements ExtensibleLockProvider, AutoClose
 
   /** The queue prefix, if the constructor was not told. It is the one of {@code AmqpLocks}. */
   public static final String DEFAULT_QUEUE_PREFIX = "amqp-locks.";
+
+  private static final Logger log = LoggerFactory.getLogger(AmqpLockProvider.class);
 
   private final AmqpLocks locks;
   private final Markers markers;
@@ -77,7 +82,8 @@ public final class AmqpLockProvider implements ExtensibleLockProvider, AutoClose
    * Acquires the lock if nobody holds it and no {@code lockAtLeastFor} forbids it. It does not
    * wait.
    *
-   * @return the lock, or empty if it is not free
+   * @return the lock, or empty if it is not free. Empty also if {@code lockAtMostFor} is over
+   *     before this call returns, and if nobody can say whether the lock was lost meanwhile
    * @throws LockException.Invalid if the name is no valid {@link LockName} of up to 191 bytes, or
    *     {@code lockAtLeastFor} is longer than 49 days
    * @throws LockException.Conflict if somebody deletes the lock's queue meanwhile; nothing is held
@@ -98,17 +104,37 @@ public final class AmqpLockProvider implements ExtensibleLockProvider, AutoClose
     try {
       long began = System.nanoTime();
       // The marker is there before the task begins, so a crash cannot come before it.
-      if (markers.markUnlessMarked(name, wanted.getLockAtLeastFor())
-          && lease.state() == LeaseState.HELD) {
-        ExpiringLease expiring = expiry.expireAfter(lease, began, wanted.getLockAtMostFor());
-        kept = true;
-        return Optional.of(
-            new AmqpSimpleLock(wanted, markers, expiring, wanted.getLockAtLeastFor(), began));
+      if (!markers.markUnlessMarked(name, wanted.getLockAtLeastFor())) {
+        return Optional.empty();
       }
-      return Optional.empty();
+      ExpiringLease expiring = new ExpiringLease(lease, began, wanted.getLockAtMostFor());
+      if (!expiring.isHeld()) {
+        giveUp(wanted, lease);
+        return Optional.empty();
+      }
+      expiry.watch(expiring, lease);
+      kept = true;
+      return Optional.of(
+          new AmqpSimpleLock(wanted, markers, expiring, wanted.getLockAtLeastFor(), began));
     } finally {
       if (!kept) {
         lease.close();
+      }
+    }
+  }
+
+  /**
+   * Removes the marker of a lock that is not given, since nobody has run its job. A lease that is
+   * in doubt leaves the marker: another one may hold the lock by now, and the marker may be its.
+   */
+  private void giveUp(LockConfiguration wanted, Lease lease) {
+    if (lease.state() == LeaseState.HELD) {
+      log.warn(
+          "The lock '{}' is not given, because lockAtMostFor ({}) was over before the broker had answered",
+          wanted.getName(),
+          wanted.getLockAtMostFor());
+      if (!wanted.getLockAtLeastFor().isZero()) {
+        markers.replace(wanted.getName(), Duration.ZERO);
       }
     }
   }

@@ -40,13 +40,17 @@ final class ExpiringLease {
     this.term = new AtomicReference<>(Term.of(began, time));
   }
 
+  /** The nanoseconds until it ends; zero or less if its time is over. */
+  long left() {
+    return term.get().left(System.nanoTime());
+  }
+
   /** Whether it is held and the broker said so not long ago; asks the broker if need be. */
   boolean isHeld() {
-    if (term.get().left(System.nanoTime()) <= 0) {
-      return false;
-    }
     LeaseState state = lease.state();
-    return (state == LeaseState.UNCERTAIN ? lease.verify() : state) == LeaseState.HELD;
+    // The answer may take longer than there is time.
+    return (state == LeaseState.UNCERTAIN ? lease.verify() : state) == LeaseState.HELD
+        && left() > 0;
   }
 
   boolean extend(long from, Duration time) {

@@ -2,7 +2,6 @@ package io.amqplocks.shedlock;
 
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
-import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -32,27 +31,29 @@ final class Expiry {
   }
 
   /**
-   * Begins to watch a lease.
+   * Begins to watch a lease. It is not released by this call, also if its time is over.
    *
-   * @throws LockException.Closed if this is closed; the lease is not released then
+   * @throws LockException.Closed if this is closed
    */
-  ExpiringLease expireAfter(Lease lease, long began, Duration time) {
-    ExpiringLease expiring = new ExpiringLease(lease, began, time);
+  void watch(ExpiringLease expiring, Lease lease) {
     try {
-      look(expiring, lease);
+      lookIn(expiring.left(), expiring, lease);
     } catch (RejectedExecutionException e) {
       throw new LockException.Closed("The AmqpLockProvider was closed");
     }
-    return expiring;
+  }
+
+  private void lookIn(long left, ExpiringLease expiring, Lease lease) {
+    // A lock that was unlocked keeps its timer for a minute at most, not for all its time.
+    long delay = Math.min(left, TimeUnit.MINUTES.toNanos(1));
+    ScheduledFuture<?> unused =
+        timer.schedule(() -> look(expiring, lease), delay, TimeUnit.NANOSECONDS);
   }
 
   private void look(ExpiringLease expiring, Lease lease) {
     long left = expiring.expire();
     if (left > 0) {
-      // A lock that was unlocked keeps its timer for a minute at most, not for all its time.
-      long delay = Math.min(left, TimeUnit.MINUTES.toNanos(1));
-      ScheduledFuture<?> unused =
-          timer.schedule(() -> look(expiring, lease), delay, TimeUnit.NANOSECONDS);
+      lookIn(left, expiring, lease);
     } else if (left == 0) {
       log.warn("{} was held for all of lockAtMostFor and is released", lease.lock());
     }

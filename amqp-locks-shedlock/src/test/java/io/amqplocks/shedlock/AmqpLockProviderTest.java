@@ -14,6 +14,7 @@ import io.amqplocks.lock.LockId;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import io.amqplocks.test.ChildJvm;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -27,6 +28,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import net.javacrumbs.shedlock.core.DefaultLockingTaskExecutor;
 import net.javacrumbs.shedlock.core.LockConfiguration;
@@ -98,6 +100,15 @@ class AmqpLockProviderTest {
         .unlock();
   }
 
+  /** How many messages keep the lock. */
+  private long markers() {
+    try (Connection stranger = broker.connectionFactory().newConnection()) {
+      return stranger.createChannel().messageCount("amqp-locks.shedlock." + name);
+    } catch (IOException | TimeoutException e) {
+      throw new AssertionError(e);
+    }
+  }
+
   private void assertBusy() {
     assertThat(lock(provider, LONG, NO_TIME)).isEmpty();
     assertThat(lock(other, LONG, NO_TIME)).isEmpty();
@@ -109,7 +120,8 @@ class AmqpLockProviderTest {
     Expiry expiry = new Expiry();
     expiry.close();
     try (Lease lease = here.mutex(name).acquire(PATIENCE)) {
-      assertThatThrownBy(() -> expiry.expireAfter(lease, System.nanoTime(), LONG))
+      ExpiringLease expiring = new ExpiringLease(lease, System.nanoTime(), LONG);
+      assertThatThrownBy(() -> expiry.watch(expiring, lease))
           .isInstanceOf(LockException.Closed.class);
       assertThat(lease.state()).isEqualTo(LeaseState.HELD);
     }
@@ -186,7 +198,7 @@ class AmqpLockProviderTest {
 
   @Test
   void unlockingWhatHasExpiredLeavesTheNextHolderAlone() {
-    SimpleLock lock = locked(provider, Duration.ofMillis(1), NO_TIME);
+    SimpleLock lock = locked(provider, SHORT, NO_TIME);
     SimpleLock theirs =
         await()
             .atMost(PATIENCE)
@@ -389,6 +401,53 @@ class AmqpLockProviderTest {
     assertThat(here.leases()).isEmpty();
     // Its marker keeps the lock for its time all the same.
     assertBusy();
+  }
+
+  @Test
+  void aLockWhoseTimeIsOverBeforeItsMarkerIsThereIsNotGivenAndKeepsNobodyOut() {
+    ConnectionFactory waiting =
+        new HarmingFactory(
+            broker.connectionFactory(),
+            channel -> {
+              long begin = System.nanoTime();
+              await().atMost(PATIENCE).until(() -> System.nanoTime() - begin > SHORT.toNanos());
+            });
+    try (AmqpLockProvider slow = new AmqpLockProvider(here, waiting)) {
+      // Were its marker left, it would keep the lock for another SHORT.
+      assertThat(lock(slow, SHORT, SHORT)).isEmpty();
+      assertThat(here.leases()).isEmpty();
+      assertThat(markers()).isZero();
+    }
+    assertThat(lock(provider, Duration.ZERO, NO_TIME)).isEmpty();
+    assertThat(here.leases()).isEmpty();
+    awaitLocked(other);
+  }
+
+  @Test
+  void aLockInDoubtIsGivenIfTheBrokerConfirmsIt() {
+    LeasesInDoubt doubt = new LeasesInDoubt(here);
+    doubt.begin();
+    doubt.endWhenAsked();
+    try (AmqpLockProvider doubting =
+        new AmqpLockProvider(doubt.locks(), broker.connectionFactory())) {
+      SimpleLock lock = locked(doubting, LONG, NO_TIME);
+      assertBusy();
+      lock.unlock();
+    }
+    awaitLocked(other);
+  }
+
+  @Test
+  void aLockInDoubtIsNotGivenAndItsMarkerStays() {
+    LeasesInDoubt doubt = new LeasesInDoubt(here);
+    doubt.begin();
+    try (AmqpLockProvider doubting =
+        new AmqpLockProvider(doubt.locks(), broker.connectionFactory())) {
+      assertThat(lock(doubting, LONG, LONG)).isEmpty();
+    }
+    assertThat(here.leases()).isEmpty();
+    // It may be of another holder.
+    assertThat(markers()).isOne();
   }
 
   @Test
