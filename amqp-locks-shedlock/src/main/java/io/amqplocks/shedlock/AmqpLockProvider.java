@@ -28,8 +28,11 @@ import org.slf4j.LoggerFactory;
  *   <li>{@code lockAtLeastFor}: nobody gets the lock before it is over, also if the process dies or
  *       the broker restarts. The broker measures it, from a moment within {@link #lock} or {@code
  *       extend} on.
- *   <li>{@code extend} works while the lock is held, and returns empty afterwards. ShedLock's
- *       {@code KeepAliveLockProvider} may wrap this provider.
+ *   <li>{@code extend} works while the lock is held, and returns empty afterwards. While the broker
+ *       does not answer, {@code lockAtMostFor} is extended, since this process measures it. The
+ *       broker measures {@code lockAtLeastFor}: if it cannot be changed then, a WARN says so. The
+ *       old one still keeps the lock, as a rule. A minimum that is made shorter may last up to a
+ *       second longer. ShedLock's {@code KeepAliveLockProvider} may wrap this provider.
  * </ul>
  *
  * <p>For {@code lockAtLeastFor}, each lock's name has a durable queue at the broker that stays, as
@@ -115,7 +118,8 @@ public final class AmqpLockProvider implements ExtensibleLockProvider, AutoClose
       expiry.watch(expiring, lease);
       kept = true;
       return Optional.of(
-          new AmqpSimpleLock(wanted, markers, expiring, wanted.getLockAtLeastFor(), began));
+          new AmqpSimpleLock(
+              wanted, markers, expiring, new Minimum(wanted.getLockAtLeastFor(), began, true)));
     } finally {
       if (!kept) {
         lease.close();

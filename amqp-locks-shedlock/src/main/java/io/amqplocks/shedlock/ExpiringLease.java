@@ -47,10 +47,20 @@ final class ExpiringLease {
 
   /** Whether it is held and the broker said so not long ago; asks the broker if need be. */
   boolean isHeld() {
+    // In this order: the answer may take longer than there is time.
+    return verified() == LeaseState.HELD && left() > 0;
+  }
+
+  /** The lease's state; asks the broker if need be. */
+  LeaseState verified() {
     LeaseState state = lease.state();
-    // The answer may take longer than there is time.
-    return (state == LeaseState.UNCERTAIN ? lease.verify() : state) == LeaseState.HELD
-        && left() > 0;
+    return state == LeaseState.UNCERTAIN ? lease.verify() : state;
+  }
+
+  /** Whether its time is over, or it is known to be held no more. Does not ask the broker. */
+  boolean hasEnded() {
+    LeaseState state = lease.state();
+    return left() <= 0 || state == LeaseState.LOST || state == LeaseState.RELEASED;
   }
 
   boolean extend(long from, Duration time) {

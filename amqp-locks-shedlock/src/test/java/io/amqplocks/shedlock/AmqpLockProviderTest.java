@@ -30,6 +30,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import net.javacrumbs.shedlock.core.DefaultLockingTaskExecutor;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.LockExtender;
@@ -308,6 +309,121 @@ class AmqpLockProviderTest {
     SimpleLock lock = locked(provider, LONG, NO_TIME);
     here.revoke(LockId.mutex("shedlock:" + name), "a test");
     assertThat(lock.extend(LONG, NO_TIME)).isEmpty();
+    awaitLocked(other);
+  }
+
+  /** ShedLock would not let anybody unlock it any more. */
+  @Test
+  void isExtendedInDoubtAndThenUnlocked() {
+    LeasesInDoubt doubt = new LeasesInDoubt(here);
+    try (AmqpLockProvider doubting =
+        new AmqpLockProvider(doubt.locks(), broker.connectionFactory())) {
+      SimpleLock lock = locked(doubting, SHORT, NO_TIME);
+      long begin = System.nanoTime();
+      doubt.begin();
+      SimpleLock extended = lock.extend(LONG, NO_TIME).orElseThrow();
+      await()
+          .atMost(PATIENCE)
+          .until(() -> System.nanoTime() - begin > SHORT.toNanos() + 500_000_000);
+      assertBusy();
+      extended.unlock();
+      awaitLocked(other);
+    }
+  }
+
+  @Test
+  void itsMinimumIsNotChangedInDoubt() {
+    LeasesInDoubt doubt = new LeasesInDoubt(here);
+    try (Warnings warnings = Warnings.of(name);
+        AmqpLockProvider doubting =
+            new AmqpLockProvider(doubt.locks(), broker.connectionFactory())) {
+      SimpleLock lock = locked(doubting, LONG, LONG);
+      doubt.begin();
+      SimpleLock extended = lock.extend(LONG, NO_TIME).orElseThrow();
+      assertThat(markers()).isOne();
+      assertThat(warnings.all()).singleElement().asString().contains("PT0S", "does not confirm");
+      // It is not forgotten that the lock is kept for long.
+      doubt.endWhenAsked();
+      SimpleLock shortened = extended.extend(LONG, NO_TIME).orElseThrow();
+      assertThat(markers()).isZero();
+      shortened.unlock();
+      awaitLocked(other);
+    }
+  }
+
+  @Test
+  void isExtendedWithoutItsMinimumIfTheMarkersCannotBeReached() {
+    AtomicBoolean broken = new AtomicBoolean();
+    ConnectionFactory breaking =
+        new HarmingFactory(
+            broker.connectionFactory(),
+            "queueDeclare",
+            channel -> {
+              if (broken.get()) {
+                throw new IOException("broken by the test");
+              }
+            });
+    try (Warnings warnings = Warnings.of(name);
+        AmqpLockProvider breakable = new AmqpLockProvider(here, breaking)) {
+      SimpleLock lock = locked(breakable, SHORT, NO_TIME);
+      long begin = System.nanoTime();
+      broken.set(true);
+      // Without a minimum nobody asks for markers.
+      SimpleLock extended = lock.extend(SHORT, NO_TIME).orElseThrow();
+      assertThat(warnings.all()).isEmpty();
+      extended = extended.extend(LONG, LONG).orElseThrow();
+      assertThat(warnings.all()).singleElement().asString().contains("lockAtLeastFor of PT5M");
+      await()
+          .atMost(PATIENCE)
+          .until(() -> System.nanoTime() - begin > SHORT.toNanos() + 500_000_000);
+      assertBusy();
+      broken.set(false);
+      extended = extended.extend(LONG, LONG.minusMillis(500)).orElseThrow();
+      assertThat(markers()).isOne();
+      extended.unlock();
+      assertBusy();
+    }
+  }
+
+  /** A timer is never on time. */
+  @Test
+  void aMinimumThatIsLittleShorterLeavesTheMarkers() {
+    AtomicInteger purges = new AtomicInteger();
+    ConnectionFactory counting =
+        new HarmingFactory(
+            broker.connectionFactory(), "queuePurge", channel -> purges.incrementAndGet());
+    try (AmqpLockProvider counted = new AmqpLockProvider(here, counting)) {
+      SimpleLock lock = locked(counted, LONG, LONG);
+      lock = lock.extend(LONG, LONG.minusMillis(900)).orElseThrow();
+      assertThat(purges).hasValue(0);
+      lock = lock.extend(LONG, LONG.minusSeconds(60)).orElseThrow();
+      assertThat(purges).hasValue(1);
+      assertThat(markers()).isOne();
+      lock.unlock();
+      assertBusy();
+    }
+  }
+
+  @Test
+  void whatCannotBeExtendedIsHeldNoMore() {
+    AtomicBoolean late = new AtomicBoolean();
+    ConnectionFactory waiting =
+        new HarmingFactory(
+            broker.connectionFactory(),
+            channel -> {
+              long begin = System.nanoTime();
+              await()
+                  .atMost(PATIENCE)
+                  .until(() -> !late.get() || System.nanoTime() - begin > SHORT.toNanos());
+            });
+    try (AmqpLockProvider slow = new AmqpLockProvider(here, waiting)) {
+      SimpleLock lock = locked(slow, LONG, NO_TIME);
+      late.set(true);
+      assertThat(lock.extend(SHORT, SHORT)).isEmpty();
+      assertThat(here.leases()).isEmpty();
+      // ShedLock refuses what nobody needs to do any more.
+      assertThatThrownBy(lock::unlock).isInstanceOf(IllegalStateException.class);
+    }
     awaitLocked(other);
   }
 

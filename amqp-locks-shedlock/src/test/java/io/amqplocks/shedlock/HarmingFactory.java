@@ -8,7 +8,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.concurrent.TimeoutException;
 
-/** Connections on which harm is done just before each publish. */
+/** Connections on which harm is done just before each publish, or each call of another method. */
 final class HarmingFactory extends ConnectionFactory {
 
   /** What happens then. */
@@ -17,10 +17,16 @@ final class HarmingFactory extends ConnectionFactory {
   }
 
   private final ConnectionFactory real;
+  private final String before;
   private final Harm harm;
 
   HarmingFactory(ConnectionFactory real, Harm harm) {
+    this(real, "basicPublish", harm);
+  }
+
+  HarmingFactory(ConnectionFactory real, String before, Harm harm) {
     this.real = real;
+    this.before = before;
     this.harm = harm;
   }
 
@@ -40,7 +46,7 @@ final class HarmingFactory extends ConnectionFactory {
             type.getClassLoader(),
             new Class<?>[] {type},
             (proxy, method, arguments) -> {
-              if (method.getName().equals("basicPublish")) {
+              if (method.getName().equals(before)) {
                 harm.on((Channel) wrapped);
               }
               try {
