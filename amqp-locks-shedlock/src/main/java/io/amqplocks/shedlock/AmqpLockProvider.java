@@ -28,6 +28,10 @@ import org.slf4j.LoggerFactory;
  *   <li>{@code lockAtLeastFor}: nobody gets the lock before it is over, also if the process dies or
  *       the broker restarts. The broker measures it, from a moment within {@link #lock} or {@code
  *       extend} on.
+ *   <li>The lock is lost together with the connection that holds it, however long {@code
+ *       lockAtMostFor} is. ShedLock has no way to tell a running job. When the job ends, a WARN
+ *       says that another node may have run it meanwhile. A {@code lockAtLeastFor} still keeps
+ *       others out.
  *   <li>{@code extend} works while the lock is held, and returns empty afterwards. While the broker
  *       does not answer, {@code lockAtMostFor} is extended, since this process measures it. The
  *       broker measures {@code lockAtLeastFor}: if it cannot be changed then, a WARN says so. The

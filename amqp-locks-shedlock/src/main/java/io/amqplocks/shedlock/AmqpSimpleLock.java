@@ -36,7 +36,7 @@ final class AmqpSimpleLock extends AbstractSimpleLock {
   /** The marker stays until its own time is over. */
   @Override
   protected void doUnlock() {
-    lease.release();
+    release();
   }
 
   @Override
@@ -55,8 +55,20 @@ final class AmqpSimpleLock extends AbstractSimpleLock {
   }
 
   private Optional<SimpleLock> ended() {
-    lease.release();
+    release();
     return Optional.empty();
+  }
+
+  /** ShedLock tells a job nothing while it runs, so this is the first who hears of a loss. */
+  private void release() {
+    lease
+        .release()
+        .ifPresent(
+            why ->
+                log.warn(
+                    "The lock '{}' was lost before its job had ended: {}. Another node may have run the job meanwhile",
+                    lockConfiguration.getName(),
+                    why));
   }
 
   /**

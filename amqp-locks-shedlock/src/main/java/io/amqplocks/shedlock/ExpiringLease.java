@@ -2,7 +2,9 @@ package io.amqplocks.shedlock;
 
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LossReason;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
@@ -91,8 +93,19 @@ final class ExpiringLease {
     }
   }
 
-  void release() {
-    term.updateAndGet(old -> new Term(old.end(), true));
+  /**
+   * Releases the lease.
+   *
+   * @return why it had ended before its time, if it had
+   */
+  Optional<String> release() {
+    boolean closedByOthers =
+        !term.getAndUpdate(old -> new Term(old.end(), true)).over()
+            && lease.state() == LeaseState.RELEASED;
     lease.close();
+    if (lease.state() == LeaseState.LOST) {
+      return Optional.of(lease.lossReason().map(LossReason::toString).orElse("no known reason"));
+    }
+    return closedByOthers ? Optional.of("its AmqpLocks was closed") : Optional.empty();
   }
 }

@@ -312,6 +312,45 @@ class AmqpLockProviderTest {
     awaitLocked(other);
   }
 
+  @Test
+  void aLossIsLoggedWhenTheJobEnds() {
+    try (Warnings warnings = Warnings.of(name)) {
+      SimpleLock unlocked = locked(provider, LONG, NO_TIME);
+      here.revoke(LockId.mutex("shedlock:" + name), "a test");
+      unlocked.unlock();
+      assertThat(warnings.all())
+          .singleElement()
+          .asString()
+          .contains("REVOKED", "a test", "Another node may have run the job");
+    }
+    try (Warnings warnings = Warnings.of(name)) {
+      SimpleLock extended = locked(provider, LONG, NO_TIME);
+      here.revoke(LockId.mutex("shedlock:" + name), "a test");
+      assertThat(extended.extend(LONG, NO_TIME)).isEmpty();
+      assertThat(warnings.all()).singleElement().asString().contains("REVOKED");
+    }
+    try (Warnings warnings = Warnings.of(name)) {
+      SimpleLock outlived = locked(provider, LONG, NO_TIME);
+      here.close();
+      outlived.unlock();
+      assertThat(warnings.all()).singleElement().asString().contains("AmqpLocks was closed");
+    }
+  }
+
+  @Test
+  void whatWasHeldToItsEndIsNotSaidToBeLost() {
+    try (Warnings warnings = Warnings.of(name)) {
+      locked(provider, LONG, NO_TIME).unlock();
+      assertThat(warnings.all()).isEmpty();
+      SimpleLock lock = locked(provider, SHORT, NO_TIME);
+      awaitLocked(other);
+      lock.unlock();
+      // It is logged after the release.
+      await().atMost(PATIENCE).until(() -> !warnings.all().isEmpty());
+      assertThat(warnings.all()).singleElement().asString().contains("all of lockAtMostFor");
+    }
+  }
+
   /** ShedLock would not let anybody unlock it any more. */
   @Test
   void isExtendedInDoubtAndThenUnlocked() {
