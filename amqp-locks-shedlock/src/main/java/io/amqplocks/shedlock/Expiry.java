@@ -44,8 +44,9 @@ final class Expiry {
   }
 
   private void lookIn(long left, ExpiringLease expiring, Lease lease) {
-    // A lock that was unlocked keeps its timer for a minute at most, not for all its time.
-    long delay = Math.min(left, TimeUnit.MINUTES.toNanos(1));
+    // Not all its time: an extension may have made that shorter, and a lock that was unlocked must
+    // not keep its timer for long.
+    long delay = Math.min(left, TimeUnit.SECONDS.toNanos(1));
     ScheduledFuture<?> unused =
         timer.schedule(() -> look(expiring, lease), delay, TimeUnit.NANOSECONDS);
   }

@@ -290,6 +290,13 @@ class AmqpLockProviderTest {
   }
 
   @Test
+  void anExtensionMayMakeLockAtMostForShorter() {
+    assertThat(locked(provider, LONG, NO_TIME).extend(SHORT, NO_TIME)).isPresent();
+    assertBusy();
+    awaitLocked(other);
+  }
+
+  @Test
   void anExtensionSetsLockAtLeastForAnew() {
     SimpleLock shortened = locked(provider, LONG, LONG).extend(LONG, NO_TIME).orElseThrow();
     shortened.unlock();
