@@ -81,8 +81,8 @@ public final class AmqpLockRegistry
    * If that is no valid {@link LockName}, the key's SHA-256 takes the place of its text. Keys with
    * the same text have the same lock.
    *
-   * @param lockKey a text, a number, a boolean, a character, a UUID, an enum's constant, a time of
-   *     {@code java.time}, a URI, a file or a path
+   * @param lockKey a text, a number other than {@code double} and {@code float}, a boolean, a
+   *     character, a UUID, an enum's constant, a time of {@code java.time}, a URI, a file or a path
    * @throws LockException.Invalid if it is of another type, whose text may differ between processes
    */
   @Override

@@ -61,7 +61,8 @@ final class LockKeys {
   /**
    * The text of types whose text is their value, in every process. Of others nobody can tell: the
    * order of a set's elements, or what a record says of an array in it, differs between processes.
-   * They would have different locks for one key.
+   * They would have different locks for one key. JDK 19 changed the texts of some doubles and
+   * floats.
    */
   private String text(Object key) {
     if (key instanceof Enum<?> constant) {
@@ -73,7 +74,10 @@ final class LockKeys {
             || key instanceof URI
             || key instanceof File
             || key instanceof Path
-            || isOf(key, "java.lang", Number.class, Boolean.class, Character.class)
+            || isOf(key, "java.lang", Boolean.class, Character.class)
+            || (isOf(key, "java.lang", Number.class)
+                && !(key instanceof Double)
+                && !(key instanceof Float))
             || isOf(key, "java.math", Number.class)
             || isOf(key, "java.time", TemporalAccessor.class, TemporalAmount.class);
     if (!known) {

@@ -86,6 +86,8 @@ class LockKeysTest {
         Optional.of(new Object()),
         new WithArray(new byte[] {1}),
         new AtomicReference<>("a"),
+        2.0E23, // 1.9999999999999998E23 before JDK 19
+        1.5f,
         Thread.currentThread());
   }
 
