@@ -74,8 +74,12 @@ public final class ReentrantAmqpLock implements Lock {
   @Override
   public void lockInterruptibly() throws InterruptedException {
     stopIfInterrupted();
-    if (!reentered()) {
-      keep(lock.acquire(holds.longestWait()));
+    try {
+      if (!reentered()) {
+        keep(lock.acquire(holds.longestWait()));
+      }
+    } catch (LockException.Interrupted e) {
+      throw checked(e);
     }
   }
 
@@ -173,16 +177,18 @@ public final class ReentrantAmqpLock implements Lock {
 
   private boolean tryLock(AmqpLock limited, Duration wait) throws InterruptedException {
     stopIfInterrupted();
-    if (reentered()) {
-      return true;
-    }
-    if (wait.isNegative() || wait.isZero()) {
-      return keep(limited.tryAcquire().orElse(null));
-    }
     try {
+      if (reentered()) {
+        return true;
+      }
+      if (wait.isNegative() || wait.isZero()) {
+        return keep(limited.tryAcquire().orElse(null));
+      }
       return keep(limited.acquire(wait));
     } catch (LockException.AcquireTimeout busy) {
       return false;
+    } catch (LockException.Interrupted e) {
+      throw checked(e);
     }
   }
 
@@ -231,6 +237,14 @@ public final class ReentrantAmqpLock implements Lock {
     }
     holds.keep(new Hold(lease));
     return true;
+  }
+
+  /** An interrupt as {@link Lock} declares it, which clears the flag. The other one sets it. */
+  private static InterruptedException checked(LockException.Interrupted e) {
+    boolean unused = Thread.interrupted();
+    InterruptedException interrupted = new InterruptedException(e.getMessage());
+    interrupted.initCause(e);
+    return interrupted;
   }
 
   private static void stopIfInterrupted() throws InterruptedException {

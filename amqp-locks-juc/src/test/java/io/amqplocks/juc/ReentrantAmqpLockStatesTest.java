@@ -11,8 +11,10 @@ import io.amqplocks.lock.LockId;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -22,6 +24,7 @@ import org.junit.jupiter.api.Timeout;
 class ReentrantAmqpLockStatesTest {
 
   private LeaseState state = LeaseState.HELD;
+  private boolean interruptedAtBroker;
   private int attempts;
 
   private final Lease lease =
@@ -44,13 +47,25 @@ class ReentrantAmqpLockStatesTest {
           (proxy, method, arguments) ->
               switch (method.getName()) {
                 case "id" -> LockId.mutex("orders");
-                case "tryAcquire" -> Optional.of(lease);
+                case "tryAcquire" -> {
+                  failIfInterruptedAtBroker();
+                  yield Optional.of(lease);
+                }
                 case "acquire" -> {
                   attempts++;
+                  failIfInterruptedAtBroker();
                   throw new InterruptedException("always");
                 }
                 default -> throw new UnsupportedOperationException(method.getName());
               });
+
+  /** As the first user of a fenced mutex is, which waits for an administrator. */
+  private void failIfInterruptedAtBroker() {
+    if (interruptedAtBroker) {
+      Thread.currentThread().interrupt();
+      throw new LockException.Interrupted("Interrupted while waiting to administer");
+    }
+  }
 
   private static <T> T proxy(Class<T> type, InvocationHandler handler) {
     return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler));
@@ -81,6 +96,26 @@ class ReentrantAmqpLockStatesTest {
         .hasMessageContaining("mutex 'orders'")
         .hasMessageContaining("PT0.05S");
     assertThat(attempts).isGreaterThan(1);
+    assertThat(Thread.interrupted()).isTrue();
+  }
+
+  @Test
+  void anInterruptIsAlwaysTheOneThatTheInterfaceDeclares() {
+    interruptedAtBroker = true;
+    ReentrantAmqpLock view = view(Duration.ofMinutes(5));
+    for (ThrowingCallable call :
+        List.<ThrowingCallable>of(
+            view::lockInterruptibly,
+            () -> view.tryLock(1, TimeUnit.SECONDS),
+            () -> view.tryLock(0, TimeUnit.SECONDS))) {
+      assertThatThrownBy(call)
+          .isInstanceOf(InterruptedException.class)
+          .hasMessageContaining("administer")
+          .hasCauseInstanceOf(LockException.Interrupted.class);
+      assertThat(Thread.interrupted()).isFalse();
+    }
+    // It declares none.
+    assertThatThrownBy(view::tryLock).isInstanceOf(LockException.Interrupted.class);
     assertThat(Thread.interrupted()).isTrue();
   }
 }
