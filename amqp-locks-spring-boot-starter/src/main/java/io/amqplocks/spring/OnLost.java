@@ -16,15 +16,18 @@ public enum OnLost {
   /**
    * Does what {@link #FAIL} does, and interrupts the thread that runs the method as soon as the
    * loss is known, so that blocking calls end early. The interrupt does not outlive the method: if
-   * the method ignored it, the flag is cleared. This is for methods that work on the calling
-   * thread. With a {@code CompletionStage}, {@code Mono} or {@code Flux} it is an error at startup.
+   * the method ignored it, the flag is cleared. To close the locks interrupts nobody. This is for
+   * methods that work on the calling thread. With a {@code CompletionStage}, {@code Mono} or {@code
+   * Flux} it is an error at startup.
    */
   INTERRUPT,
   /**
    * The method goes on, but its caller does not get the result. When the method ends, the broker is
    * asked whether the lease still stands, which costs one round trip. If the lease is lost, the
    * call throws {@link io.amqplocks.lock.LockException.Lost}, whose cause is the method's own
-   * exception, if any.
+   * exception, if any. It also does so if the locks were closed while the method ran, as by a
+   * shutdown that does not wait any longer, since others may then work at the same time. A method
+   * that closes its own lease loses nothing.
    *
    * <p>If the broker does not answer and the lease is uncertain, since the broker has been silent
    * for a while, the result is withheld too, by {@link io.amqplocks.lock.LockException.Unanswered};

@@ -20,7 +20,9 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -61,6 +63,18 @@ class OnLostTest {
       return Mono.fromCallable(work);
     }
 
+    @MutexGuarded(name = "${test.lock}", onLost = OnLost.FAIL)
+    String failingWithLease(@Nullable Lease lease, Consumer<Lease> work) {
+      work.accept(requireNonNull(lease));
+      return "done";
+    }
+
+    @MutexGuarded(name = "${test.lock}", onLost = OnLost.FAIL, holdAtLeast = "1m")
+    String failingWithKeptLease(@Nullable Lease lease, Consumer<Lease> work) {
+      work.accept(requireNonNull(lease));
+      return "done";
+    }
+
     @MutexGuarded(name = "${test.lock}", onLost = OnLost.INTERRUPT)
     String interrupted(Callable<String> work) throws Exception {
       return work.call();
@@ -75,12 +89,16 @@ class OnLostTest {
   }
 
   private void run(Consumer<Work> test) {
+    run((work, locks) -> test.accept(work));
+  }
+
+  private void run(BiConsumer<Work, AmqpLocks> test) {
     onBroker
         .application()
         .withBean(Work.class)
         .run(
             context -> {
-              test.accept(context.getBean(Work.class));
+              test.accept(context.getBean(Work.class), context.getBean(AmqpLocks.class));
               assertThat(context.getBean(AmqpLocks.class).status().held()).isZero();
               assertThat(Thread.currentThread().isInterrupted()).isFalse();
             });
@@ -148,6 +166,55 @@ class OnLostTest {
                           },
                           null))
               .withMessage("own");
+        });
+  }
+
+  /** As a shutdown does that does not wait any longer. */
+  private void isLostWithTheLocks(ThrowingCallable call) {
+    assertThatExceptionOfType(LockException.Lost.class)
+        .isThrownBy(call)
+        .withMessageContaining("mutex '" + onBroker.name() + "' was lost while")
+        .withMessageContaining("the locks were closed");
+  }
+
+  @Test
+  void aCloseOfTheLocksIsALoss() {
+    run(
+        (work, locks) ->
+            isLostWithTheLocks(
+                () ->
+                    work.failing(
+                        () -> {
+                          locks.close();
+                          return "done";
+                        },
+                        null)));
+    run(
+        (work, locks) ->
+            isLostWithTheLocks(
+                () ->
+                    work.failingWithLease(
+                        null,
+                        lease -> {
+                          locks.close();
+                          lease.close();
+                        })));
+  }
+
+  @Test
+  void aMethodMayCloseItsLease() {
+    run(
+        (work, locks) -> {
+          assertThat(work.failingWithLease(null, Lease::close)).isEqualTo("done");
+          assertThat(work.interruptedWithLease(null, Lease::close)).isEqualTo("done");
+          String result =
+              work.failingWithKeptLease(
+                  null,
+                  lease -> {
+                    lease.close();
+                    locks.close();
+                  });
+          assertThat(result).isEqualTo("done");
         });
   }
 

@@ -2,7 +2,6 @@ package io.amqplocks.spring.internal.guard.call;
 
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
-import io.amqplocks.lock.LossReason;
 import io.amqplocks.spring.OnLost;
 import io.amqplocks.spring.ReleaseAfter;
 import io.amqplocks.spring.internal.guard.method.HeldLock;
@@ -80,17 +79,11 @@ final class TransactionHold implements TransactionSynchronization, Ordered {
       if (state != LeaseState.LOST) {
         state = held.lease().verify();
       }
-      if (state == LeaseState.LOST) {
+      if (held.isLost(state)) {
         throw of(
             new LockException.Lost(
                 "The %s was lost before the transaction was committed in which %s worked under it: %s. The transaction is rolled back"
-                    .formatted(
-                        held.request().name(),
-                        where,
-                        held.lease()
-                            .lossReason()
-                            .map(LossReason::toString)
-                            .orElse("for no known reason")),
+                    .formatted(held.request().name(), where, held.reason()),
                 null));
       }
       if (state == LeaseState.UNCERTAIN) {

@@ -206,7 +206,7 @@ public final class GuardedMethod {
     Guard from = guards.get(injected);
     for (HeldLock held : leases) {
       if (held.request().guard().equals(from)) {
-        return injection.into(call.getArguments(), held.lease());
+        return injection.into(call.getArguments(), watchesLoss ? held.lent() : held.lease());
       }
     }
     throw new IllegalStateException("No lease of " + from + " for " + where);

@@ -15,8 +15,13 @@ import org.jspecify.annotations.Nullable;
  * @param request what the call requested
  * @param lease the lease that it acquired or joined
  * @param outer the same, for calls nested in its work
+ * @param lent the same, for the work itself
  */
-public record HeldLock(LockRequest request, Lease lease, OuterLease outer) {
+public record HeldLock(LockRequest request, Lease lease, OuterLease outer, LentLease lent) {
+
+  HeldLock(LockRequest request, Lease lease, OuterLease outer) {
+    this(request, lease, outer, new LentLease(lease));
+  }
 
   /**
    * The failure to report instead of a result, because a lease was lost; null if none was lost. If
@@ -81,8 +86,25 @@ public record HeldLock(LockRequest request, Lease lease, OuterLease outer) {
     }
   }
 
-  private String reason() {
-    return lease.lossReason().map(LossReason::toString).orElse("for no known reason");
+  /**
+   * Whether a lease in that state is not held to the end of its work. One that was released by
+   * others, as by a shutdown that did not wait any longer, is as good as lost. The work itself may
+   * close its lease.
+   */
+  public boolean isLost(LeaseState state) {
+    return state == LeaseState.LOST || (state == LeaseState.RELEASED && !lent.isClosed());
+  }
+
+  /** Why a lease was lost. */
+  public String reason() {
+    return lease
+        .lossReason()
+        .map(LossReason::toString)
+        .orElseGet(
+            () ->
+                lease.state() == LeaseState.RELEASED
+                    ? "the locks were closed"
+                    : "for no known reason");
   }
 
   private @Nullable LockException loss(@Nullable Throwable thrown, String where) {
@@ -90,7 +112,7 @@ public record HeldLock(LockRequest request, Lease lease, OuterLease outer) {
     if (thrown == null && state != LeaseState.LOST) {
       state = lease.verify();
     }
-    if (state == LeaseState.LOST) {
+    if (isLost(state)) {
       return new LockException.Lost(
           "The %s was lost while %s worked under it, and others may have worked too: %s. What it did is not undone"
               .formatted(request.name(), where, reason()),

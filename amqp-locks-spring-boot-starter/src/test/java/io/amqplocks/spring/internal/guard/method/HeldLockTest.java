@@ -78,7 +78,10 @@ class HeldLockTest {
     "LOST,      LOST,      false, Lost",
     "HELD,      LOST,      true, ",
     "UNCERTAIN, LOST,      true, ",
-    "LOST,      LOST,      true, Lost"
+    "LOST,      LOST,      true, Lost",
+    "RELEASED,  RELEASED,  false, Lost",
+    "RELEASED,  RELEASED,  true, Lost",
+    "HELD,      RELEASED,  false, Lost"
   })
   void theStateDecides(
       LeaseState now, LeaseState verified, boolean thrown, @Nullable String outcome) {
