@@ -181,7 +181,7 @@ public final class InMemoryLocks implements AmqpLocks {
       return mine;
     }
     throw new IllegalArgumentException(
-        "The %s is of other locks, or a view of one of these, as annotated methods may have it; use its lock instead of it, the %s"
+        "The %s is of other locks, or a view of one of these, as annotated methods and Kotlin's withLease may have it; use its lock instead of it, the %s"
             .formatted(lease, lease.lock()));
   }
 

@@ -1,6 +1,7 @@
 package io.amqplocks.kotlin
 
 import io.amqplocks.lock.AmqpLock
+import io.amqplocks.lock.FencingToken
 import io.amqplocks.lock.Lease
 import io.amqplocks.lock.LeaseState
 import io.amqplocks.lock.LockException
@@ -67,28 +68,33 @@ public suspend fun AmqpLock.acquireSuspending(wait: Duration): Lease {
  *
  * The lease belongs to no thread, so the block may change its dispatcher and start coroutines in
  * its scope. They end before the lease is released. The lock is not reentrant: a block that
- * acquires it again asks for a second lease, and of a mutex it gets none. A block that closes the lease by itself ends the exclusion.
+ * acquires it again asks for a second lease, and of a mutex it gets none. A block that closes the
+ * lease by itself ends the exclusion.
+ *
+ * If the `AmqpLocks` is closed, that ends the exclusion too, and others may begin. The block is not
+ * cancelled, but this function throws [LockException.Lost] when the block has ended.
  *
  * @param wait how long to wait for a slot; zero asks the broker once
- * @return what the block returned; the lease was not lost when the block ended, as far as this process
- *   knew
+ * @return what the block returned; the lease was not lost when the block ended, as far as this
+ *   process knew
  * @throws LockException.AcquireTimeout if no slot became free in time
- * @throws LockException.Lost if the lease was lost before the block had ended
+ * @throws LockException.Lost if the lease was lost, or the `AmqpLocks` closed, before the block had
+ *   ended
  * @throws LockException as [acquireSuspending] does
  */
 public suspend fun <T> AmqpLock.withLease(
   wait: Duration,
   block: suspend CoroutineScope.(Lease) -> T,
 ): T {
-  val lease = acquireSuspending(wait)
+  val lease = BlockLease(acquireSuspending(wait))
   try {
     val result =
       try {
         runUnder(lease, block)
       } catch (e: Throwable) {
-        throw if (lease.state() == LeaseState.LOST) lost(lease, e) else e
+        throw if (lease.hasEnded()) lost(lease, e) else e
       }
-    if (lease.state() == LeaseState.LOST) {
+    if (lease.hasEnded()) {
       throw lost(lease, null)
     }
     return result
@@ -98,7 +104,35 @@ public suspend fun <T> AmqpLock.withLease(
   }
 }
 
-private suspend fun <T> runUnder(lease: Lease, block: suspend CoroutineScope.(Lease) -> T): T =
+/** The lease as the block has it: the block may close it, and nobody else may before it ends. */
+private class BlockLease(private val lease: Lease) : Lease by lease {
+
+  @Volatile private var closedByBlock = false
+
+  /** Whether it was lost, or released by others. */
+  fun hasEnded(): Boolean =
+    when (lease.state()) {
+      LeaseState.LOST -> true
+      LeaseState.RELEASED -> !closedByBlock
+      else -> false
+    }
+
+  override fun close() {
+    if (lease.state() != LeaseState.RELEASED) {
+      closedByBlock = true
+    }
+    lease.close()
+  }
+
+  // Kotlin does not delegate the default methods of Java.
+  override fun permits(): Int = lease.permits()
+
+  override fun fencingTokens(): List<FencingToken> = lease.fencingTokens()
+
+  override fun toString(): String = lease.toString()
+}
+
+private suspend fun <T> runUnder(lease: BlockLease, block: suspend CoroutineScope.(Lease) -> T): T =
   coroutineScope {
     val scope = this
     // What cancelling runs may block, and the thread that tells of losses must not.
@@ -108,7 +142,7 @@ private suspend fun <T> runUnder(lease: Lease, block: suspend CoroutineScope.(Le
         { scope.cancel("The lease of ${lease.lock()} was lost: $it") },
         Dispatchers.Default.asExecutor(),
       )
-    if (lease.state() == LeaseState.LOST) {
+    if (lease.hasEnded()) {
       scope.cancel("The lease of ${lease.lock()} was lost before the block began")
     }
     scope.ensureActive()
@@ -116,7 +150,12 @@ private suspend fun <T> runUnder(lease: Lease, block: suspend CoroutineScope.(Le
   }
 
 private fun lost(lease: Lease, failure: Throwable?): LockException.Lost {
-  val reason = lease.lossReason().map { ": $it" }.orElse("")
+  val reason =
+    when {
+      lease.lossReason().isPresent -> ": ${lease.lossReason().get()}"
+      lease.state() == LeaseState.RELEASED -> ": the locks were closed"
+      else -> ""
+    }
   return LockException.Lost(
       "The lease of ${lease.lock()} was lost while work was done under it$reason",
       failure.takeIf { it !is CancellationException },

@@ -2,6 +2,7 @@ package io.amqplocks.kotlin
 
 import io.amqplocks.AmqpLocks
 import io.amqplocks.lock.AmqpLock
+import io.amqplocks.lock.FencingToken
 import io.amqplocks.lock.Lease
 import io.amqplocks.lock.LeaseState
 import io.amqplocks.lock.LockException
@@ -313,6 +314,61 @@ internal class LeasesTest {
     assertThatThrownBy { bounded { lost.withLease(patience) { begun = true } } }
       .isInstanceOf(LockException.Lost::class.java)
     assertThat(begun).isFalse()
+    awaitNothingLeft()
+  }
+
+  @Test
+  fun `a close of the locks under the block is a loss`() {
+    var ended = false
+    assertThatThrownBy {
+        bounded {
+          lock.withLease(patience) { lease ->
+            locks.close()
+            // Too late to be the block's own.
+            lease.close()
+            delay(1)
+            ended = true
+          }
+        }
+      }
+      .isInstanceOf(LockException.Lost::class.java)
+      .hasMessageContaining(name)
+      .hasMessageContaining("the locks were closed")
+    assertThat(ended).isTrue()
+  }
+
+  @Test
+  fun `a block may close its lease`() {
+    val result = bounded {
+      lock.withLease(patience) { lease ->
+        lease.close()
+        locks.close()
+        "done"
+      }
+    }
+    assertThat(result).isEqualTo("done")
+  }
+
+  @Test
+  fun `the block has all of its lease`() {
+    val tokens = listOf(FencingToken(1, 1, 1), FencingToken(2, 1, 1))
+    val two = leasing { lease ->
+      object : Lease by lease {
+        override fun permits() = 2
+
+        override fun fencingTokens() = tokens
+
+        override fun toString() = "two slots"
+      }
+    }
+    bounded {
+      two.withLease(patience) { lease ->
+        assertThat(lease.permits()).isEqualTo(2)
+        assertThat(lease.fencingTokens()).isEqualTo(tokens)
+        assertThat(lease).hasToString("two slots")
+        assertThat(lease.lock()).isEqualTo(lock.id())
+      }
+    }
     awaitNothingLeft()
   }
 
