@@ -150,7 +150,7 @@ class ReadmeTest {
     assertThat(testing.nameless()).isEmpty();
     Snippets migration = new Snippets(MIGRATION);
     assertThat(migration.names())
-        .containsExactlyInAnyOrder("juc", "kotlin", "spring-integration", "shedlock");
+        .containsExactlyInAnyOrder("juc", "kotlin", "spring-integration", "shedlock", "keep-alive");
     assertThat(migration.nameless()).isEmpty();
     Snippets spring = new Snippets(SPRING);
     assertThat(spring.names())
@@ -853,6 +853,15 @@ class ReadmeTest {
     // The formatter breaks lines elsewhere.
     assertThat(Files.readString(test))
         .containsIgnoringWhitespaces(new Snippets(MIGRATION).text(name));
+  }
+
+  @Test
+  void whatMigrationSaysOfKeepAliveIsInATestOfTheStarter() throws Exception {
+    Path test =
+        Snippets.file(
+            "amqp-locks-spring-boot-starter/src/test/java/io/amqplocks/spring/autoconfigure/BridgesTest.java");
+    assertThat(Files.readString(test))
+        .containsIgnoringWhitespaces(new Snippets(MIGRATION).text("keep-alive"));
   }
 
   /** The module's own tests run it, in classes with what it needs around it. */

@@ -12,7 +12,10 @@ import io.amqplocks.spring.Contexts;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.integration.AmqpLockRegistry;
 import java.util.List;
+import java.util.concurrent.ScheduledExecutorService;
+import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
 import net.javacrumbs.shedlock.core.LockProvider;
+import net.javacrumbs.shedlock.support.KeepAliveLockProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -136,6 +139,27 @@ class BridgeConditionsTest {
                     .hasSingleBean(LockProvider.class)
                     .doesNotHaveBean(AmqpLockRegistry.class)
                     .doesNotHaveBean(AmqpLockProvider.class));
+  }
+
+  /** It is no provider of its own. */
+  @Test
+  void aWrapperThatKeepsLocksAliveWrapsOursOrThatOfTheApplication() {
+    ApplicationContextRunner wrapping =
+        application
+            .withPropertyValues(NAME)
+            .withBean(
+                KeepAliveLockProvider.class,
+                () ->
+                    new KeepAliveLockProvider(
+                        mock(ExtensibleLockProvider.class), mock(ScheduledExecutorService.class)));
+    wrapping.run(
+        context -> {
+          assertThat(context).hasSingleBean(AmqpLockProvider.class);
+          assertThat(context.getBean(LockProvider.class)).isInstanceOf(KeepAliveLockProvider.class);
+        });
+    wrapping
+        .withBean("own", ExtensibleLockProvider.class, () -> mock(ExtensibleLockProvider.class))
+        .run(context -> assertThat(context).doesNotHaveBean(AmqpLockProvider.class));
   }
 
   @ParameterizedTest

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.LockException;
+import io.amqplocks.shedlock.AmqpLockProvider;
 import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
@@ -22,11 +23,13 @@ import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.core.SimpleLock;
 import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
 import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
+import net.javacrumbs.shedlock.support.KeepAliveLockProvider;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.integration.support.locks.LockRegistry;
 
@@ -182,6 +185,41 @@ class BridgesTest {
                   });
               job.run();
               assertThat(job.runs()).isEqualTo(2);
+            });
+  }
+
+  /** What MIGRATION tells users to write; {@code ReadmeTest} compares the two. */
+  @Configuration(proxyBeanMethods = false)
+  static class KeptAlive {
+    @Bean
+    KeepAliveLockProvider keepAlive(AmqpLockProvider provider) {
+      // A timer of its own: a job that runs occupies a thread of that of @Scheduled.
+      return new KeepAliveLockProvider(provider, Executors.newSingleThreadScheduledExecutor());
+    }
+  }
+
+  @Test
+  void whatKeepsLocksAliveWrapsTheProvider() {
+    application
+        .withUserConfiguration(Scheduling.class, KeptAlive.class)
+        .withBean(Job.class)
+        .run(
+            context -> {
+              assertThat(context).hasSingleBean(AmqpLockProvider.class);
+              LockProvider used = context.getBean(LockProvider.class);
+              assertThat(used).isInstanceOf(KeepAliveLockProvider.class);
+              SimpleLock held = used.lock(job(Duration.ZERO)).orElseThrow();
+              application
+                  .withUserConfiguration(Scheduling.class)
+                  .withBean(Job.class)
+                  .run(
+                      other -> {
+                        other.getBean(Job.class).run();
+                        assertThat(other.getBean(Job.class).runs()).isZero();
+                      });
+              held.unlock();
+              context.getBean(Job.class).run();
+              assertThat(context.getBean(Job.class).runs()).isEqualTo(1);
             });
   }
 }
