@@ -34,6 +34,7 @@ final class Markers {
   static final Duration LONGEST = Duration.ofDays(49);
 
   private static final String NAME = "amqp-locks shedlock";
+  private static final String QPID = "Apache Qpid";
   private static final int TIMEOUT = 5_000;
   private static final Map<String, Object> CLASSIC = Map.of("x-queue-type", "classic");
 
@@ -169,6 +170,7 @@ final class Markers {
       }
       Connection opened =
           nodes.isEmpty() ? factory.newConnection(NAME) : factory.newConnection(nodes, NAME);
+      requireMarkers(opened);
       if (connection.compareAndSet(old, opened)) {
         if (closed) {
           close();
@@ -177,6 +179,17 @@ final class Markers {
         return opened;
       }
       opened.abort(TIMEOUT);
+    }
+  }
+
+  /** Qpid closes a connection that declares such a queue, which would look like an outage. */
+  private static void requireMarkers(Connection opened) {
+    String product = String.valueOf(opened.getServerProperties().get("product"));
+    if (product.startsWith(QPID)) {
+      opened.abort(TIMEOUT);
+      throw new LockException.Unsupported(
+          "ShedLock's locks need RabbitMQ, and this broker is %s; use ShedLock's InMemoryLockProvider for a test"
+              .formatted(product));
     }
   }
 }
