@@ -57,6 +57,11 @@ final class KeyText {
           "is a %s, which equal ones need not iterate over in the same order: use a List or a SortedSet, as by 'new java.util.TreeSet(#ids)'"
               .formatted(value.getClass().getName()));
     }
+    if (value instanceof Double || value instanceof Float) {
+      throw new IllegalArgumentException(
+          "is a %s, whose text changed with JDK 19: use a java.math.BigDecimal or a String"
+              .formatted(value.getClass().getName()));
+    }
     if (!HAS_TEXT.get(value.getClass())) {
       throw new IllegalArgumentException(
           "is a %s, whose text differs from object to object: use a property of it that stays the same"

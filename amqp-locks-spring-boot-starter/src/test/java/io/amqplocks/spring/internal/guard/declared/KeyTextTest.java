@@ -52,6 +52,9 @@ class KeyTextTest {
         Arguments.of(new HashMap<>(Map.of("a", 1)), "is a java.util.HashMap, which"),
         Arguments.of(new TreeMap<>(Map.of("a", 1)), "is a java.util.TreeMap, which"),
         Arguments.of(new HashMap<>(Map.of("a", 1)).values(), "which equal ones need not"),
+        // 1.9999999999999998E23 with JDK 17, and 2.0E23 with 25.
+        Arguments.of(2e23, "is a java.lang.Double, whose text changed with JDK 19"),
+        Arguments.of(new float[] {1}, "has an element that is a java.lang.Float"),
         Arguments.of(List.of(Set.of("a")), "has an element that is a"),
         Arguments.of(new Object[] {List.of(new Object())}, "whose text differs from object"),
         Arguments.of(Arrays.asList("a", null), "has an element that is null"),
