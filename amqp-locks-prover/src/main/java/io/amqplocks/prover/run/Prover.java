@@ -180,7 +180,12 @@ public final class Prover {
                 String.join("\n", verdict.violations().stream().map(Violation::text).toList())));
     verdict.violations().stream()
         .limit(10)
-        .forEach(each -> out.println("      " + each.promise() + ": " + each.text()));
+        .forEach(
+            each -> {
+              out.println("      " + each.promise() + ": " + each.text());
+              Circumstances.of(round.history(), each)
+                  .forEach(line -> out.println("        " + line));
+            });
     out.println("      see " + folder.resolve("history.html"));
   }
 

@@ -68,12 +68,31 @@ class VerdictTest {
   }
 
   private List<Promise> broken(LockRef lock) {
+    return violations(lock).stream().map(Violation::promise).distinct().toList();
+  }
+
+  private List<Violation> violations(LockRef lock) {
     List<Plan.Slots> locks = List.of(new Plan.Slots(lock, 1));
     Plan plan = new Plan(1, 2, locks, List.of(), List.of(), List.of(), Duration.ofSeconds(1));
-    return Verdict.of(plan, history, List.of()).violations().stream()
-        .map(Violation::promise)
-        .distinct()
-        .toList();
+    return Verdict.of(plan, history, List.of()).violations();
+  }
+
+  /** Where only the output is left. */
+  @Test
+  void aViolationIsToldWithItsLeasesAndTheFaultsThatMayMatter() {
+    history.suffered(fault(FaultKind.STRANGER, null));
+    history.suffered(fault(FaultKind.QUEUE_CRASH, OTHER));
+    bothHold(MUTEX, 1_080);
+    Violation violation =
+        violations(MUTEX).stream()
+            .filter(each -> each.promise() == Promise.CAPACITY)
+            .findFirst()
+            .orElseThrow();
+    assertThat(Circumstances.of(history, violation))
+        .containsExactly(
+            "client-1 #1.1: asked -1.0000, acquired +0.0000, certain +0.0000 to +0.0800, RELEASED +0.0810",
+            "client-2 #1.1: asked -1.0000, acquired +0.0000, certain +0.0000 to +0.0800, RELEASED +0.0810",
+            "a stranger's messages: from -0.1000 to -0.1000");
   }
 
   @Test
