@@ -5,6 +5,8 @@ import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.DeliverCallback;
 import io.amqplocks.leader.Leadership;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
@@ -26,14 +28,17 @@ import org.slf4j.LoggerFactory;
  * come by both ways. Which one is next is decided by {@link TwoWays}.
  *
  * <p>Concurrency: {@code TwoWays} is guarded by one lock. The client's threads put messages into
- * it, the worker takes them, and the thread that ends the subscription gives them back. Requests
- * that wait for an answer are sent outside the lock.
+ * it, the worker takes them, and the thread that ends the subscription gives them back. The broker
+ * is told outside the lock.
  */
 final class ActiveExchangeSubscription implements Subscription {
 
   private static final Logger log = LoggerFactory.getLogger(ActiveExchangeSubscription.class);
 
   static final String SUFFIX = ".active";
+
+  /** The protocol has two bytes for it. */
+  private static final int MOST_PREFETCH = 65_535;
 
   /**
    * How long the tracking queue has, at the end, to send the copies of what was handled. What does
@@ -44,14 +49,24 @@ final class ActiveExchangeSubscription implements Subscription {
   private final Channel channel;
   private final Leadership term;
   private final boolean nacks;
+  private final String exchange;
+  private final String own;
   private final ReentrantLock guard = new ReentrantLock();
   private final Condition changed = guard.newCondition();
   private final TwoWays<Delivery> messages;
   private final String trackingTag;
   private final String activeTag;
+  private final AtomicBoolean unbound = new AtomicBoolean();
   private final AtomicBoolean cancelled = new AtomicBoolean();
+
+  /** What the broker is to be told when the lock is given back. */
+  private final List<Runnable> toTell = new ArrayList<>();
+
   private @Nullable String broken;
   private boolean ended;
+
+  /** From the cancel on, behind which the client may still pass on what came before it. */
+  private boolean givesBack;
 
   ActiveExchangeSubscription(
       Channel channel, SoleConsumerBuilder settings, Leadership term, HandledIds handled)
@@ -60,8 +75,8 @@ final class ActiveExchangeSubscription implements Subscription {
     this.term = term;
     nacks = Subscription.nacks(channel);
     String ingress = Objects.requireNonNull(settings.ingress);
-    String exchange = settings.queue + SUFFIX;
-    String own = exchange + "." + UUID.randomUUID();
+    exchange = settings.queue + SUFFIX;
+    own = exchange + "." + UUID.randomUUID();
     channel.queueBind(settings.queue, ingress, settings.routingKey);
     channel.queueDeclare(own, false, true, true, Map.of());
     channel.exchangeDeclare(exchange, BuiltinExchangeType.FANOUT, false, true, true, Map.of());
@@ -69,19 +84,41 @@ final class ActiveExchangeSubscription implements Subscription {
     channel.exchangeBind(exchange, ingress, settings.routingKey);
     messages =
         new TwoWays<>(
-            delivery -> delivery.properties().getMessageId(),
+            ActiveExchangeSubscription::id,
             new AtBroker(),
             handled,
             channel.messageCount(settings.queue),
             settings.prefetch);
-    trackingTag = consume(settings.queue, messages::cameByTracking);
+    // First the exclusive queue. If this failed with messages of the tracking queue on the channel,
+    // a quorum queue would count that against them, and drop them in the end.
+    channel.basicQos(Math.min(2 * settings.prefetch, MOST_PREFETCH));
     activeTag = consume(own, messages::cameByActive);
+    channel.basicQos(settings.prefetch);
+    trackingTag = consume(settings.queue, messages::cameByTracking);
+  }
+
+  /**
+   * What was dead-lettered is another attempt at the same message: it keeps its id, and is to be
+   * handled again.
+   */
+  private static @Nullable String id(Delivery delivery) {
+    Map<String, Object> headers = delivery.properties().getHeaders();
+    return headers != null && headers.containsKey("x-death")
+        ? null
+        : delivery.properties().getMessageId();
   }
 
   /** Exclusively: on a classic queue the broker refuses others. */
   private String consume(String queue, Consumer<Delivery> came) throws IOException {
     DeliverCallback received =
-        (tag, message) -> change(() -> came.accept(new Delivery(term, message)));
+        (tag, message) ->
+            change(
+                () -> {
+                  came.accept(new Delivery(term, message));
+                  if (givesBack) {
+                    messages.giveBackRest();
+                  }
+                });
     return channel.basicConsume(
         queue,
         false,
@@ -99,72 +136,98 @@ final class ActiveExchangeSubscription implements Subscription {
   }
 
   private void change(Runnable change) {
+    List<Runnable> telling;
     guard.lock();
     try {
       change.run();
       changed.signalAll();
+      telling = takeToTell();
     } finally {
       guard.unlock();
     }
+    telling.forEach(Runnable::run);
   }
 
-  /** What it cannot tell the broker, because the channel is closed, the broker does by itself. */
+  private List<Runnable> takeToTell() {
+    List<Runnable> taken = List.copyOf(toTell);
+    toTell.clear();
+    return taken;
+  }
+
+  /** Notes what to tell the broker. */
   private final class AtBroker implements TwoWays.Broker<Delivery> {
 
     @Override
     public void settle(Delivery copy, boolean rejected) {
-      try {
-        if (rejected) {
-          channel.basicReject(copy.tag(), false);
-        } else {
-          channel.basicAck(copy.tag(), false);
-        }
-      } catch (IOException | RuntimeException e) {
-        log.debug("A message that was handled may come again", e);
-      }
+      toTell.add(() -> tell(copy, rejected));
     }
 
     @Override
     public void giveBack(Delivery copy) {
-      try {
-        if (nacks) {
-          channel.basicNack(copy.tag(), false, true);
-        }
-      } catch (IOException | RuntimeException e) {
-        log.debug("The broker takes back by itself what was sent ahead", e);
+      toTell.add(() -> tellBack(copy));
+    }
+  }
+
+  /** What it cannot tell, because the channel is closed, the broker does by itself. */
+  private void tell(Delivery copy, boolean rejected) {
+    try {
+      if (rejected) {
+        channel.basicReject(copy.tag(), false);
+      } else {
+        channel.basicAck(copy.tag(), false);
       }
+    } catch (IOException | RuntimeException e) {
+      log.debug("A message that was handled may come again", e);
+    }
+  }
+
+  private void tellBack(Delivery copy) {
+    try {
+      if (nacks) {
+        channel.basicNack(copy.tag(), false, true);
+      }
+    } catch (IOException | RuntimeException e) {
+      log.debug("The broker takes back by itself what was sent ahead", e);
     }
   }
 
   @Override
   public @Nullable Delivery next(long millis) throws IOException {
+    List<Runnable> telling = List.of();
     guard.lock();
     try {
       long left = TimeUnit.MILLISECONDS.toNanos(millis);
-      while (true) {
-        Delivery next = ended ? null : messages.next();
-        if (next != null) {
-          return next;
-        }
-        if (broken != null) {
-          throw new IOException(broken);
-        }
-        if (ended || left <= 0) {
-          return null;
-        }
+      Delivery next = ended ? null : messages.next();
+      while (next == null && broken == null && !ended && left > 0) {
         left = changed.awaitNanos(left);
+        next = ended ? null : messages.next();
       }
+      if (next == null && broken != null) {
+        throw new IOException(broken);
+      }
+      telling = takeToTell();
+      return next;
     } catch (InterruptedException e) {
       // Nobody but a handler interrupts this thread, and what is to stop it is the term.
       return null;
     } finally {
       guard.unlock();
+      telling.forEach(Runnable::run);
     }
   }
 
+  /** What went back to the queue after the term is not known as handled: it comes again. */
   @Override
   public void settle(Delivery delivery) {
-    change(() -> messages.settle(delivery.isRejected()));
+    boolean atBroker = channel.isOpen() || term.isCurrent();
+    change(
+        () -> {
+          if (atBroker) {
+            messages.settle(delivery.isRejected());
+          } else {
+            messages.giveBackInHand();
+          }
+        });
   }
 
   @Override
@@ -179,33 +242,46 @@ final class ActiveExchangeSubscription implements Subscription {
 
   @Override
   public void end() {
-    awaitCopies();
+    change(() -> ended = true);
     try {
+      if (unbound.compareAndSet(false, true)) {
+        // It deletes the exchange with its last queue. Nobody's message is under way to a queue
+        // that is about to end, which the broker would refuse to the publisher.
+        channel.queueUnbind(own, exchange, "");
+      }
+      awaitCopies();
       if (cancelled.compareAndSet(false, true)) {
         channel.basicCancel(trackingTag);
         channel.basicCancel(activeTag);
       }
     } catch (IOException | RuntimeException e) {
-      log.debug("The broker cancels a consumer by itself when its channel closes", e);
+      log.debug("The broker ends all this by itself when the connection closes", e);
     }
-    change(messages::giveBackRest);
+    change(
+        () -> {
+          givesBack = true;
+          messages.giveBackRest();
+        });
   }
 
-  /** Begins no message any more. */
   private void awaitCopies() {
+    boolean interrupted = false;
     guard.lock();
     try {
-      ended = true;
-      changed.signalAll();
       long left = COPIES_NANOS;
-      while (left > 0 && broken == null && messages.awaitsCopies()) {
-        left = changed.awaitNanos(left);
+      while (left > 0 && broken == null && !cancelled.get() && messages.awaitsCopies()) {
+        try {
+          left = changed.awaitNanos(left);
+        } catch (InterruptedException e) {
+          // A handler may have left the flag set, and the copies come all the same.
+          interrupted = true;
+        }
       }
-    } catch (InterruptedException e) {
-      // Only the end of the JVM interrupts the threads that end a term.
-      Thread.currentThread().interrupt();
     } finally {
       guard.unlock();
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
     }
   }
 

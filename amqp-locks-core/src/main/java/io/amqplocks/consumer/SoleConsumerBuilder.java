@@ -139,25 +139,26 @@ public final class SoleConsumerBuilder {
    *       exchange {@code <queue>.active}</td><td>its own process knows</td><td>the management API
    *       says</td></tr>
    *   <tr><td>a message published twice, with one message id</td><td>is handled once by a
-   *       process</td><td>is handled twice</td><td>is handled twice</td></tr>
+   *       consumer</td><td>is handled twice</td><td>is handled twice</td></tr>
    *   <tr><td>one is active at a time</td><td>by the lock</td><td>by the lock</td><td>by the queue,
    *       without doubt or fencing</td></tr>
    *   <tr><td>deliveries of a message</td><td>two</td><td>one</td><td>one</td></tr>
    * </table>
    *
-   * <p>Messages need a message id of their own. One without an id is handled as by an ordinary sole
-   * consumer. A process remembers the ids of the last 10,000 messages that it has handled. A
-   * message with such an id is not handled again, whoever publishes it; it is rejected if the
-   * handler rejected it then. So give a message a new id if it is to be handled again. Other
-   * processes do not know these ids. So if the active process dies, the next one may handle twice
-   * as many as {@linkplain #prefetch the prefetch} again.
+   * <p>Messages need a message id of their own. One without an id is handled from the tracking
+   * queue only, and others may overtake it. A consumer remembers the ids of the last 10,000
+   * messages that it has handled. A message with such an id is not handled again, whoever
+   * publishes it; it is rejected if the handler rejected it then. One that was dead-lettered is
+   * handled again. Other processes do not know these ids. So if the active process dies, the
+   * next one may handle twice as many as {@linkplain #prefetch the prefetch} again.
    *
-   * <p>The ingress exchange and the tracking queue must exist. A consumer that becomes active binds
-   * the queue to the exchange; bind it yourself if messages come before that. While a consumer is
-   * active, there are the internal exchange {@code <queue>.active}, which the broker deletes with
-   * its last queue, and an exclusive queue whose name begins with that of the exchange. The user
-   * needs the right to configure, write and read both, to write to the tracking queue, and to read
-   * the ingress exchange.
+   * <p>The ingress exchange, of type direct, fanout, topic or headers, and the tracking queue
+   * must exist. A consumer that becomes active binds the queue to the exchange; bind it yourself
+   * if messages come before that. Such a binding stays, also if the routing key is changed
+   * later. While a consumer is active, there are the internal exchange {@code <queue>.active},
+   * which the broker deletes with its last queue, and an exclusive queue whose name begins with
+   * that of the exchange. The user needs the right to configure, write and read both, to write
+   * to the tracking queue, and to read the ingress exchange.
    *
    * @param ingressExchange where the messages are published
    * @param routingKey with which both queues are bound to it, such as {@code #} for all of a topic

@@ -2,11 +2,10 @@ package io.amqplocks.consumer;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -15,14 +14,16 @@ import org.jspecify.annotations.Nullable;
  * it is settled, and through the active exchange, which may be sooner. A message is the same by
  * both ways if its id is. One without an id is handled from the tracking queue only.
  *
- * <p>What the tracking queue has sent goes first, so the order is its order, and messages from
- * before this consumer was active are handled before later ones. Only when all that was there at
- * the beginning has come, and nothing of it is left to handle, is a message taken that came through
- * the active exchange. Its copy in the tracking queue is settled when it comes.
+ * <p>What the tracking queue has sent goes first. Messages from before this consumer was active are
+ * handled before later ones. Only when all that was there at the beginning has come, and nothing of
+ * it is left to handle, is a message taken that came through the active exchange. Its copy in the
+ * tracking queue is settled when it comes. So messages that have ids are handled in the order of
+ * the tracking queue, as far as both ways have the same order.
  *
  * <p>Nothing is lost if the active exchange brings nothing: all messages then come from the
- * tracking queue. If it brings one that is not in the tracking queue, that counts against the
- * {@code most} for good, and at worst the tracking queue is the only way.
+ * tracking queue. A message that is not in the tracking queue stays ahead of it for ever. When
+ * {@code most} are, messages are handled from the tracking queue alone. What then comes through the
+ * active exchange is dropped, the eldest first.
  *
  * <p>A pure state, for one thread at a time.
  *
@@ -53,8 +54,8 @@ final class TwoWays<M> {
   /** To be handled, through the active exchange. */
   private final Map<String, M> active = new LinkedHashMap<>();
 
-  /** Handled, with a copy in the tracking queue that has not come yet. */
-  private final Set<String> ahead = new HashSet<>();
+  /** Handled, with a copy in the tracking queue that has not come yet; whether it was rejected. */
+  private final Map<String, Boolean> ahead = new HashMap<>();
 
   private @Nullable M inHand;
   private @Nullable String idInHand;
@@ -92,10 +93,10 @@ final class TwoWays<M> {
       copyOfInHand = copy;
       return;
     }
-    if (id != null) {
-      ahead.remove(id);
-    }
-    if (!settledBefore(copy, id)) {
+    Boolean rejected = id == null ? null : ahead.remove(id);
+    if (rejected != null) {
+      broker.settle(copy, rejected);
+    } else if (!settledBefore(copy, id)) {
       tracked.add(copy);
     }
   }
@@ -108,7 +109,17 @@ final class TwoWays<M> {
         || handled.rejected(id) != null
         || active.putIfAbsent(id, copy) != null) {
       broker.settle(copy, false);
+    } else if (active.size() > most) {
+      leaveEldestToTracking();
     }
+  }
+
+  /** If this kept more, the broker would keep what it cannot send any more. */
+  private void leaveEldestToTracking() {
+    Iterator<M> eldest = active.values().iterator();
+    broker.settle(eldest.next(), false);
+    eldest.remove();
+    backlog++;
   }
 
   private boolean settledBefore(M copy, @Nullable String id) {
@@ -164,7 +175,7 @@ final class TwoWays<M> {
       if (copyOfInHand != null) {
         broker.settle(copyOfInHand, rejected);
       } else if (id != null) {
-        ahead.add(id);
+        ahead.put(id, rejected);
       }
     }
     nothingInHand();

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import com.rabbitmq.client.AMQP.BasicProperties;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.GetResponse;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.test.BrokerQueue;
@@ -17,9 +18,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -84,8 +89,8 @@ class ActiveExchangeTest {
   }
 
   /**
-   * Until the broker confirms all. It refuses a message if the queue of the active one is deleted
-   * before it has confirmed it, though the tracking queue may have it.
+   * Until the broker confirms all. It refuses a message if the queue of the active one has just
+   * ended, though the tracking queue has it.
    */
   private void publish(int from, int to) throws Exception {
     do {
@@ -243,27 +248,87 @@ class ActiveExchangeTest {
     assertThat(channel.messageCount(queue)).isZero();
   }
 
+  /** As by a delay queue: dead-lettering keeps the message's id. */
+  @Test
+  void aRejectedMessageThatComesBackIsHandledAgain() throws Exception {
+    SoleConsumer consumer =
+        started(
+            delivery -> {
+              handled.add(number(delivery));
+              if (handled.size() == 1) {
+                delivery.reject();
+              }
+            });
+    publish(0, 1);
+    awaitHandled(1);
+    GetResponse dead = await().until(() -> channel.basicGet(dead(), true), Objects::nonNull);
+    channel.basicPublish(ingress, "orders.eu", dead.getProps(), dead.getBody());
+    awaitHandled(2);
+    consumer.close();
+    assertThat(handled).containsExactly(0, 0);
+    assertThat(channel.messageCount(dead())).isZero();
+  }
+
+  /** The message in hand comes again, because the broker does not know that it was handled. */
   @Test
   void afterItsConnectionWasCutAConsumerHandlesNothingTwice() throws Exception {
-    SoleConsumer consumer = started(delivery -> handled.add(number(delivery)));
-    for (int i = 0; i < 5; i++) {
-      int first = i * 100;
+    AtomicReference<CountDownLatch> gate = new AtomicReference<>(new CountDownLatch(0));
+    Semaphore begun = new Semaphore(0);
+    AtomicInteger again = new AtomicInteger();
+    SoleConsumer consumer =
+        started(
+            delivery -> {
+              begun.release();
+              gate.get().await();
+              handled.add(number(delivery));
+              if (delivery.envelope().isRedeliver()) {
+                again.incrementAndGet();
+              }
+            });
+    publish(0, 1);
+    awaitHandled(1);
+    for (int i = 1; i <= 3; i++) {
+      CountDownLatch closed = new CountDownLatch(1);
+      gate.set(closed);
+      begun.drainPermits();
+      int first = i * 50;
       publish(first, first + 50);
-      awaitHandled(first + 1);
-      await()
-          .atMost(LONG)
-          .ignoreException(IllegalStateException.class)
-          .untilAsserted(
-              () ->
-                  fixture
-                      .broker()
-                      .faults()
-                      .closeConnections("amqp-locks consumer of " + queue, "cut"));
-      publish(first + 50, first + 100);
-      awaitHandled(first + 100);
+      assertThat(begun.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+      fixture.broker().faults().closeConnections("amqp-locks consumer of " + queue, "cut");
+      // The broker has all back before the handler ends.
+      await().until(() -> channel.messageCount(queue) >= 50);
+      closed.countDown();
+      awaitHandled(1 + i * 50);
     }
     consumer.close();
-    assertThat(handled).containsExactlyInAnyOrderElementsOf(numbers(500));
+    assertThat(handled).hasSize(151).doesNotHaveDuplicates();
+    assertThat(again.get()).as("of those behind it").isPositive();
+    assertThat(channel.messageCount(queue)).isZero();
+  }
+
+  /** It went back to the queue, and a handler may have given up when it heard of that. */
+  @Test
+  void whatWentBackAfterTheGracePeriodIsHandledAgain() throws Exception {
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch mayEnd = new CountDownLatch(1);
+    SoleConsumer only =
+        on(delivery -> {
+              begun.countDown();
+              mayEnd.await();
+              handled.add(number(delivery));
+            })
+            .grace(Duration.ofMillis(200))
+            .build();
+    consumers.add(only);
+    only.start();
+    publish(0, 1);
+    assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
+    assertThat(only.handOver()).isTrue();
+    await().until(() -> channel.messageCount(queue) == 1);
+    mayEnd.countDown();
+    awaitHandled(2);
+    assertThat(handled).containsExactly(0, 0);
+    only.close();
     assertThat(channel.messageCount(queue)).isZero();
   }
 

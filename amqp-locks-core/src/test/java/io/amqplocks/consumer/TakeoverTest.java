@@ -270,7 +270,7 @@ class TakeoverTest {
         for (int i = first; i < first + some; i++) {
           publish(channel, Integer.toString(i));
         }
-        // It is refused if the queue of an active one is deleted before it has confirmed it.
+        // It is refused if the queue of an active one has just ended.
       } while (!channel.waitForConfirms(30_000));
       published.set(first + some);
       if (!over.get()) {
