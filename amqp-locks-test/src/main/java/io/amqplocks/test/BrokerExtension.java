@@ -101,7 +101,7 @@ final class BrokerExtension
     }
     List<String> fitting = wanted.stream().filter(line -> isFor(context, line)).toList();
     return everyLine(context)
-        ? brokers.offers().turn().of(fitting)
+        ? brokers.offers().inTurn(fitting)
         : fitting.stream().limit(1).toList();
   }
 

@@ -70,9 +70,20 @@ final class BrokerOffers {
     return wanted.stream().filter(line -> !line.equals(Brokers.EMBEDDED)).toList();
   }
 
-  /** Which of its lines a class for every line takes in this run of the suite. */
-  Turn turn() {
-    return turn;
+  /**
+   * Which of its lines a class for every line takes in this run of the suite. What is missing, and
+   * need not be there, is reported as skipped by the first one, and takes the turn of none.
+   */
+  List<String> inTurn(List<String> lines) {
+    if (required) {
+      return turn.of(lines);
+    }
+    List<String> taken = turn.of(lines.stream().filter(line -> offer(line).isPresent()).toList());
+    Stream<String> missing =
+        turn.number() > 1 ? Stream.of() : lines.stream().filter(line -> offer(line).isEmpty());
+    return Stream.concat(taken.stream(), missing)
+        .sorted(Comparator.comparing(lines::indexOf))
+        .toList();
   }
 
   /** Whether a line that is wanted and cannot be had is an error. */

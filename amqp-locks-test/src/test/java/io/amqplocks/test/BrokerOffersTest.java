@@ -50,6 +50,21 @@ class BrokerOffersTest {
   }
 
   @Test
+  void aMissingLineTakesTheTurnOfNoneUnlessItIsRequired() {
+    List<String> wanted = List.of("4.3", "3.10");
+    Fake newest = new Fake(List.of("4.3"));
+    BrokerOffers first = offers(Map.of("AMQP_LOCKS_BROKER_TURN", "1/2"), newest);
+    BrokerOffers second = offers(Map.of("AMQP_LOCKS_BROKER_TURN", "2/2"), newest);
+    assertThat(first.inTurn(wanted)).as("the missing one is reported").isEqualTo(wanted);
+    assertThat(second.inTurn(wanted)).containsExactly("4.3");
+    assertThat(second.inTurn(List.of())).isEmpty();
+    Map<String, String> required =
+        Map.of("AMQP_LOCKS_BROKER_TURN", "2/2", "AMQP_LOCKS_BROKER_REQUIRED", "true");
+    assertThat(offers(required, newest).inTurn(wanted)).containsExactly("3.10");
+    assertThat(offers(Map.of(), newest).inTurn(wanted)).isEqualTo(wanted);
+  }
+
+  @Test
   void firstSourceThatHasTheLineServes() {
     BrokerOffers offers =
         offers(Map.of(), new Fake(List.of("4.3")), new Fake(List.of("3.10", "4.3")));
