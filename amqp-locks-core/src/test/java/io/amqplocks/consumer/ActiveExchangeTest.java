@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import com.rabbitmq.client.AMQP.BasicProperties;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.GetResponse;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.support.Fixture;
@@ -23,12 +24,14 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -360,6 +363,63 @@ class ActiveExchangeTest {
     assertThat(closer.isAlive()).isFalse();
     next.close();
     assertThat(channel.messageCount(queue)).isZero();
+  }
+
+  /** Counts its connections, also those of its copies. */
+  private static final class Counting extends ConnectionFactory {
+    private final AtomicInteger opened = new AtomicInteger();
+
+    @Override
+    public Connection newConnection(String name) throws IOException, TimeoutException {
+      opened.incrementAndGet();
+      return super.newConnection(name);
+    }
+  }
+
+  /** Each attempt would count as a failed delivery, and the queue's limit is one. */
+  @Test
+  @Tag("trap-8")
+  void withoutTheRightToTheExclusiveQueueNoMessageIsTaken() throws Exception {
+    channel.queueDelete(queue);
+    channel.queueDeclare(
+        queue,
+        true,
+        false,
+        false,
+        Map.of(
+            "x-queue-type",
+            "quorum",
+            "x-delivery-limit",
+            1,
+            "x-dead-letter-exchange",
+            "",
+            "x-dead-letter-routing-key",
+            dead()));
+    channel.queueBind(queue, ingress, "orders.#");
+    publish(0, 5);
+    String user = fixture.prefix() + "user";
+    fixture.broker().faults().addUser(user, "secret", ".*", ".*", "^(?!.*\\.active\\.).*$");
+    Counting factory = new Counting();
+    factory.setHost(fixture.broker().host());
+    factory.setPort(fixture.broker().port());
+    factory.setUsername(user);
+    factory.setPassword("secret");
+    SoleConsumer consumer =
+        SoleConsumer.of(
+                fixture.open().mutex("sole"),
+                factory,
+                queue,
+                delivery -> handled.add(number(delivery)))
+            .activeExchange(ingress, "orders.#")
+            .build();
+    consumers.add(consumer);
+    consumer.start();
+    await().until(() -> factory.opened.get() > 4);
+    consumer.close();
+    assertThat(handled).isEmpty();
+    await().untilAsserted(() -> assertThat(channel.messageCount(queue)).isEqualTo(5));
+    assertThat(channel.messageCount(dead())).isZero();
+    fixture.broker().faults().deleteUser(user);
   }
 
   @Test
