@@ -82,7 +82,7 @@ final class BrokerOffers {
     Stream<String> missing =
         turn.number() > 1 ? Stream.of() : lines.stream().filter(line -> offer(line).isEmpty());
     return Stream.concat(taken.stream(), missing)
-        .sorted(Comparator.comparing(lines::indexOf))
+        .sorted(Comparator.comparingInt(lines::indexOf))
         .toList();
   }
 
