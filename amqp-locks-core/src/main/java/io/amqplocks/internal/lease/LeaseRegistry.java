@@ -217,12 +217,14 @@ public final class LeaseRegistry implements LeaseFactory {
     return leases.stream().filter(HeldLease::isHeld).map(HeldLease::view).toList();
   }
 
-  /** Takes all leases of that lock from their holders. Returns how many there were. */
+  /**
+   * Takes all leases of that lock from their holders. Returns how many there were. Whoever waits
+   * begins its lease when one of these ends, and keeps it.
+   */
   public int revoke(LockId lock, LossReason reason) {
-    return (int)
-        leases.stream()
-            .filter(lease -> lease.lock().equals(lock) && lease.isHeld() && lease.lose(reason))
-            .count();
+    List<HeldLease> present =
+        leases.stream().filter(lease -> lease.lock().equals(lock) && lease.isHeld()).toList();
+    return (int) present.stream().filter(lease -> lease.lose(reason)).count();
   }
 
   void add(HeldLease lease) {
