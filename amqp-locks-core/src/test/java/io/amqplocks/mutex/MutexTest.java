@@ -60,22 +60,6 @@ class MutexTest extends MutexContract {
     return fixture.names().mutex(LockName.of(name));
   }
 
-  /** They begin their leases while the revocation goes on. */
-  @Test
-  void aRevocationTakesNoLeaseOfThoseWhoWait() throws Exception {
-    AmqpLocks locks = fixture.open();
-    AmqpLock mutex = locks.mutex("revoked");
-    List<CompletableFuture<Lease>> waiting = new ArrayList<>();
-    for (int i = 0; i < 50; i++) {
-      waiting.add(mutex.acquireAsync(LONG));
-    }
-    for (CompletableFuture<Lease> each : waiting) {
-      Lease lease = each.get(60, TimeUnit.SECONDS);
-      assertThat(locks.revoke(mutex.id(), "for a test")).isEqualTo(1);
-      assertThat(lease.state()).isEqualTo(LeaseState.LOST);
-    }
-  }
-
   /** One of several clients holds, whatever the number of messages in the queue. */
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 3})

@@ -9,6 +9,7 @@ import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockObserver;
 import io.amqplocks.lock.LossReason;
+import io.amqplocks.lock.LossReason.Cause;
 import io.amqplocks.support.ClockedClient;
 import io.amqplocks.support.DelegatingHold;
 import io.amqplocks.support.Fixture;
@@ -16,6 +17,8 @@ import io.amqplocks.support.Recorder;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -67,6 +70,25 @@ class HeldLeaseTest {
     assertThat(lease.state()).isEqualTo(LeaseState.HELD);
     client.pass(Duration.ofNanos(1));
     assertThat(lease.state()).isEqualTo(LeaseState.UNCERTAIN);
+  }
+
+  /** As the lease of who waited, which begins when the first one is lost. */
+  @Test
+  void aRevocationTakesNoLeaseThatBeginsMeanwhile() {
+    List<HeldLease> later = new ArrayList<>();
+    take(queue())
+        .onLoss(
+            () -> {
+              // Many, since a look at all leases sees some of those that come, and not others.
+              while (later.size() < 20) {
+                String other = fixture.prefix() + "later" + later.size();
+                later.add(take(ExclusiveQueueHold.contest(LOCK, 1, other, null)));
+              }
+            });
+    assertThat(client.registry().revoke(LOCK, new LossReason(Cause.REVOKED, "for a test")))
+        .isEqualTo(1);
+    assertThat(later).hasSize(20).allMatch(HeldLease::isHeld);
+    later.forEach(HeldLease::close);
   }
 
   /** What the broker does from when it was asked on is unknown, however late its answer is. */
