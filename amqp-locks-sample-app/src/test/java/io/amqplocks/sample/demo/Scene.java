@@ -75,6 +75,12 @@ record Scene(
       @Nullable Sure sure,
       @Nullable Long confirmed) {
 
+    /** What a worker has said since the scene was begun is of its moment. */
+    Lane {
+      held = held == null ? null : Math.max(0, held);
+      confirmed = confirmed == null ? null : Math.max(0, confirmed);
+    }
+
     static Lane free(int slot) {
       return new Lane(slot, null, null, null, null);
     }

@@ -46,4 +46,12 @@ class SlotPictureTest {
         .asString()
         .endsWith("\u001b[33m#####\u001b[0m");
   }
+
+  /** On a busy machine a worker may say so after the scene was begun. */
+  @Test
+  void aHoldThatBeganAfterTheSceneHasNoTimeYet() {
+    Scene.Lane lane = new Scene.Lane(1, 2, -2_000L, Scene.Sure.HELD, -2_000L);
+    assertThat(lane.held()).isZero();
+    assertThat(lane.confirmed()).isZero();
+  }
 }
