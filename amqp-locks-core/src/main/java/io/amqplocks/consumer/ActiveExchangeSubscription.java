@@ -245,8 +245,8 @@ final class ActiveExchangeSubscription implements Subscription {
     change(() -> ended = true);
     try {
       if (unbound.compareAndSet(false, true)) {
-        // It deletes the exchange with its last queue. Nobody's message is under way to a queue
-        // that is about to end, which the broker would refuse to the publisher.
+        // The broker deletes the exchange with its last binding. From then on it routes nothing to
+        // a queue that is about to end; such a message it would refuse to its publisher.
         channel.queueUnbind(own, exchange, "");
       }
       awaitCopies();

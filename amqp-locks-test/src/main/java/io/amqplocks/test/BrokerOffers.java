@@ -65,14 +65,15 @@ final class BrokerOffers {
     return wanted;
   }
 
-  /** Those of RabbitMQ. The broker in this JVM may be wanted too, and is of none. */
+  /** Those of RabbitMQ, without the broker in this JVM, which may be wanted too. */
   List<String> wantedOfRabbitMq() {
     return wanted.stream().filter(line -> !line.equals(Brokers.EMBEDDED)).toList();
   }
 
   /**
-   * Which of its lines a class for every line takes in this run of the suite. What is missing, and
-   * need not be there, is reported as skipped by the first one, and takes the turn of none.
+   * Which of its lines a class for every line takes in this run of the suite. The runs share the
+   * lines that are there. One that is missing, and need not be there, is for the first run, which
+   * reports it as skipped.
    */
   List<String> inTurn(List<String> lines) {
     if (required) {

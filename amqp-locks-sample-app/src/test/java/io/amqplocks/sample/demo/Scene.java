@@ -75,7 +75,7 @@ record Scene(
       @Nullable Sure sure,
       @Nullable Long confirmed) {
 
-    /** What a worker has said since the scene was begun is of its moment. */
+    /** A worker may have said so after the moment of the scene. */
     Lane {
       held = held == null ? null : Math.max(0, held);
       confirmed = confirmed == null ? null : Math.max(0, confirmed);
