@@ -8,6 +8,9 @@ import io.amqplocks.lock.LocksStatus.Session;
 import io.amqplocks.spring.internal.leader.LeaderElections;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
@@ -28,9 +31,15 @@ import org.springframework.boot.health.contributor.Health;
  * up to three heartbeats more, until the leases are lost too. A process with leases shows it
  * sooner, by the detail {@code uncertain}: how many of them the broker has not confirmed for too
  * long.
+ *
+ * <p>The first check of an outage that fails is logged, without a stack trace, and the others are
+ * not: a probe comes every few seconds.
  */
 public final class AmqpLocksHealthIndicator extends AbstractHealthIndicator {
 
+  private static final Logger log = LoggerFactory.getLogger(AmqpLocksHealthIndicator.class);
+
+  private final AtomicBoolean down = new AtomicBoolean();
   private final AmqpLocks locks;
   private final LeaderElections elections;
 
@@ -49,9 +58,12 @@ public final class AmqpLocksHealthIndicator extends AbstractHealthIndicator {
       try {
         locks.connect();
       } catch (LockException e) {
-        builder.down(e);
+        isDown(builder, e);
       }
       status = locks.status();
+    }
+    if (status.session() == Session.OPEN) {
+      down.set(false);
     }
     if (status.session() == Session.CLOSED) {
       builder.outOfService();
@@ -68,6 +80,15 @@ public final class AmqpLocksHealthIndicator extends AbstractHealthIndicator {
     }
     status.lastLoss().ifPresent(loss -> builder.withDetail("lastLoss", loss));
     status.lastLossAt().ifPresent(when -> builder.withDetail("lastLossAt", when));
+  }
+
+  /** As {@link Health.Builder#down(Throwable)} does, which has Spring Boot log each failure. */
+  private void isDown(Health.Builder builder, LockException failure) {
+    String text = failure.getClass().getName() + ": " + failure.getMessage();
+    builder.down().withDetail("error", text);
+    if (down.compareAndSet(false, true)) {
+      log.warn("Health of the locks is DOWN until the broker can be reached: {}", text);
+    }
   }
 
   /** Whether this process certainly leads, by the election's lock. To follow is no fault. */

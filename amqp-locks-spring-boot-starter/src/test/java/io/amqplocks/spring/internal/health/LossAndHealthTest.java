@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.lock.Lease;
@@ -20,6 +24,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -106,6 +111,10 @@ class LossAndHealthTest {
 
   @Test
   void downWithoutABrokerAndUpAgainWithIt() {
+    ListAppender<ILoggingEvent> log = new ListAppender<>();
+    log.start();
+    Logger logger = (Logger) LoggerFactory.getLogger(AmqpLocksHealthIndicator.class);
+    logger.addAppender(log);
     application.run(
         context -> {
           AmqpLocksHealthIndicator indicator = context.getBean(AmqpLocksHealthIndicator.class);
@@ -125,10 +134,24 @@ class LossAndHealthTest {
               .contains("for the locks of this process: ");
           await().until(() -> !context.getBean(Losses.class).events.isEmpty());
 
+          assertThat(health(indicator).getStatus()).isEqualTo(Status.DOWN);
+          assertThat(log.list)
+              .filteredOn(event -> event.getThreadName().equals(Thread.currentThread().getName()))
+              .as("one line in an outage, without a stack trace")
+              .singleElement()
+              .satisfies(
+                  event -> {
+                    assertThat(event.getLevel()).isEqualTo(Level.WARN);
+                    assertThat(event.getFormattedMessage())
+                        .contains("DOWN until the broker can be reached", "LockException$Unre");
+                    assertThat(event.getThrowableProxy()).isNull();
+                  });
+
           broker.faults().start();
           assertThat(health(indicator).getStatus()).isEqualTo(Status.UP);
           assertThat(context.getBean(AmqpLocks.class).status().session()).isEqualTo(Session.OPEN);
         });
+    logger.detachAppender(log);
   }
 
   @Test
