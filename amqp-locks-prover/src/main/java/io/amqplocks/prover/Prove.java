@@ -21,6 +21,7 @@ final class Prove {
   private long seed = System.nanoTime() & 0xFFFFFF;
   private String round = "";
   private boolean stopAtFirst;
+  private boolean consumers;
   private List<String> lines = List.of();
   private List<String> faults = List.of();
   private final List<List<String>> clients = new ArrayList<>();
@@ -52,6 +53,7 @@ final class Prove {
         case "--for" -> time = duration(value(option, args));
         case "--seed" -> seed = Long.parseLong(value(option, args));
         case "--stop-at-first" -> stopAtFirst = true;
+        case "--consumers" -> consumers = true;
         case "--round" -> round = value(option, args);
         case "--fault" -> faults = List.of(value(option, args).split(",", -1));
         case "--line" -> lines = List.of(value(option, args).split(",", -1));
@@ -99,6 +101,9 @@ final class Prove {
         Prover prover = new Prover(broker, programs, results, System.out);
         if (!faults.isEmpty()) {
           prover.only(faults);
+        }
+        if (consumers) {
+          prover.onlyConsumers();
         }
         if (round.isEmpty()) {
           prover.prove(seed, time.dividedBy(all.size()), stopAtFirst);

@@ -26,6 +26,12 @@ public record Violation(Promise promise, LockRef lock, long at, List<Claim> clai
     /** What is free can be acquired, and who waits is served. */
     LIVENESS,
     /** Everything looks as if it had happened one after the other. */
-    LINEARIZABILITY
+    LINEARIZABILITY,
+    /** A message that the broker has confirmed is handled in the end. */
+    DELIVERY,
+    /** By two ways, a consumer handles no message twice. */
+    UNIQUENESS,
+    /** A consumer begins no message while it is not the active one. */
+    ACTIVITY
   }
 }

@@ -19,8 +19,9 @@ import org.jspecify.annotations.Nullable;
  * @param reads for {@code WORK}: whether to acquire the read lock of a read-write lock; if not, the
  *     write lock
  * @param waitMillis for {@code WORK}: how long to wait for the lock; 0 does not wait
- * @param holdMicros for {@code WORK}: how long to hold it
- * @param pauseMicros for {@code WORK}: how long to do without it before the next cycle
+ * @param holdMicros for {@code WORK}: how long to hold it, or how long a consumer is active
+ * @param pauseMicros for {@code WORK}: how long to do without it before the next cycle, or how long
+ *     a consumer takes for a message
  * @param cycles for {@code WORK}: how often to acquire it, at most
  * @param untilNanos for {@code WORK}: begin no cycle after that time of the monotonic clock; for
  *     {@code RESIZE}: when it was sent

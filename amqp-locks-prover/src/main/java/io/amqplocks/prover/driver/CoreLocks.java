@@ -10,7 +10,7 @@ public final class CoreLocks {
 
   private CoreLocks() {}
 
-  /** Which lock that is; of a read-write lock, the write lock. */
+  /** Which lock that is; of a read-write lock, the write lock; of a consumer, its mutex. */
   public static LockId id(LockRef lock) {
     return id(lock, false);
   }
@@ -22,7 +22,7 @@ public final class CoreLocks {
    */
   public static LockId id(LockRef lock, boolean reads) {
     return switch (lock.kind()) {
-      case MUTEX -> LockId.mutex(lock.name());
+      case MUTEX, SOLE_CONSUMER, ACTIVE_EXCHANGE -> LockId.mutex(lock.name());
       case EXCLUSIVE_QUEUE_MUTEX -> LockId.exclusiveQueueMutex(lock.name());
       case PERSISTENT_MUTEX -> LockId.persistentMutex(lock.name());
       case FENCED_MUTEX -> LockId.fencedMutex(lock.name());
@@ -45,7 +45,12 @@ public final class CoreLocks {
       }
       case CLASSIC_TOKENS -> createTokens(locks, lock, slots, TokenQueueType.CLASSIC);
       case QUORUM_TOKENS -> createTokens(locks, lock, slots, TokenQueueType.QUORUM);
-      case MUTEX, EXCLUSIVE_QUEUE_MUTEX, FENCED_MUTEX, READ_WRITE_LOCK ->
+      case MUTEX,
+          EXCLUSIVE_QUEUE_MUTEX,
+          FENCED_MUTEX,
+          READ_WRITE_LOCK,
+          SOLE_CONSUMER,
+          ACTIVE_EXCHANGE ->
           throw new IllegalArgumentException("A lock like " + lock + " needs no creating");
     }
   }

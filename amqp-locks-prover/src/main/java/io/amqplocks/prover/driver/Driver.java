@@ -28,6 +28,8 @@ public final class Driver {
 
   private final PrintStream out;
   private @Nullable AmqpLocks locks;
+  private @Nullable ConnectionFactory factory;
+  private String prefix = "";
 
   Driver(PrintStream out) {
     this.out = out;
@@ -84,7 +86,7 @@ public final class Driver {
         case OPEN -> open(command);
         case CREATE -> create(command);
         case RESIZE -> resize(command);
-        case WORK -> new Worker(command, lock(command), this::write).work();
+        case WORK -> work(command);
         case CLOSE -> throw new IllegalStateException("Not here");
       }
       report(command, What.DONE, null);
@@ -108,14 +110,16 @@ public final class Driver {
 
   private void open(Command command)
       throws java.security.GeneralSecurityException, java.net.URISyntaxException {
-    ConnectionFactory factory = new ConnectionFactory();
-    factory.setUri(required(command.uri(), "uri"));
+    ConnectionFactory connecting = new ConnectionFactory();
+    connecting.setUri(required(command.uri(), "uri"));
+    connecting.setRequestedHeartbeat(command.heartbeat());
     Duration heartbeat = Duration.ofSeconds(command.heartbeat());
+    String names = required(command.prefix(), "prefix");
     AmqpLocks opened =
-        AmqpLocks.builder(factory)
+        AmqpLocks.builder(connecting)
             .heartbeat(heartbeat)
             .callTimeout(heartbeat)
-            .queuePrefix(required(command.prefix(), "prefix"))
+            .queuePrefix(names)
             .connectionName("prover")
             .build();
     try {
@@ -126,7 +130,24 @@ public final class Driver {
     }
     synchronized (this) {
       locks = opened;
+      factory = connecting;
+      prefix = names;
     }
+  }
+
+  private void work(Command command) throws InterruptedException {
+    LockRef ref = required(command.lock(), "lock");
+    AmqpLock lock = lock(command);
+    if (ref.kind().consumes()) {
+      consumerWorker(command, ref, lock).work();
+    } else {
+      new Worker(command, lock, this::write).work();
+    }
+  }
+
+  private synchronized ConsumerWorker consumerWorker(Command command, LockRef ref, AmqpLock lock) {
+    return new ConsumerWorker(
+        command, lock, required(factory, "factory"), ConsumedQueue.of(prefix, ref), this::write);
   }
 
   private void create(Command command) {

@@ -48,6 +48,14 @@ public record Event(
     BUSY,
     /** Whether the lock was free is not known, for example since the broker was away. */
     FAILED,
+    /**
+     * It has handled a message: {@code token} is its number, and {@code slot} which consumer of the
+     * command that was, from 1. {@code from} is when its handler was called, and {@code at} is
+     * before it returned.
+     */
+    HANDLED,
+    /** A publisher: the broker has confirmed the message whose number is {@code token}. */
+    PUBLISHED,
     /** A command that is not WORK was carried out, or all cycles of WORK are over. */
     DONE,
     /** A command that is not WORK failed. Whether it had an effect is not known. */

@@ -7,8 +7,8 @@ package io.amqplocks.prover.driver;
  * @param fenced whether leases need fencing tokens
  * @param reads whether it acquires the read lock of a read-write lock, and not the write lock
  * @param waitMillis how long it waits for the lock; 0 does not wait
- * @param holdMicros how long it holds it
- * @param pauseMicros how long it does without it
+ * @param holdMicros how long it holds it, or how long a consumer is active
+ * @param pauseMicros how long it does without it, or how long a consumer takes for a message
  */
 public record Load(
     int permits,

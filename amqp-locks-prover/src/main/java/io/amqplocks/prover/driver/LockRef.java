@@ -25,7 +25,16 @@ public record LockRef(Kind kind, String name) {
     /** A message for each slot, in a quorum queue. */
     QUORUM_TOKENS,
     /** Consumers of one queue: readers, or an exclusive one. A command says which side is meant. */
-    READ_WRITE_LOCK;
+    READ_WRITE_LOCK,
+    /** A queue that whoever holds a {@link #MUTEX} of that name consumes. */
+    SOLE_CONSUMER,
+    /** The same by two ways: the queue tracks what an exchange brings to the active consumer. */
+    ACTIVE_EXCHANGE;
+
+    /** Whether messages are handled under it. */
+    public boolean consumes() {
+      return this == SOLE_CONSUMER || this == ACTIVE_EXCHANGE;
+    }
 
     /** Whether it has slots, whose number can be changed. */
     public boolean isSemaphore() {

@@ -55,7 +55,7 @@ final class ClaimBuilder {
         doubt();
         end = end == End.LOST ? End.LOST : End.RELEASED;
       }
-      case ASKS, BUSY, FAILED, DONE, NOT_DONE, UNSUPPORTED -> {}
+      case ASKS, BUSY, FAILED, HANDLED, PUBLISHED, DONE, NOT_DONE, UNSUPPORTED -> {}
     }
     ended = event.at();
   }

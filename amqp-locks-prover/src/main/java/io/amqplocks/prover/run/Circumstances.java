@@ -60,6 +60,7 @@ final class Circumstances {
     return fault != null
         && (fault.lock() == null || fault.lock().equals(violation.lock()))
         && (entry.client() == null
+            || violation.claims().isEmpty()
             || violation.claims().stream().anyMatch(of -> of.client().equals(entry.client())))
         && fault.to() >= violation.at() - BEFORE.toNanos()
         && fault.from() <= violation.at();

@@ -32,6 +32,9 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 final class ClientProcess implements AutoCloseable {
 
+  /** The fault by which it ends. */
+  static final String KILLED = "kill -9";
+
   private final String name;
   private final History history;
   private final TcpProxy proxy;
@@ -166,7 +169,7 @@ final class ClientProcess implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    history.suffered(name, new FaultSpan("kill -9", begin, System.nanoTime()));
+    history.suffered(name, new FaultSpan(KILLED, begin, System.nanoTime()));
   }
 
   /** Stops it in its tracks. */

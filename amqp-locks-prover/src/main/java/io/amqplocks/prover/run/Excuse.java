@@ -76,7 +76,8 @@ final class Excuse {
       case QUEUE_CRASH, LINK_DROP -> List.of(until(fault, CERTAIN.plus(NEWS)));
       // Connections that were silent are reset when it is over.
       case DEAF, MUTE, PARTITION -> List.of(after(fault.to(), NEWS));
-      // A gate only decides who is next, so its loss excuses nobody.
+      // A gate only decides who is next, and who consumes a queue holds another one. So their
+      // loss excuses nobody.
       case KILL,
           STOP,
           DELAY,
@@ -85,6 +86,7 @@ final class Excuse {
           POLICY,
           GATE_CRASH,
           GATE_DELETE,
+          CONSUMED_CRASH,
           STRANGER,
           READER ->
           List.of();

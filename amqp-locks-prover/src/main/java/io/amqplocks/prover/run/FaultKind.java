@@ -40,6 +40,8 @@ enum FaultKind {
   GATE_CRASH("a crashed gate of a read-write lock"),
   /** Gates of read-write locks are deleted again and again, for a while. */
   GATE_DELETE("deleted gates of read-write locks"),
+  /** The process of a queue that sole consumers consume is killed. It keeps its messages. */
+  CONSUMED_CRASH("a crashed queue of a sole consumer"),
   /** A quorum queue takes its holders' node for gone, for a moment. No client is told. */
   LINK_DROP("a quorum queue that lost its holders' node"),
   /** A stranger publishes to the locks' queues, for a while. */
@@ -56,6 +58,16 @@ enum FaultKind {
   /** As people read it. */
   String label() {
     return label;
+  }
+
+  /** Whether it finds nothing to harm where nobody consumes. */
+  boolean onlyForConsumers() {
+    return this == CONSUMED_CRASH;
+  }
+
+  /** Whether it finds nothing to harm where everybody consumes. */
+  boolean onlyForOthers() {
+    return this == GATE_CRASH || this == GATE_DELETE || this == LINK_DROP;
   }
 
   /** Those of a single client. */

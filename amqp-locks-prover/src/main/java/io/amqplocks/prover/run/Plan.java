@@ -4,6 +4,7 @@ import io.amqplocks.prover.driver.Load;
 import io.amqplocks.prover.driver.LockRef;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
@@ -36,6 +37,14 @@ record Plan(
 
   /** The first and the last draw their fencing tokens from the same counter (docs/PROTOCOL.md). */
   static final List<String> KEYS = List.of("keyed:1", "keyed:2", "keyed:11");
+
+  /** Of each kind one on a quorum queue and one on a classic queue. */
+  private static final List<LockRef> CONSUMERS =
+      List.of(
+          new LockRef(LockRef.Kind.SOLE_CONSUMER, "sole-1"),
+          new LockRef(LockRef.Kind.SOLE_CONSUMER, "sole-2"),
+          new LockRef(LockRef.Kind.ACTIVE_EXCHANGE, "active-1"),
+          new LockRef(LockRef.Kind.ACTIVE_EXCHANGE, "active-2"));
 
   private static final Set<FaultKind> TAKES_LONG =
       EnumSet.of(FaultKind.BROKER_KILL, FaultKind.BROKER_STOP);
@@ -87,7 +96,7 @@ record Plan(
     int clients = 2 + random.nextInt(2);
     List<Slots> locks = new ArrayList<>();
     List<Work> work = new ArrayList<>();
-    for (LockRef lock : chosenLocks(random)) {
+    for (LockRef lock : consumes(seed) ? CONSUMERS : chosenLocks(random)) {
       LockRef.Kind kind = lock.kind();
       int count = kind.isSemaphore() ? 1 + random.nextInt(4) : 1;
       locks.add(new Slots(lock, count));
@@ -98,6 +107,8 @@ record Plan(
           Load load = load(random, kind, count, fenced);
           if (kind == LockRef.Kind.READ_WRITE_LOCK) {
             load = side(random, load, thread == 0 ? client : -1);
+          } else if (kind.consumes()) {
+            load = consuming(load);
           }
           work.add(new Work(client, lock, load));
         }
@@ -119,6 +130,28 @@ record Plan(
     return new Plan(seed, clients, locks, work, resizes, harms, length);
   }
 
+  /** Whether sole consumers work in the round of that seed, and nobody else. One in three does. */
+  static boolean consumes(long seed) {
+    return Math.floorMod(seed, 3) == 0;
+  }
+
+  /**
+   * The first seed, from that one on, of a round in which the faults find something to harm. If no
+   * round has that for all of them, it is for the last one that is particular.
+   *
+   * @param faults empty for a round without any
+   */
+  static long seedFor(long seed, List<FaultKind> faults) {
+    long result = seed;
+    for (FaultKind fault : faults) {
+      while (fault.onlyForConsumers() && !consumes(result)
+          || fault.onlyForOthers() && consumes(result)) {
+        result++;
+      }
+    }
+    return result;
+  }
+
   /** Whether the number of slots of a lock changes. */
   boolean isResized(LockRef lock) {
     return resizes.stream().anyMatch(each -> each.lock().equals(lock));
@@ -133,9 +166,10 @@ record Plan(
             + String.join(",", harms.stream().map(harm -> harm.what().name()).distinct().toList());
   }
 
-  /** One lock of each kind, and one with each key, all of one kind. */
+  /** Without consumers: one lock of each kind, and one with each key, all of one kind. */
   private static List<LockRef> chosenLocks(Random random) {
-    List<LockRef.Kind> kinds = List.of(LockRef.Kind.values());
+    List<LockRef.Kind> kinds =
+        Arrays.stream(LockRef.Kind.values()).filter(kind -> !kind.consumes()).toList();
     List<LockRef> result = new ArrayList<>();
     for (LockRef.Kind kind : kinds) {
       result.add(new LockRef(kind, kind.name().toLowerCase(Locale.ROOT)));
@@ -162,6 +196,9 @@ record Plan(
 
   /** More, where several of them may hold at once. */
   private static int threads(Random random, LockRef.Kind kind) {
+    if (kind.consumes()) {
+      return 1;
+    }
     return kind == LockRef.Kind.READ_WRITE_LOCK
         ? 2 + random.nextInt(2)
         : 1 + random.nextInt(kind.isSemaphore() ? 3 : 2);
@@ -184,6 +221,13 @@ record Plan(
         load.waitMillis(),
         load.holdMicros(),
         load.pauseMicros());
+  }
+
+  /** The same, but active for ten times as long, so that some messages are handled in each term. */
+  private static Load consuming(Load load) {
+    long active =
+        load.holdMicros() < 1_000_000 ? 100_000 + load.holdMicros() * 10 : load.holdMicros();
+    return new Load(1, load.fenced(), false, load.waitMillis(), active, load.pauseMicros());
   }
 
   /** Some changes follow at once on another one, and some leave it the time to be seen. */

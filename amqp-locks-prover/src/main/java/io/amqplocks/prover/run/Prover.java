@@ -29,6 +29,8 @@ public final class Prover {
   private final Path results;
   private final PrintStream out;
   private List<FaultKind> kinds = List.of(FaultKind.values());
+  private boolean onlySome;
+  private boolean onlyConsumers;
   private Verdict all = Verdict.none();
   private int histories;
 
@@ -68,6 +70,20 @@ public final class Prover {
    */
   public void only(List<String> names) {
     kinds = kinds(names);
+    onlySome = true;
+  }
+
+  /**
+   * Searches with sole consumers only, and with faults that can harm them.
+   *
+   * @throws IllegalArgumentException if there are none
+   */
+  public void onlyConsumers() {
+    onlyConsumers = true;
+    kinds = kinds.stream().filter(kind -> !kind.onlyForOthers()).toList();
+    if (kinds.isEmpty()) {
+      throw new IllegalArgumentException("None of these faults harms a consumer");
+    }
   }
 
   private static List<FaultKind> kinds(List<String> names) {
@@ -95,8 +111,12 @@ public final class Prover {
     shuffled.forEach(each -> first.add(List.of(each)));
     for (int i = 0; System.nanoTime() < end && !(stopAtFirst && foundAny()); i++) {
       long roundSeed = random.nextLong() >>> 1;
+      while (onlyConsumers && !Plan.consumes(roundSeed)) {
+        roundSeed++;
+      }
       List<FaultKind> faults = i < first.size() ? first.get(i) : chosen(new Random(roundSeed));
-      round(roundSeed, faults);
+      boolean isToHarm = i < first.size() || onlySome;
+      round(isToHarm ? Plan.seedFor(roundSeed, faults) : roundSeed, faults);
     }
   }
 
@@ -105,7 +125,7 @@ public final class Prover {
   }
 
   private boolean isSearchedWithout() {
-    return kinds.size() == FaultKind.values().length;
+    return !onlySome;
   }
 
   /** The faults of a round are part of its seed, except for the first rounds of a run. */
@@ -138,7 +158,7 @@ public final class Prover {
    * @param faults what is done in it
    */
   void round(long seed, List<FaultKind> faults) throws IOException, InterruptedException {
-    Plan plan = Plan.of(seed, faults, Duration.ofSeconds(faults.isEmpty() ? 3 : 6));
+    Plan plan = Plan.of(seed, faults, length(seed, faults));
     Path folder = results.resolve("round-" + broker.version() + "-" + seed);
     Files.createDirectories(folder);
     Round round = new Round(plan, broker, programs, folder, PATIENCE);
@@ -152,9 +172,10 @@ public final class Prover {
     out.printf(
         "%4d  %-52s %7d operations %4d unknown %3d violations  %5.1f s%n",
         histories,
-        faults.isEmpty()
-            ? "no fault"
-            : String.join(", ", faults.stream().map(FaultKind::label).toList()),
+        (Plan.consumes(seed) ? "consumers, " : "")
+            + (faults.isEmpty()
+                ? "no fault"
+                : String.join(", ", faults.stream().map(FaultKind::label).toList())),
         verdict.operations(),
         verdict.unknown(),
         verdict.violations().size(),
@@ -164,6 +185,11 @@ public final class Prover {
     } else {
       keep(plan, round, verdict, folder);
     }
+  }
+
+  /** Consumers take longer to take turns: who handed over stands by again after two seconds. */
+  private static Duration length(long seed, List<FaultKind> faults) {
+    return Duration.ofSeconds((faults.isEmpty() ? 3 : 6) + (Plan.consumes(seed) ? 6 : 0));
   }
 
   private void keep(Plan plan, Round round, Verdict verdict, Path folder) throws IOException {
@@ -215,7 +241,7 @@ public final class Prover {
     return Arrays.stream(acquired).boxed().toList();
   }
 
-  /** How many times a client asked for a lock so far. */
+  /** How many times a client asked for a lock so far, and how many messages were handled. */
   public int operations() {
     return all.operations();
   }

@@ -5,6 +5,7 @@ import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.GetResponse;
 import com.rabbitmq.client.ShutdownSignalException;
+import io.amqplocks.prover.driver.ConsumedQueue;
 import io.amqplocks.prover.driver.LockRef;
 import io.amqplocks.prover.driver.LockRef.Kind;
 import io.amqplocks.prover.history.FaultSpan;
@@ -25,6 +26,8 @@ import java.util.Set;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What an operator, a defect of the server, or a stranger does to the queues of locks while the
@@ -42,14 +45,23 @@ final class QueueHarm {
           Kind.FENCED_MUTEX,
           Kind.CLASSIC_TOKENS,
           Kind.QUORUM_TOKENS,
-          Kind.READ_WRITE_LOCK);
+          Kind.READ_WRITE_LOCK,
+          Kind.SOLE_CONSUMER,
+          Kind.ACTIVE_EXCHANGE);
 
   /** Those that declare their queue again when it is gone. */
   private static final Set<Kind> DECLARED_BY_HOLDERS =
-      EnumSet.of(Kind.MUTEX, Kind.EXCLUSIVE_QUEUE_MUTEX, Kind.READ_WRITE_LOCK);
+      EnumSet.of(
+          Kind.MUTEX,
+          Kind.EXCLUSIVE_QUEUE_MUTEX,
+          Kind.READ_WRITE_LOCK,
+          Kind.SOLE_CONSUMER,
+          Kind.ACTIVE_EXCHANGE);
 
   private static final Set<Kind> ON_QUORUM_QUEUES =
       EnumSet.of(Kind.FENCED_MUTEX, Kind.QUORUM_TOKENS);
+
+  private static final Logger log = LoggerFactory.getLogger(QueueHarm.class);
 
   private final Plan plan;
   private final Broker broker;
@@ -79,12 +91,12 @@ final class QueueHarm {
       case QUEUE_DELETE -> toOneOfEach(harm, DECLARED_BY_HOLDERS, random, faults::deleteQueue);
       case GATE_CRASH -> toOneOf(harm, this::isGateOf, random, faults::crashQueue);
       case GATE_DELETE -> deleteGates(harm, random);
+      case CONSUMED_CRASH -> toOneOf(harm, this::isConsumedBy, random, faults::crashQueue);
       case LINK_DROP -> toOneOf(harm, held(ON_QUORUM_QUEUES), random, faults::dropLinkTo);
       case STRANGER ->
-          beAStranger(
-              harm, random, held(EnumSet.allOf(Kind.class)).or(this::isGateOf), this::publish);
+          beAStranger(harm, random, held(EnumSet.allOf(Kind.class)).or(others()), this::publish);
       case READER ->
-          beAStranger(harm, random, held(WITH_MESSAGES).or(this::isGateOf), this::getAndGiveBack);
+          beAStranger(harm, random, held(WITH_MESSAGES).or(others()), this::getAndGiveBack);
       default -> throw new IllegalArgumentException("Not done to queues: " + harm);
     }
   }
@@ -98,14 +110,16 @@ final class QueueHarm {
   /** All clients have the same names for their connections. */
   private void closeConnections(Harm harm, Random random) {
     List<String> names =
-        broker.faults().connections().stream()
-            .filter(name -> name.startsWith("prover") && !name.startsWith("prover-observer"))
-            .distinct()
-            .toList();
+        broker.faults().connections().stream().filter(this::isOfClients).distinct().toList();
     if (!names.isEmpty()) {
       String name = names.get(random.nextInt(names.size()));
       once(harm, null, () -> broker.faults().closeConnections(name, "prover"));
     }
+  }
+
+  private boolean isOfClients(String connection) {
+    return (connection.startsWith("prover") && !connection.startsWith("prover-"))
+        || connection.startsWith("amqp-locks consumer of " + prefix);
   }
 
   private interface Deed {
@@ -142,6 +156,15 @@ final class QueueHarm {
     return (queue, lock) -> kinds.contains(lock.kind()) && isHeldBy(queue, lock);
   }
 
+  /** The queues that nobody holds a lock by. */
+  private BiPredicate<String, LockRef> others() {
+    return ((BiPredicate<String, LockRef>) this::isGateOf).or(this::isConsumedBy);
+  }
+
+  private boolean isConsumedBy(String queue, LockRef lock) {
+    return lock.kind().consumes() && queue.equals(ConsumedQueue.of(prefix, lock).name());
+  }
+
   private boolean isGateOf(String queue, LockRef lock) {
     return lock.kind() == Kind.READ_WRITE_LOCK
         && queue.equals(prefix + "read-write-gate." + lock.name());
@@ -162,7 +185,8 @@ final class QueueHarm {
   /** Whether who has the queue, its consumer or its messages has the lock. */
   private boolean isHeldBy(String queue, LockRef lock) {
     return switch (lock.kind()) {
-      case MUTEX, EXCLUSIVE_QUEUE_MUTEX -> queue.equals(prefix + "mutex." + lock.name());
+      case MUTEX, EXCLUSIVE_QUEUE_MUTEX, SOLE_CONSUMER, ACTIVE_EXCHANGE ->
+          queue.equals(prefix + "mutex." + lock.name());
       case PERSISTENT_MUTEX -> queue.equals(prefix + "persistent-mutex." + lock.name());
       case FENCED_MUTEX -> queue.startsWith(prefix + "fenced-mutex." + lock.name() + ".tokens.");
       case SLOT_SEMAPHORE -> queue.startsWith(prefix + "semaphore." + lock.name() + ".holder.");
@@ -234,8 +258,10 @@ final class QueueHarm {
     long from = System.nanoTime();
     try {
       deed.run();
-    } catch (IllegalStateException gone) {
-      return; // between the look at the queues and now
+    } catch (IllegalStateException e) {
+      // Gone between the look at the queues and now; or done, and the answer did not come. So it
+      // counts.
+      log.debug("{} may not have been done", harm, e);
     }
     history.suffered(new FaultSpan(harm.what().label(), from, System.nanoTime(), lock));
   }

@@ -83,6 +83,7 @@ final class Round {
   /** Carries it out. */
   void run() throws InterruptedException {
     List<ClientProcess> clients = new ArrayList<>();
+    Publisher publisher = new Publisher(plan, broker, prefix, history);
     try (AmqpLocks observer = observer()) {
       for (Slots each : plan.locks()) {
         if (each.lock().kind().isCreated()) {
@@ -95,6 +96,10 @@ final class Round {
                   });
         }
       }
+      publisher.create();
+      if (Plan.consumes(plan.seed())) {
+        makeCounters(observer);
+      }
       for (int i = 0; i < plan.clients(); i++) {
         clients.add(start(i));
       }
@@ -105,6 +110,8 @@ final class Round {
         open(client, uri, seconds);
       }
       List<Promised> work = begin(clients);
+      CompletableFuture<Void> publishing =
+          publisher.publish(System.nanoTime() + plan.length().toNanos());
       ResizeStorm storm = ResizeStorm.begin(plan, clients, patience);
       plan.harms().stream()
           .sorted(Comparator.comparing(Harm::begin))
@@ -114,9 +121,22 @@ final class Round {
       awaitEnd(work);
       stuck.addAll(storm.awaitEnd());
       stuck.addAll(storm.settle(observer));
+      awaitPublished(publishing);
+      publisher.drain(observer, patience);
+      publisher.delete();
       requireAllFree(observer);
     } finally {
       clients.forEach(ClientProcess::close);
+    }
+  }
+
+  /** A round of a few seconds would be over before a machine that is busy has made all counters. */
+  private void makeCounters(AmqpLocks observer) throws InterruptedException {
+    for (Work work : plan.work()) {
+      if (work.load().fenced()) {
+        AmqpLock lock = observer.lock(CoreLocks.id(work.lock())).fenced();
+        patiently(LONG, () -> lock.acquire(LONG)).close();
+      }
     }
   }
 
@@ -131,6 +151,14 @@ final class Round {
           throw notYet;
         }
       }
+    }
+  }
+
+  private void awaitPublished(CompletableFuture<Void> publishing) throws InterruptedException {
+    try {
+      publishing.get(patience.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (TimeoutException | ExecutionException e) {
+      throw new IllegalStateException("The publisher did not end", e);
     }
   }
 
@@ -242,6 +270,7 @@ final class Round {
           QUEUE_DELETE,
           GATE_CRASH,
           GATE_DELETE,
+          CONSUMED_CRASH,
           LINK_DROP,
           STRANGER,
           READER ->

@@ -7,6 +7,8 @@ import io.amqplocks.prover.check.FencingOrderCheck;
 import io.amqplocks.prover.check.Linearizability;
 import io.amqplocks.prover.check.Linearizability.Result;
 import io.amqplocks.prover.check.LockModel;
+import io.amqplocks.prover.check.MessageCheck;
+import io.amqplocks.prover.check.MessageCheck.Disturbances;
 import io.amqplocks.prover.check.ReadWriteModel;
 import io.amqplocks.prover.check.Violation;
 import io.amqplocks.prover.check.Violation.Promise;
@@ -20,6 +22,7 @@ import io.amqplocks.prover.history.History;
 import io.amqplocks.prover.history.Interval;
 import io.amqplocks.prover.run.Plan.Slots;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -29,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What the checkers say of one round.
  *
- * @param operations how many times a client asked for a lock
+ * @param operations how many times a client asked for a lock, and how many messages were handled
  * @param acquired how many times it got it
  * @param faults how many things were done to clients and the broker
  * @param unknown of how many operations nobody knows whether they had an effect
@@ -59,6 +62,12 @@ record Verdict(int operations, int acquired, int faults, int unknown, List<Viola
                   isHandedOver(claim)
                       && blind.stream()
                           .anyMatch(time -> time.concerns(claim) && time.saw(claim.acquired()))));
+      if (lock.kind().consumes()) {
+        violations.addAll(MessageCheck.check(lock, history, disturbances(history)));
+        if (plan.harms().isEmpty()) {
+          violations.addAll(MessageCheck.checkProgress(lock, history, of));
+        }
+      }
       if (plan.harms().isEmpty() && !plan.isResized(lock)) {
         Result result = linearizability(each, of);
         if (result == Result.NO) {
@@ -79,11 +88,29 @@ record Verdict(int operations, int acquired, int faults, int unknown, List<Viola
     int faults =
         (int) history.entries().stream().map(Entry::fault).filter(Objects::nonNull).count();
     return new Verdict(
-        (int) asked,
+        (int) (asked + count(history, What.HANDLED)),
         claims.size(),
         faults,
         (int) (asked - answered) + endless + notSearched + ResizeStorm.unknown(history),
         List.copyOf(violations));
+  }
+
+  private static Disturbances disturbances(History history) {
+    Map<String, List<Interval>> stopped = new HashMap<>();
+    Map<String, List<Interval>> harmed = new HashMap<>();
+    for (Entry entry : history.entries()) {
+      FaultSpan fault = entry.fault();
+      if (fault != null) {
+        String client = Objects.requireNonNullElse(entry.client(), "");
+        Interval time = new Interval(fault.from(), fault.to());
+        harmed.computeIfAbsent(client, key -> new ArrayList<>()).add(time);
+        if (fault.what().equals(FaultKind.STOP.label())
+            || fault.what().equals(ClientProcess.KILLED)) {
+          stopped.computeIfAbsent(client, key -> new ArrayList<>()).add(time);
+        }
+      }
+    }
+    return new Disturbances(stopped, harmed);
   }
 
   private static List<Violation> tooMany(Slots slots, List<Claim> claims, History history) {

@@ -6,6 +6,7 @@ import io.amqplocks.prover.driver.Load;
 import io.amqplocks.prover.driver.LockRef;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
@@ -17,6 +18,15 @@ class PlanTest {
 
   private static final Duration LENGTH = Duration.ofSeconds(6);
 
+  /** Seeds of rounds in which nobody consumes. */
+  private static LongStream others() {
+    return LongStream.range(0, 300).filter(seed -> !Plan.consumes(seed));
+  }
+
+  private static List<LockRef.Kind> kinds(boolean consume) {
+    return Arrays.stream(LockRef.Kind.values()).filter(kind -> kind.consumes() == consume).toList();
+  }
+
   @Test
   void theSameSeedGivesTheSamePlan() {
     List<FaultKind> faults = List.of(FaultKind.STOP, FaultKind.CUT);
@@ -26,8 +36,7 @@ class PlanTest {
 
   @Test
   void somePlansResizeASemaphoreAndAlwaysByTheSameClient() {
-    List<Plan> plans =
-        LongStream.range(0, 200).mapToObj(seed -> Plan.of(seed, List.of(), LENGTH)).toList();
+    List<Plan> plans = others().mapToObj(seed -> Plan.of(seed, List.of(), LENGTH)).toList();
     for (LockRef.Kind kind : List.of(LockRef.Kind.SLOT_SEMAPHORE, LockRef.Kind.QUORUM_TOKENS)) {
       LockRef lock = new LockRef(kind, kind.name().toLowerCase(Locale.ROOT));
       assertThat(plans).filteredOn(plan -> plan.isResized(lock)).hasSizeBetween(20, 180);
@@ -45,7 +54,7 @@ class PlanTest {
   @Test
   void everyPlanHasThreeKeysOfOneKindWhichDiffersFromPlanToPlan() {
     List<List<LockRef>> keyed =
-        LongStream.range(0, 200)
+        others()
             .mapToObj(
                 seed ->
                     Plan.of(seed, List.of(), LENGTH).locks().stream()
@@ -59,13 +68,16 @@ class PlanTest {
               assertThat(locks).doesNotHaveDuplicates().hasSize(3);
               assertThat(locks).extracting(LockRef::kind).containsOnly(locks.get(0).kind());
             });
-    assertThat(keyed).extracting(locks -> locks.get(0).kind()).contains(LockRef.Kind.values());
+    assertThat(keyed)
+        .extracting(locks -> locks.get(0).kind())
+        .containsAll(kinds(false))
+        .doesNotContainAnyElementsOf(kinds(true));
   }
 
   @Test
   void everyReadWriteLockHasReadersAndAWriterAndSomeWithoutATokenBesideOthersThatHaveOne() {
     List<List<Load>> works =
-        LongStream.range(0, 200)
+        others()
             .mapToObj(
                 seed ->
                     Plan.of(seed, List.of(), LENGTH).work().stream()
@@ -103,14 +115,14 @@ class PlanTest {
 
   @Test
   void everyPlanContendsForEveryKindOfLock() {
-    LongStream.range(0, 200)
+    others()
         .mapToObj(seed -> Plan.of(seed, List.of(FaultKind.values()), LENGTH))
         .forEach(
             plan -> {
               assertThat(plan.locks())
                   .filteredOn(slots -> !slots.lock().name().contains(":"))
                   .extracting(slots -> slots.lock().kind())
-                  .containsExactly(LockRef.Kind.values());
+                  .containsExactlyElementsOf(kinds(false));
               for (Plan.Slots slots : plan.locks()) {
                 assertThat(plan.work())
                     .filteredOn(work -> work.lock().equals(slots.lock()))
@@ -130,5 +142,43 @@ class PlanTest {
                       });
               assertThat(plan.harms()).extracting(Plan.Harm::what).contains(FaultKind.values());
             });
+  }
+
+  @Test
+  void oneRoundInThreeHasTwoConsumersOfEachKindOneThreadForEachClientAndNothingElse() {
+    List<Plan> plans =
+        LongStream.range(0, 300)
+            .filter(Plan::consumes)
+            .mapToObj(seed -> Plan.of(seed, List.of(), LENGTH))
+            .toList();
+    assertThat(plans)
+        .hasSize(100)
+        .allSatisfy(
+            plan -> {
+              assertThat(plan.locks())
+                  .extracting(slots -> slots.lock().kind())
+                  .hasSameElementsAs(kinds(true))
+                  .hasSize(4);
+              assertThat(plan.work()).hasSize(4 * plan.clients());
+              assertThat(plan.resizes()).isEmpty();
+            });
+    assertThat(plans.stream().flatMap(plan -> plan.work().stream()).map(Plan.Work::load))
+        .anyMatch(Load::fenced)
+        .anyMatch(load -> !load.fenced())
+        .anyMatch(load -> load.holdMicros() > 1_000_000)
+        .filteredOn(load -> load.holdMicros() <= 600_000)
+        .hasSizeGreaterThan(300);
+  }
+
+  @Test
+  void aFaultByItselfFindsSomethingToHarm() {
+    for (long seed = 0; seed < 30; seed++) {
+      assertThat(Plan.consumes(Plan.seedFor(seed, List.of(FaultKind.CONSUMED_CRASH)))).isTrue();
+      assertThat(Plan.consumes(Plan.seedFor(seed, List.of(FaultKind.GATE_CRASH)))).isFalse();
+      assertThat(Plan.consumes(Plan.seedFor(seed, List.of(FaultKind.GATE_DELETE)))).isFalse();
+      assertThat(Plan.consumes(Plan.seedFor(seed, List.of(FaultKind.LINK_DROP)))).isFalse();
+      assertThat(Plan.seedFor(seed, List.of(FaultKind.KILL))).isEqualTo(seed);
+      assertThat(Plan.seedFor(seed, List.of())).isEqualTo(seed);
+    }
   }
 }

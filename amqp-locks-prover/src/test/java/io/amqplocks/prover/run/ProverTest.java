@@ -41,7 +41,7 @@ class ProverTest {
 
   @Test
   void withClientsThatAreKilledAndStopped() throws IOException, InterruptedException {
-    prover.round(12, List.of(FaultKind.KILL, FaultKind.STOP));
+    prover.round(14, List.of(FaultKind.KILL, FaultKind.STOP));
     assertThat(prover.violations()).as(out.toString(StandardCharsets.UTF_8)).isEmpty();
     assertThat(prover.operations()).isGreaterThan(100);
     assertThat(prover.summary()).doesNotContain(" 0 faults");
@@ -53,5 +53,23 @@ class ProverTest {
     assertThat(prover.violations()).as(out.toString(StandardCharsets.UTF_8)).isEmpty();
     assertThat(prover.operations()).isGreaterThan(100);
     assertThat(prover.summary()).containsPattern(" ([3-9]|1[0-6]) faults");
+  }
+
+  @Test
+  void consumersWithoutAFault() throws IOException, InterruptedException {
+    prover.round(15, List.of());
+    assertThat(prover.violations()).as(out.toString(StandardCharsets.UTF_8)).isEmpty();
+    assertThat(prover.summary()).startsWith("proof: 1 histories, ").contains(" 0 faults, 0 viol");
+    assertThat(prover.acquired().get(0)).isGreaterThan(3);
+  }
+
+  @Test
+  void consumersThatAreKilledAndCutWhileTheirQueuesCrash()
+      throws IOException, InterruptedException {
+    prover.round(
+        18, List.of(FaultKind.KILL, FaultKind.RESET, FaultKind.CONSUMED_CRASH, FaultKind.CLOSE));
+    assertThat(prover.violations()).as(out.toString(StandardCharsets.UTF_8)).isEmpty();
+    assertThat(prover.acquired().get(0)).isGreaterThan(4);
+    assertThat(prover.summary()).doesNotContain(" 0 faults");
   }
 }

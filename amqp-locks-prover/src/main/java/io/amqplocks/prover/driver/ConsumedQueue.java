@@ -1,0 +1,16 @@
+package io.amqplocks.prover.driver;
+
+/**
+ * The queue that the consumers of a lock consume in turn.
+ *
+ * @param name its name; of an {@linkplain LockRef.Kind#ACTIVE_EXCHANGE active exchange}, the
+ *     tracking queue
+ * @param ingress the exchange to which its messages are published, of type fanout
+ */
+public record ConsumedQueue(String name, String ingress) {
+
+  /** By the names of the line protocol. */
+  public static ConsumedQueue of(String prefix, LockRef lock) {
+    return new ConsumedQueue(prefix + "consumed." + lock.name(), prefix + "ingress." + lock.name());
+  }
+}
