@@ -9,12 +9,16 @@ import java.time.Duration;
 import java.util.Map;
 import org.apache.qpid.server.SystemLauncher;
 import org.opentest4j.TestAbortedException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Apache Qpid Broker-J in this JVM, on 127.0.0.1 with a port of its own. It keeps everything in
  * memory, and other processes may use it as well.
  */
 final class EmbeddedBroker implements OwnedBroker {
+
+  private static final Logger LOG = LoggerFactory.getLogger(EmbeddedBroker.class);
 
   private static final Duration ANSWER = Duration.ofSeconds(20);
 
@@ -94,9 +98,14 @@ final class EmbeddedBroker implements OwnedBroker {
     throw new TestAbortedException("The broker in this JVM cannot be hurt; that takes RabbitMQ");
   }
 
+  /** If the JVM ends, the broker's own shutdown hook may be first, and then nothing is left. */
   @Override
   public void close() {
-    launcher.shutdown();
+    try {
+      launcher.shutdown();
+    } catch (IllegalStateException closed) {
+      LOG.debug("{} ended by itself", this, closed);
+    }
   }
 
   @Override

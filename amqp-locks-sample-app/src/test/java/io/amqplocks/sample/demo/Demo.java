@@ -19,6 +19,7 @@ final class Demo {
   private final Screen screen = new Screen(System.out, Integer.getInteger("sample.terminal", 0));
   private final Belongings belongings = new Belongings();
   private volatile @Nullable Show show;
+  private boolean ended;
 
   private Demo(DemoOptions options) {
     this.options = options;
@@ -40,9 +41,10 @@ final class Demo {
     Demo demo = new Demo(options);
     // However it ends, also by Ctrl-C.
     Runtime.getRuntime().addShutdownHook(new Thread(demo::end));
+    int status = 1;
     try {
       demo.run();
-      System.exit(0);
+      status = 0;
     } catch (DemoFailure | IllegalStateException e) {
       demo.screen.say(String.valueOf(e.getMessage()));
     } catch (Exception e) {
@@ -50,7 +52,9 @@ final class Demo {
       e.printStackTrace(new PrintWriter(trace));
       demo.screen.say(trace.toString());
     }
-    System.exit(1);
+    // Not left to the hook: the broker in this JVM has one as well, and both run at once.
+    demo.end();
+    System.exit(status);
   }
 
   private void run() throws IOException, InterruptedException, TimeoutException {
@@ -67,7 +71,12 @@ final class Demo {
     begun.check();
   }
 
-  private void end() {
+  /** Once: whoever comes second waits for the first. */
+  private synchronized void end() {
+    if (ended) {
+      return;
+    }
+    ended = true;
     Show begun = show;
     if (begun != null) {
       begun.end();
