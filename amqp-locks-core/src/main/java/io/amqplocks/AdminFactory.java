@@ -177,7 +177,8 @@ record AdminFactory(Components components) implements LockAdmin {
 
   private AdminMutex adminMutex(LockId id) {
     String queue = components.names.admin(id);
-    Claim claim = new ExclusiveQueueMutexClaim(queue, components.administration);
+    Claim claim =
+        new ExclusiveQueueMutexClaim(queue, components.exclusive(components.administration));
     return new AdminMutex(
         id, new QueuedLock(id, wanted -> claim, Variant.PLAIN, queue, components.administrators));
   }

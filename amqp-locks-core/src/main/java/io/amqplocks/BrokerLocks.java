@@ -73,7 +73,8 @@ final class BrokerLocks implements AmqpLocks {
   public AmqpLock slotSemaphore(String name) {
     LockId id = LockId.slotSemaphore(name);
     Slots slots = components.slots(id);
-    Function<LeaseFactory, Claim> claim = via -> new SlotClaim(slots, slotChoice, via);
+    Function<LeaseFactory, Claim> claim =
+        via -> new SlotClaim(slots, slotChoice, components.exclusive(via));
     return severalPermits(
         id,
         notified(id, claim, components.leases, components.fencedLeaseFactory),

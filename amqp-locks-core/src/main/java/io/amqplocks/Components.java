@@ -5,6 +5,7 @@ import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.Connector;
 import io.amqplocks.internal.broker.QueueNames;
 import io.amqplocks.internal.broker.Ticker;
+import io.amqplocks.internal.exclusive.ExclusiveLeases;
 import io.amqplocks.internal.fencing.CounterFactory;
 import io.amqplocks.internal.fencing.Fence;
 import io.amqplocks.internal.fencing.FencedHold;
@@ -16,6 +17,7 @@ import io.amqplocks.internal.lease.LeaseRegistry;
 import io.amqplocks.internal.lease.PeriodicVerification;
 import io.amqplocks.internal.lease.ReleaseListener;
 import io.amqplocks.internal.session.IdleConnections;
+import io.amqplocks.internal.session.LeaseSessions;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.session.Sessions;
 import io.amqplocks.internal.slots.SlotCounts;
@@ -77,6 +79,7 @@ final class Components {
   final CounterFactory counterFactory;
   final Sessions sessions;
   final Sessions quorumSessions;
+  private final LeaseSessions leaseSessions;
   final TokenQueueLocator tokens;
   final TokenWithdrawals withdrawals;
   final Context users;
@@ -141,6 +144,7 @@ final class Components {
             both(pulse, new SessionSetup(notices, verification, selfCheck)));
     quorumSessions =
         sessions(connector, "quorum holder", threads, both(pulse, verification::begin));
+    leaseSessions = new LeaseSessions(both(pulse, verification::begin));
     tokens = new TokenQueueLocator(names, new TokenRecords(names, clock), this::upgradeTokens);
     withdrawals = new TokenWithdrawals(threads);
     Executor results = threads.results();
@@ -184,6 +188,11 @@ final class Components {
   private Sessions sessions(
       Connector connector, String role, Threads threads, Sessions.SessionListener listener) {
     return new Sessions(connector, role, background, threads, callTimeout, Ticker.SYSTEM, listener);
+  }
+
+  /** Leases of that factory for locks that are held by an exclusive queue. */
+  LeaseFactory exclusive(LeaseFactory leaseFactory) {
+    return new ExclusiveLeases(leaseFactory, leaseSessions);
   }
 
   /** Creates a fenced mutex on its first acquire. */

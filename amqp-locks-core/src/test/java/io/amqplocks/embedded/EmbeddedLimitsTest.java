@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import com.rabbitmq.client.Connection;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.admin.SlotChange;
 import io.amqplocks.admin.TokenQueueType;
@@ -42,15 +41,23 @@ class EmbeddedLimitsTest {
     threads.shutdownNow();
   }
 
+  private void make(LockId id, int slots) {
+    String name = id.name().value();
+    switch (id.kind()) {
+      case SLOT_SEMAPHORE -> fixture.open().admin().slotSemaphore(name).create(slots);
+      case TOKEN_SEMAPHORE ->
+          fixture.open().admin().tokenSemaphore(name).create(slots, TokenQueueType.CLASSIC);
+      default -> assertThat(slots).isEqualTo(1);
+    }
+  }
+
   /** Tries and waits of several clients at once. */
   @ParameterizedTest
-  @EnumSource(names = {"MUTEX", "TOKEN_SEMAPHORE"})
+  @EnumSource(names = {"MUTEX", "TOKEN_SEMAPHORE", "SLOT_SEMAPHORE"})
   void neverMoreHoldersThanSlots(LockKind kind) throws Exception {
     int slots = kind == LockKind.MUTEX ? 1 : 3;
     LockId id = new LockId(kind, LockId.mutex("m").name());
-    if (kind == LockKind.TOKEN_SEMAPHORE) {
-      fixture.open().admin().tokenSemaphore("m").create(slots, TokenQueueType.CLASSIC);
-    }
+    make(id, slots);
     AtomicInteger inside = new AtomicInteger();
     AtomicInteger most = new AtomicInteger();
     AtomicInteger waited = new AtomicInteger();
@@ -92,28 +99,15 @@ class EmbeddedLimitsTest {
 
   /** A holder whose connection ends is none any more, and its slot is another one's at once. */
   @ParameterizedTest
-  @EnumSource(names = {"MUTEX", "TOKEN_SEMAPHORE"})
+  @EnumSource(names = {"MUTEX", "TOKEN_SEMAPHORE", "SLOT_SEMAPHORE"})
   void aSlotComesBackWhenItsHolderDies(LockKind kind) throws Exception {
     LockId id = new LockId(kind, LockId.mutex("m").name());
-    if (kind == LockKind.TOKEN_SEMAPHORE) {
-      fixture.open().admin().tokenSemaphore("m").create(1, TokenQueueType.CLASSIC);
-    }
-    List<Connection> opened = new ArrayList<>();
-    var factory =
-        new com.rabbitmq.client.ConnectionFactory() {
-          @Override
-          public Connection newConnection(List<com.rabbitmq.client.Address> addresses, String name)
-              throws java.io.IOException, java.util.concurrent.TimeoutException {
-            Connection connection = super.newConnection(addresses, name);
-            opened.add(connection);
-            return connection;
-          }
-        };
-    factory.setUri(fixture.broker().uri());
-    Lease lost = fixture.open(fixture.builder(factory)).lock(id).tryAcquire().orElseThrow();
+    make(id, 1);
+    OpenedConnections opened = new OpenedConnections(fixture.broker());
+    Lease lost = fixture.open(fixture.builder(opened)).lock(id).tryAcquire().orElseThrow();
     AmqpLock other = fixture.open().lock(id);
     assertThat(other.tryAcquire()).isEmpty();
-    opened.forEach(connection -> connection.abort(0));
+    opened.all().forEach(connection -> connection.abort(0));
     await().until(() -> lost.state() == LeaseState.LOST);
     other.acquire(Fixture.AT_ONCE).close();
   }
@@ -190,7 +184,7 @@ class EmbeddedLimitsTest {
   @ParameterizedTest
   @EnumSource(
       mode = EnumSource.Mode.EXCLUDE,
-      names = {"MUTEX", "TOKEN_SEMAPHORE"})
+      names = {"MUTEX", "TOKEN_SEMAPHORE", "SLOT_SEMAPHORE"})
   void otherKindsAreRefused(LockKind kind) throws Exception {
     AmqpLocks locks = fixture.open();
     Lease lease = locks.mutex("held").acquire(Fixture.AT_ONCE);
@@ -217,8 +211,6 @@ class EmbeddedLimitsTest {
         .hasMessageContaining("token semaphore 'images'")
         .hasMessageContaining("use CLASSIC");
     assertThat(admin.status().slots()).isZero();
-    assertThatThrownBy(() -> locks.admin().slotSemaphore("images").create(2))
-        .isInstanceOf(LockException.Unsupported.class);
     assertThatThrownBy(() -> locks.admin().persistentMutex("m").enable())
         .isInstanceOf(LockException.Unsupported.class);
   }

@@ -1,28 +1,11 @@
 package io.amqplocks.embedded;
 
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
-
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.AmqpLock;
-import io.amqplocks.lock.LockException;
-import io.amqplocks.support.LockContract;
 import io.amqplocks.test.BrokerTest;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
 
 @BrokerTest(embedded = true)
-class EmbeddedMutexTest extends LockContract {
-
-  private AmqpLocks onlooker;
-
-  @BeforeEach
-  void openOnlooker() {
-    onlooker = fixture.open();
-  }
-
-  @Override
-  protected void make(AmqpLocks locks, String name) {}
+class EmbeddedMutexTest extends EmbeddedLockContract {
 
   @Override
   protected AmqpLock lock(AmqpLocks locks, String name) {
@@ -32,23 +15,5 @@ class EmbeddedMutexTest extends LockContract {
   @Override
   protected boolean isHeld(String name) {
     return onlooker.admin().mutex(name).isHeld();
-  }
-
-  /** A release is not confirmed: the broker has it a moment later. */
-  @Override
-  protected void isFree(String name) {
-    await().until(() -> !isHeld(name));
-  }
-
-  @Test
-  @Override
-  protected void fencedItHasTokensThatRise() {
-    AmqpLock lock = lock(fixture.open(), "m").fenced();
-    assertThatThrownBy(lock::tryAcquire)
-        .isInstanceOf(LockException.FenceUnavailable.class)
-        .hasMessageContaining("mutex 'm'")
-        .hasMessageContaining("Qpid")
-        .hasMessageContaining("RabbitMQ");
-    isFree("m");
   }
 }

@@ -2,6 +2,7 @@ package io.amqplocks.inmemory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.amqplocks.lock.LockKind;
 import java.io.IOException;
 import java.lang.reflect.Method;
 import java.nio.file.Files;
@@ -21,12 +22,26 @@ class ContractPageTest {
       Path.of("").toAbsolutePath().resolveSibling("docs").resolve("CONTRACT.md");
   private static final Pattern ROW =
       Pattern.compile(
-          "^\\| [^|]+ \\| `(\\w+)` \\| passes \\| passes \\| (passes|refused|by kind) \\|$",
+          "^\\| [^|]+ \\| `([a-z]\\w+)` \\| passes \\| passes \\| (passes|refused|by kind) \\|$",
+          Pattern.MULTILINE);
+  private static final Pattern KIND =
+      Pattern.compile(
+          "^\\| [^|]+ \\| `([A-Z_]+)` \\| passes \\| passes \\| (passes|refused) \\|$",
           Pattern.MULTILINE);
 
   /** What the table says of each test on the broker in the JVM. */
   static Map<String, String> embedded() throws IOException {
-    return ROW.matcher(Files.readString(PAGE))
+    return rows(ROW);
+  }
+
+  /** What the second table says of each kind of lock there, for the tests that are "by kind". */
+  static Map<String, String> kinds() throws IOException {
+    return rows(KIND);
+  }
+
+  private static Map<String, String> rows(Pattern table) throws IOException {
+    return table
+        .matcher(Files.readString(PAGE))
         .results()
         .collect(Collectors.toMap(row -> row.group(1), row -> row.group(2)));
   }
@@ -39,6 +54,12 @@ class ContractPageTest {
             .map(Method::getName)
             .toList();
     assertThat(embedded().keySet()).containsExactlyInAnyOrderElementsOf(tests);
+  }
+
+  @Test
+  void theSecondTableHasAllKinds() throws IOException {
+    assertThat(kinds().keySet())
+        .containsExactlyInAnyOrderElementsOf(LockContract.kinds().map(LockKind::name).toList());
   }
 
   private static boolean isTest(Method method) {

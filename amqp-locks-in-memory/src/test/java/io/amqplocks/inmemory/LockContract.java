@@ -20,6 +20,7 @@ import io.amqplocks.lock.LockListener;
 import io.amqplocks.lock.LossReason;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -28,11 +29,13 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** What locks in memory and locks at a broker have in common. */
 // More than 300 lines: one list of what both kinds of locks do.
@@ -99,17 +102,26 @@ abstract class LockContract {
     return future;
   }
 
-  /** A read lock has no number of holders. */
-  @ParameterizedTest
-  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READ_LOCK")
-  void admitsAsManyAsThereAreSlots(LockKind kind) throws Exception {
+  /** The kinds that have a number of holders. A read lock has none. */
+  static Stream<LockKind> kinds() {
+    return Arrays.stream(LockKind.values()).filter(kind -> kind != LockKind.READ_LOCK);
+  }
+
+  /** The lock of that kind. A semaphore has so many slots. */
+  private AmqpLock make(LockKind kind, int slots) {
     switch (kind) {
       case PERSISTENT_MUTEX -> locks.admin().persistentMutex(name).enable();
-      case SLOT_SEMAPHORE -> locks.admin().slotSemaphore(name).create(2);
-      case TOKEN_SEMAPHORE -> locks.admin().tokenSemaphore(name).create(2, tokenQueueType());
+      case SLOT_SEMAPHORE -> locks.admin().slotSemaphore(name).create(slots);
+      case TOKEN_SEMAPHORE -> locks.admin().tokenSemaphore(name).create(slots, tokenQueueType());
       default -> assertThat(kind.family()).isNotEqualTo(LockKind.Family.SEMAPHORE);
     }
-    AmqpLock lock = locks.lock(new LockId(kind, LockId.mutex(name).name()));
+    return locks.lock(new LockId(kind, LockId.mutex(name).name()));
+  }
+
+  @ParameterizedTest
+  @MethodSource("kinds")
+  void admitsAsManyAsThereAreSlots(LockKind kind) throws Exception {
+    AmqpLock lock = make(kind, 2);
     int slots = kind.family() == LockKind.Family.SEMAPHORE ? 2 : 1;
     List<Lease> held = new ArrayList<>();
     for (int i = 0; i < slots; i++) {
@@ -127,15 +139,16 @@ abstract class LockContract {
     }
   }
 
-  @Test
-  void servesWaitersInTheOrderOfArrival() throws Exception {
-    AmqpLock mutex = locks.mutex(name);
-    Lease first = mutex.acquire(LONG);
-    CompletableFuture<Lease> second = waiting(mutex);
-    CompletableFuture<Lease> third = waiting(mutex);
+  @ParameterizedTest
+  @MethodSource("kinds")
+  void servesWaitersInTheOrderOfArrival(LockKind kind) throws Exception {
+    AmqpLock lock = make(kind, 1);
+    Lease first = lock.acquire(LONG);
+    CompletableFuture<Lease> second = waiting(lock);
+    CompletableFuture<Lease> third = waiting(lock);
     first.close();
     Lease next = get(second);
-    assertThat(locks.waiting()).containsEntry(mutex.id(), 1);
+    assertThat(locks.waiting()).containsEntry(lock.id(), 1);
     assertThat(third).isNotDone();
     next.close();
     get(third).close();
@@ -425,13 +438,14 @@ abstract class LockContract {
     }
   }
 
-  @Test
-  void aRevokedLeaseIsLostAndTheNextOneBegins() throws Exception {
-    AmqpLock mutex = locks.mutex(name);
-    Lease lease = mutex.acquire(LONG);
+  @ParameterizedTest
+  @MethodSource("kinds")
+  void aRevokedLeaseIsLostAndTheNextOneBegins(LockKind kind) throws Exception {
+    AmqpLock lock = make(kind, 1);
+    Lease lease = lock.acquire(LONG);
     CompletableFuture<LossReason> lost = lease.whenLost().toCompletableFuture();
-    CompletableFuture<Lease> next = waiting(mutex);
-    assertThat(locks.revoke(mutex.id(), "for a test")).isEqualTo(1);
+    CompletableFuture<Lease> next = waiting(lock);
+    assertThat(locks.revoke(lock.id(), "for a test")).isEqualTo(1);
     assertThat(lost.get(30, TimeUnit.SECONDS))
         .isEqualTo(new LossReason(LossReason.Cause.REVOKED, "for a test"));
     assertThat(lease.state()).isEqualTo(LeaseState.LOST);
@@ -440,7 +454,7 @@ abstract class LockContract {
     lease.close();
     assertThat(lease.state()).isEqualTo(LeaseState.LOST);
     assertThat(locks.status().lastLoss())
-        .contains("mutex '%s', slot 1: REVOKED (for a test)".formatted(name));
+        .contains("%s, slot 1: REVOKED (for a test)".formatted(lock.id()));
   }
 
   @Test
@@ -470,12 +484,13 @@ abstract class LockContract {
                         "ERROR"));
   }
 
-  @Test
-  void severalPermitsAreAllOrNone() throws Exception {
-    AmqpLock semaphore = tokens(3);
+  @ParameterizedTest
+  @EnumSource(names = {"SLOT_SEMAPHORE", "TOKEN_SEMAPHORE"})
+  void severalPermitsAreAllOrNone(LockKind kind) throws Exception {
+    AmqpLock semaphore = make(kind, 3);
     Lease one = semaphore.acquire(LONG);
     Lease two = semaphore.acquire(2, LONG);
-    boolean counted = tokenQueueType() == TokenQueueType.QUORUM;
+    boolean counted = kind == LockKind.TOKEN_SEMAPHORE && tokenQueueType() == TokenQueueType.QUORUM;
     assertThat(two.fencingTokens()).hasSize(counted ? 2 : 0);
     CompletableFuture<Lease> all = waiting(semaphore.withPermits(3));
     one.close();
@@ -489,9 +504,11 @@ abstract class LockContract {
     assertThatThrownBy(() -> semaphore.acquire(4, LONG))
         .isInstanceOf(LockException.Conflict.class)
         .hasMessage(
-            "A lease of 4 permits of token semaphore '%s' is not possible: it has 3 slots; acquire 3 at most,"
-                + " or resize it with admin().tokenSemaphore(\"%s\").resize(4)",
-            name, name);
+            "A lease of 4 permits of %s is not possible: it has 3 slots; acquire 3 at most,"
+                + " or resize it with admin().%s(\"%s\").resize(4)",
+            semaphore.id(),
+            kind == LockKind.SLOT_SEMAPHORE ? "slotSemaphore" : "tokenSemaphore",
+            name);
   }
 
   @Test
@@ -606,14 +623,15 @@ abstract class LockContract {
             failure -> assertThat(((LockException) failure).lock()).isEqualTo(Optional.of(lock)));
   }
 
-  @Test
-  void aCancelledCallWithdraws() throws Exception {
-    AmqpLock mutex = locks.mutex(name);
-    Lease lease = mutex.acquire(LONG);
-    CompletableFuture<Lease> cancelled = waiting(mutex);
-    CompletableFuture<Lease> next = waiting(mutex);
+  @ParameterizedTest
+  @MethodSource("kinds")
+  void aCancelledCallWithdraws(LockKind kind) throws Exception {
+    AmqpLock lock = make(kind, 1);
+    Lease lease = lock.acquire(LONG);
+    CompletableFuture<Lease> cancelled = waiting(lock);
+    CompletableFuture<Lease> next = waiting(lock);
     assertThat(cancelled.cancel(false)).isTrue();
-    await().until(() -> locks.waiting().getOrDefault(mutex.id(), 0) == 1);
+    await().until(() -> locks.waiting().getOrDefault(lock.id(), 0) == 1);
     lease.close();
     get(next).close();
     await().until(() -> events.contains("INTERRUPTED"));
@@ -651,21 +669,22 @@ abstract class LockContract {
     locks.mutex(name).acquire(LONG).close();
   }
 
-  @Test
-  void theCloseEndsWaitersAndReleasesLeases() throws Exception {
-    AmqpLock mutex = locks.mutex(name);
-    Lease lease = mutex.acquire(LONG);
-    CompletableFuture<Lease> waiter = waiting(mutex);
+  @ParameterizedTest
+  @MethodSource("kinds")
+  void theCloseEndsWaitersAndReleasesLeases(LockKind kind) throws Exception {
+    AmqpLock lock = make(kind, 1);
+    Lease lease = lock.acquire(LONG);
+    CompletableFuture<Lease> waiter = waiting(lock);
     locks.close();
     assertThatThrownBy(() -> get(waiter))
         .isInstanceOf(ExecutionException.class)
         .hasCauseInstanceOf(LockException.Closed.class);
     assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
-    assertThatThrownBy(mutex::tryAcquire)
+    assertThatThrownBy(lock::tryAcquire)
         .isInstanceOf(LockException.Closed.class)
-        .hasMessage("This AmqpLocks is closed; no more leases of mutex '%s'", name)
+        .hasMessage("This AmqpLocks is closed; no more leases of %s", lock.id())
         .satisfies(
             failure ->
-                assertThat(((LockException) failure).lock()).isEqualTo(Optional.of(mutex.id())));
+                assertThat(((LockException) failure).lock()).isEqualTo(Optional.of(lock.id())));
   }
 }

@@ -37,6 +37,7 @@ public final class AuxiliaryConnection {
 
   private final Connector connector;
   private final String role;
+  private final BrokerProfile broker;
   private final Executor background;
   private final Ticker ticker;
   private final SingleFlight<Life> current;
@@ -52,10 +53,13 @@ public final class AuxiliaryConnection {
    * Opens nothing yet.
    *
    * @param role what the connection is for; part of the name that an operator sees at the broker
+   * @param broker what the broker at its other end can do
    */
-  public AuxiliaryConnection(Connector connector, String role, Executor background, Ticker ticker) {
+  public AuxiliaryConnection(
+      Connector connector, String role, BrokerProfile broker, Executor background, Ticker ticker) {
     this.connector = connector;
     this.role = role;
+    this.broker = broker;
     this.background = background;
     this.ticker = ticker;
     current =
@@ -114,6 +118,11 @@ public final class AuxiliaryConnection {
       requireNotClosed(call);
       throw e;
     }
+  }
+
+  /** What the broker at the other end of the connection can do. */
+  public BrokerProfile broker() {
+    return broker;
   }
 
   private void requireNotClosed(Call call) {

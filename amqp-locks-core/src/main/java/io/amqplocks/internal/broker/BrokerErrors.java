@@ -63,6 +63,18 @@ public final class BrokerErrors {
     };
   }
 
+  /**
+   * Whether the broker closed the connection because it was asked for that exclusive queue, which
+   * is another connection's own. The requests that the connection had under way fail with the same
+   * reason, and only the name tells which one was refused.
+   */
+  public static boolean isAnothers(String queue, LockException.Unreachable failure) {
+    ShutdownSignalException signal = signal(failure);
+    return signal != null
+        && replyCode(signal) == AMQP.NOT_ALLOWED
+        && text(signal).startsWith("Queue '%s' is exclusive".formatted(queue));
+  }
+
   /** Whether a transaction failed because a queue did not take its message. */
   public static boolean isUndecided(ShutdownSignalException signal) {
     return !signal.isHardError() && replyCode(signal) == AMQP.PRECONDITION_FAILED;

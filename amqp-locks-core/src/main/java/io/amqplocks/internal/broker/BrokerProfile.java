@@ -4,6 +4,7 @@ import com.rabbitmq.client.AMQP.Queue.Declare;
 import com.rabbitmq.client.Connection;
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.ProbeKind;
 import java.util.Map;
 import java.util.Optional;
 
@@ -76,6 +77,33 @@ public interface BrokerProfile {
 
   /** A queue that its connection owns. */
   Declare exclusive(String queue);
+
+  /** The queue that represents a slot, which keeps as few probes as the broker allows. */
+  Declare slot(String queue);
+
+  /** The queue by which waiters are notified. */
+  Declare wake(String queue);
+
+  /** The way to look for many queues at once, where the settings want that one. */
+  ProbeKind probing(ProbeKind wanted);
+
+  /**
+   * Whether a returned probe is nacked before it comes back. Then a nack says nothing, and the
+   * return is the answer. Else the return comes first, and the confirm is the end.
+   */
+  boolean returnsAfterNack();
+
+  /**
+   * Whether the queue of a slot keeps the newest probe. Such a message is no sign that somebody
+   * else declared the queue.
+   */
+  boolean keepsNewestProbe();
+
+  /**
+   * Whether the broker closes the connection, and not the channel alone, of a client that declares
+   * an exclusive queue of another one. Then who contends for one needs a connection of its own.
+   */
+  boolean isConnectionClosedByLostRace();
 
   /** Whether a queue counts how often a message of it was returned. */
   boolean countsReturns();

@@ -5,9 +5,9 @@ import com.rabbitmq.client.AMQP.Basic.GetOk;
 import com.rabbitmq.client.AMQP.Queue.Delete;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Command;
-import com.rabbitmq.client.Method;
 import io.amqplocks.lock.LockException;
 import java.io.IOException;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,10 +27,12 @@ public final class DurableQueues {
   private static final int MOST_CLEARED = 200;
 
   private final RpcChannelPool holder;
+  private final BrokerProfile broker;
   private final QueueCache piling = new QueueCache();
 
-  public DurableQueues(RpcChannelPool holder) {
+  public DurableQueues(RpcChannelPool holder, BrokerProfile broker) {
     this.holder = holder;
+    this.broker = broker;
   }
 
   /**
@@ -41,7 +43,7 @@ public final class DurableQueues {
    */
   public Answer exists(Call call, String queue) {
     QueueState state = holder.lookUnlessOverdue(call, queue);
-    if (state.messages() > 0) {
+    if (state.messages() > 0 && !broker.keepsNewestProbe()) {
       clear(call.half(), queue, state.messages());
     }
     return state.answer();
@@ -111,17 +113,19 @@ public final class DurableQueues {
 
   /** Declares the queue; does nothing if it exists with the right properties. */
   public void declare(Call call, String queue) {
-    must(call, "declare queue " + queue, QueueArguments.slot(queue));
+    String step = "declare queue " + queue;
+    require(call, step, holder.ask(call, step, broker.slot(queue)), Set.of(Answer.OK));
   }
 
   /** Deletes the queue; does nothing if it does not exist. */
   public void delete(Call call, String queue) {
-    must(call, "delete queue " + queue, new Delete.Builder().queue(queue).build());
+    String step = "delete queue " + queue;
+    Answer answer = holder.ask(call, step, new Delete.Builder().queue(queue).build());
+    require(call, step, answer, Set.of(Answer.OK, Answer.ABSENT));
   }
 
-  private void must(Call call, String step, Method method) {
-    Answer answer = holder.ask(call, step, method);
-    if (answer != Answer.OK) {
+  private static void require(Call call, String step, Answer answer, Set<Answer> good) {
+    if (!good.contains(answer)) {
       throw new LockException.Unexpected(
           "RabbitMQ did not %s for %s: the queue is %s".formatted(step, call.lock(), answer), null);
     }

@@ -4,6 +4,7 @@ import com.rabbitmq.client.AMQP.Queue.Declare;
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockKind;
+import io.amqplocks.lock.ProbeKind;
 import java.util.EnumSet;
 import java.util.Map;
 import java.util.Optional;
@@ -13,23 +14,32 @@ import java.util.Set;
  * Apache Qpid Broker-J, which runs in a JVM of its own or in a test's. Its queues live in that JVM:
  * they have no process that may die by itself, and no replicas.
  *
- * <p>Locks that rely on an exclusive queue or an exclusive consumer are refused. Whoever is too
- * late for one loses its connection (530, 403), and with it all of its leases. Fencing tokens are
- * refused because no queue counts how often a message was returned. What is said here was seen on
- * 10.1 and read in its source, {@code AMQChannel} and {@code QueueArgumentsConverter}.
+ * <p>Whoever is too late for an exclusive queue or an exclusive consumer loses its connection (530,
+ * 403). So each lease of a slot semaphore has a connection of its own. The other locks that rely on
+ * these are refused. Fencing tokens are refused because no queue counts how often a message was
+ * returned. What is said here was seen on 10.1 and read in its source, {@code AMQChannel} and
+ * {@code QueueArgumentsConverter}.
  */
 record QpidProfile(ServerVersion server) implements BrokerProfile {
 
   static final String PRODUCT = "Apache Qpid Broker-J";
 
-  private static final Set<LockKind> KINDS = EnumSet.of(LockKind.MUTEX, LockKind.TOKEN_SEMAPHORE);
+  private static final Set<LockKind> KINDS =
+      EnumSet.of(LockKind.MUTEX, LockKind.SLOT_SEMAPHORE, LockKind.TOKEN_SEMAPHORE);
+
+  private static final String WORKS =
+      "mutexes, slot semaphores, and token semaphores of CLASSIC queues work there and nothing else"
+          + " does";
+
+  /** The newest message drops the one before. */
+  private static final Map<String, Object> KEEPS_ONE =
+      Map.of("qpid.policy_type", "ring", "qpid.max_count", 1);
 
   @Override
   public Optional<String> concern() {
     return Optional.of(
-        ("This broker is %s: mutexes and token semaphores of CLASSIC queues work there and nothing"
-                + " else does; it is for trying the locks, and RabbitMQ is for relying on them")
-            .formatted(server));
+        "This broker is %s: %s; it is for trying the locks, and RabbitMQ is for relying on them"
+            .formatted(server, WORKS));
   }
 
   @Override
@@ -41,9 +51,8 @@ record QpidProfile(ServerVersion server) implements BrokerProfile {
   public void requireKind(Call call) {
     if (call.of() != null && !KINDS.contains(call.lock().kind())) {
       throw new LockException.Unsupported(
-          ("There is no %s on %s, where mutexes and token semaphores of CLASSIC queues work and nothing"
-                  + " else does; use one of these, or RabbitMQ")
-              .formatted(call.lock(), server));
+          "There is no %s on %s: %s; use one of these, or RabbitMQ"
+              .formatted(call.lock(), server, WORKS));
     }
   }
 
@@ -103,6 +112,52 @@ record QpidProfile(ServerVersion server) implements BrokerProfile {
   @Override
   public Declare exclusive(String queue) {
     return new Declare.Builder().queue(queue).exclusive().build();
+  }
+
+  @Override
+  public Declare slot(String queue) {
+    return keepingOne(queue);
+  }
+
+  /**
+   * {@inheritDoc}
+   *
+   * <p>It stays when nobody waits, like the queue of a mutex, and may keep an old notification.
+   * That costs the next waiter one attempt.
+   */
+  @Override
+  public Declare wake(String queue) {
+    return keepingOne(queue);
+  }
+
+  private static Declare keepingOne(String queue) {
+    return new Declare.Builder().queue(queue).durable().arguments(KEEPS_ONE).build();
+  }
+
+  /**
+   * {@inheritDoc}
+   *
+   * <p>By confirms only. A passive declare of another client's exclusive queue closes the
+   * connection (530), and so does an unroutable message in a transaction (312).
+   */
+  @Override
+  public ProbeKind probing(ProbeKind wanted) {
+    return ProbeKind.CONFIRM;
+  }
+
+  @Override
+  public boolean returnsAfterNack() {
+    return true;
+  }
+
+  @Override
+  public boolean keepsNewestProbe() {
+    return true;
+  }
+
+  @Override
+  public boolean isConnectionClosedByLostRace() {
+    return true;
   }
 
   @Override

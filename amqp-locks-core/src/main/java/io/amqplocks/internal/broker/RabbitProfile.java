@@ -3,6 +3,7 @@ package io.amqplocks.internal.broker;
 import com.rabbitmq.client.AMQP.Queue.Declare;
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.ProbeKind;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -69,6 +70,36 @@ record RabbitProfile(ServerVersion server) implements BrokerProfile {
   @Override
   public Declare exclusive(String queue) {
     return QueueArguments.exclusive(queue);
+  }
+
+  @Override
+  public Declare slot(String queue) {
+    return QueueArguments.slot(queue);
+  }
+
+  @Override
+  public Declare wake(String queue) {
+    return QueueArguments.wake(queue);
+  }
+
+  @Override
+  public ProbeKind probing(ProbeKind wanted) {
+    return wanted;
+  }
+
+  @Override
+  public boolean returnsAfterNack() {
+    return false;
+  }
+
+  @Override
+  public boolean keepsNewestProbe() {
+    return false;
+  }
+
+  @Override
+  public boolean isConnectionClosedByLostRace() {
+    return false;
   }
 
   @Override

@@ -2,9 +2,10 @@ package io.amqplocks.internal.exclusive;
 
 import com.rabbitmq.client.AMQP.Queue.Delete;
 import io.amqplocks.internal.broker.Answer;
+import io.amqplocks.internal.broker.BrokerErrors;
+import io.amqplocks.internal.broker.BrokerProfile;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.Futures;
-import io.amqplocks.internal.broker.QueueArguments;
 import io.amqplocks.internal.broker.RpcChannelPool;
 import io.amqplocks.internal.session.PerSession;
 import io.amqplocks.internal.session.Session;
@@ -37,9 +38,11 @@ public final class ExclusiveQueues {
   private static final PerSession<ExclusiveQueues> SESSIONS =
       new PerSession<>(
           session ->
-              new ExclusiveQueues(session.rpc(), session.callTimeout(), session.background()));
+              new ExclusiveQueues(
+                  session.rpc(), session.broker(), session.callTimeout(), session.background()));
 
   private final RpcChannelPool holder;
+  private final BrokerProfile broker;
   private final Duration callTimeout;
   private final Executor later;
 
@@ -54,8 +57,10 @@ public final class ExclusiveQueues {
     return SESSIONS.of(session);
   }
 
-  ExclusiveQueues(RpcChannelPool holder, Duration callTimeout, Executor background) {
+  ExclusiveQueues(
+      RpcChannelPool holder, BrokerProfile broker, Duration callTimeout, Executor background) {
     this.holder = holder;
+    this.broker = broker;
     // A repeated request waits this long, so that the broker has time to recover.
     later =
         CompletableFuture.delayedExecutor(
@@ -81,13 +86,18 @@ public final class ExclusiveQueues {
           holder.ask(
               call,
               "declare queue " + queue,
-              QueueArguments.exclusive(queue),
+              broker.exclusive(queue),
               late -> undo(call, queue, late));
       if (answer == Answer.TIMED_OUT) {
         throw call.unanswered("declare queue " + queue);
       }
       reply.complete(answer);
       return answer == Answer.OK;
+    } catch (LockException.Unreachable e) {
+      if (!BrokerErrors.isAnothers(queue, e)) {
+        throw e;
+      }
+      return false;
     } finally {
       if (answer != Answer.TIMED_OUT && answer != Answer.OK) {
         claimed.remove(queue);

@@ -150,7 +150,8 @@ public final class BrokerGrant {
   /** As {@link #giveBack()}, within that call. */
   void giveBack(Call call) {
     hold.release(call, session);
-    registry.freed(lock(), session);
+    session.leaseEnded();
+    registry.freed(lock(), session.shared());
   }
 
   /**
@@ -161,7 +162,7 @@ public final class BrokerGrant {
     if (session.isOpen()) {
       registry.inBackground(this::giveBack);
     } else {
-      registry.freed(lock(), session);
+      registry.freed(lock(), session.shared());
     }
   }
 }

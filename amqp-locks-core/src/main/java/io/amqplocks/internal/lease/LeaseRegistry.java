@@ -91,8 +91,10 @@ public final class LeaseRegistry implements LeaseFactory {
     BrokerGrant slot = new BrokerGrant(hold, session, this);
     HeldLease lease = slot.lease(sentAt - hold.proofAgeNanos(session));
     boolean held = false;
+    boolean ended = false;
     try {
       held = secure(call, session, slot, lease);
+      ended = !session.isOpen();
     } catch (LockException.Unanswered | LockException.Unreachable e) {
       // The caller has waited long enough for this broker.
       lease.withdrawLater();
@@ -102,7 +104,7 @@ public final class LeaseRegistry implements LeaseFactory {
         lease.withdraw();
       }
     }
-    if (!held && !session.isOpen()) {
+    if (!held && ended) {
       throw new LockException.Unreachable("The session ended while acquiring " + call.lock(), null);
     }
     return held ? Optional.of(lease) : Optional.empty();

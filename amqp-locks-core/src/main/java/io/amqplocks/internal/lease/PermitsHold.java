@@ -31,14 +31,14 @@ public final class PermitsHold implements Hold {
   }
 
   /**
-   * Whether a lease can begin with those leases now: all are held, of that session, and may be
-   * handed on as they are.
+   * Whether a lease can begin with those leases now: all are held, by that session or beside it,
+   * and may be handed on as they are.
    */
   public static boolean mayBegin(List<HeldLease> parts, Session session, boolean fenced) {
     return parts.stream()
         .allMatch(
             part ->
-                part.session().equals(session)
+                part.session().shared().equals(session)
                     && part.state() == LeaseState.HELD
                     && !part.hold().isUnderWay()
                     && part.mayBeHandedTo(fenced));

@@ -60,7 +60,7 @@ final class CollectedPermits {
    * UNCERTAIN, being verified, or was lost. All are then kept.
    */
   Optional<HeldLease> lease(Call call) {
-    Session session = parts.get(0).session();
+    Session session = parts.get(0).session().shared();
     if (!PermitsHold.mayBegin(parts, session, fenced)) {
       return Optional.empty();
     }

@@ -13,28 +13,36 @@ import io.amqplocks.internal.broker.Connector;
 import io.amqplocks.internal.broker.ConsumerChannelPool;
 import io.amqplocks.internal.broker.DurableQueues;
 import io.amqplocks.internal.broker.RpcChannelPool;
+import io.amqplocks.internal.broker.SingleFlight;
 import io.amqplocks.internal.broker.Ticker;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LossReason;
 import io.amqplocks.lock.LossReason.Cause;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One life of the holder connection. When it ends, every lease on it is lost for good, and nothing
- * is restored automatically.
+ * is restored automatically. A session may be for one lease, beside the one for all others ({@link
+ * LeaseSessions}).
  *
  * <p>Concurrency: who ends with the session, and that it ends once, is for {@link SessionMembers}.
  * All else is final, but for a volatile setting that is made before there are leases.
  */
+// More than 300 lines: most are accessors of what the kinds of locks may use of a session.
 public final class Session {
 
   private final Connection connection;
@@ -54,7 +62,8 @@ public final class Session {
   private final Map<PerSession<?>, Object> extensions = new ConcurrentHashMap<>();
   private final Lock making = new ReentrantLock();
   private volatile Duration certainFor = Duration.ofDays(1);
-  private final SessionMembers members = new SessionMembers();
+  private final @Nullable Session shared;
+  private final SessionMembers members;
 
   /** A participant that ends with the session. */
   @FunctionalInterface
@@ -80,6 +89,19 @@ public final class Session {
       ThreadFactory threads,
       Duration callTimeout,
       Ticker ticker) {
+    this(connection, connector, background, threads, callTimeout, ticker, null);
+  }
+
+  private Session(
+      Connection connection,
+      Connector connector,
+      Executor background,
+      ThreadFactory threads,
+      Duration callTimeout,
+      Ticker ticker,
+      @Nullable Session shared) {
+    this.shared = shared;
+    members = new SessionMembers(shared == null);
     this.connection = connection;
     broker = BrokerProfile.of(connection);
     this.connector = connector;
@@ -89,10 +111,10 @@ public final class Session {
     this.ticker = ticker;
     rpc = new RpcChannelPool(connection, background, ticker);
     consumerChannels = new ConsumerChannelPool(connection, rpc, background);
-    durableQueues = new DurableQueues(rpc);
-    prober = new AuxiliaryConnection(connector, "prober", background, ticker);
-    announcer = new AuxiliaryConnection(connector, "announcer", background, ticker);
-    side = new AuxiliaryConnection(connector, "side", background, ticker);
+    durableQueues = new DurableQueues(rpc, broker);
+    prober = new AuxiliaryConnection(connector, "prober", broker, background, ticker);
+    announcer = new AuxiliaryConnection(connector, "announcer", broker, background, ticker);
+    side = new AuxiliaryConnection(connector, "side", broker, background, ticker);
     reader = new AuxiliaryReader(side);
     connection.addShutdownListener(
         cause -> end(new LossReason(Cause.SESSION_ENDED, BrokerErrors.text(cause))));
@@ -177,6 +199,32 @@ public final class Session {
   /** A connection to administer a lock by; the caller closes it. */
   public AdminConnection openAdministrator(Call call) {
     return connector.openAdministrator(call);
+  }
+
+  /**
+   * Opens a session for one lease ({@link LeaseSessions}). It has a connection of its own, and this
+   * one is its {@linkplain #shared() shared} session.
+   */
+  Session another() throws IOException, TimeoutException {
+    return new Session(
+        connector.open("lease holder"), connector, background, threads, callTimeout, ticker, this);
+  }
+
+  /** Something that a thread of the library opens for callers of this session. */
+  <T> SingleFlight<T> single(Predicate<T> usable, Consumer<T> disposal) {
+    return connector.single(usable, disposal);
+  }
+
+  /** The session for all leases that one lease has this session beside, or else this session. */
+  public Session shared() {
+    return shared == null ? this : shared;
+  }
+
+  /** Closes the session if it is for one lease, which has gone back to the broker. */
+  public void leaseEnded() {
+    if (shared != null) {
+      close();
+    }
   }
 
   /** The virtual host that the session works in. */
@@ -286,7 +334,7 @@ public final class Session {
    * Ends the session as the last step of an orderly close, and returns when its connections are
    * closed.
    */
-  void close() {
+  public void close() {
     if (members.end(new LossReason(Cause.SESSION_ENDED, "closed by this process"))) {
       drop();
     }

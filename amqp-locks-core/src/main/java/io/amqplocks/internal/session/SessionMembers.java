@@ -29,7 +29,18 @@ final class SessionMembers {
   private static final int MOST_NAMED = 10;
 
   private final Set<Member> members = ConcurrentHashMap.newKeySet();
+  private final boolean isShared;
   private final AtomicReference<@Nullable LossReason> ended = new AtomicReference<>();
+
+  /**
+   * Has no members yet.
+   *
+   * @param isShared whether the session is for many leases. The end of one for a single lease is
+   *     worth a line of the log only if it costs that lease.
+   */
+  SessionMembers(boolean isShared) {
+    this.isShared = isShared;
+  }
 
   /** Notifies the member once when the session ends, or now if it has. */
   void join(Member member) {
@@ -67,7 +78,11 @@ final class SessionMembers {
     return true;
   }
 
-  private static void report(LossReason reason, List<String> leases) {
+  private void report(LossReason reason, List<String> leases) {
+    if (leases.isEmpty() && !isShared) {
+      log.debug("Session for one lease ended: {}", reason);
+      return;
+    }
     if (leases.isEmpty()) {
       log.info("Session with RabbitMQ ended: {}", reason);
       return;

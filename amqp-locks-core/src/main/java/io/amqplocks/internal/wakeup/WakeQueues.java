@@ -9,9 +9,9 @@ import io.amqplocks.internal.broker.Answer;
 import io.amqplocks.internal.broker.AuxiliaryConnection;
 import io.amqplocks.internal.broker.BorrowedChannel;
 import io.amqplocks.internal.broker.BrokerErrors;
+import io.amqplocks.internal.broker.BrokerProfile;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.ConsumerChannelPool;
-import io.amqplocks.internal.broker.QueueArguments;
 import io.amqplocks.internal.broker.Rpc.Reading;
 import io.amqplocks.internal.broker.RpcChannelPool;
 import io.amqplocks.internal.broker.SingleFlight;
@@ -51,6 +51,7 @@ public final class WakeQueues {
   private static final BasicProperties NOW_OR_NEVER =
       new BasicProperties.Builder().expiration("0").deliveryMode(1).build();
 
+  private final BrokerProfile broker;
   private final AuxiliaryConnection side;
   private final AuxiliaryConnection announcer;
   private final Executor background;
@@ -68,6 +69,7 @@ public final class WakeQueues {
   }
 
   private WakeQueues(Session session) {
+    broker = session.broker();
     side = session.side();
     announcer = session.announcer();
     publishing = announcer.shared();
@@ -124,9 +126,9 @@ public final class WakeQueues {
         null);
   }
 
-  private static void declare(Call call, RpcChannelPool rpc, String queue) {
+  private void declare(Call call, RpcChannelPool rpc, String queue) {
     // A queue that belongs to somebody else is found by the consume.
-    Answer unused = rpc.ask(call, "declare queue " + queue, QueueArguments.wake(queue));
+    Answer unused = rpc.ask(call, "declare queue " + queue, broker.wake(queue));
   }
 
   /**

@@ -18,6 +18,7 @@ import io.amqplocks.test.TcpProxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
@@ -61,7 +62,12 @@ class AuxiliaryReaderTest {
   private AuxiliaryReader counters(Broker broker, List<Address> addresses, Duration callTimeout) {
     Connector connector = connector(broker, addresses, callTimeout);
     AuxiliaryConnection side =
-        new AuxiliaryConnection(connector, "side", background, Ticker.SYSTEM);
+        new AuxiliaryConnection(
+            connector,
+            "side",
+            BrokerProfile.of(Map.of("product", broker.product())),
+            background,
+            Ticker.SYSTEM);
     sides.add(side);
     return new AuxiliaryReader(side);
   }

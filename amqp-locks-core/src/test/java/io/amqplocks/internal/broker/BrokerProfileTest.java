@@ -7,6 +7,7 @@ import com.rabbitmq.client.AMQP.Queue.Declare;
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.ProbeKind;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class BrokerProfileTest {
 
@@ -61,7 +63,19 @@ class BrokerProfileTest {
       assertThat(declare.getArguments()).isNullOrEmpty();
     }
     assertThat(QPID.mutex("q").getArguments()).isEqualTo(Map.of("x-single-active-consumer", true));
+    for (Declare declare : List.of(QPID.slot("q"), QPID.wake("q"))) {
+      assertThat(declare.getArguments())
+          .isEqualTo(Map.of("qpid.policy_type", "ring", "qpid.max_count", 1));
+    }
     assertThat(QPID.consume(0, true)).isEqualTo(Map.of("x-priority", 0));
+  }
+
+  /** The other two ways would close the connection of the probes (530, 312). */
+  @ParameterizedTest
+  @EnumSource
+  void qpidIsProbedByConfirmsOnly(ProbeKind wanted) {
+    assertThat(QPID.probing(wanted)).isEqualTo(ProbeKind.CONFIRM);
+    assertThat(profile("RabbitMQ", "4.3.6").probing(wanted)).isEqualTo(wanted);
   }
 
   @ParameterizedTest

@@ -1,9 +1,13 @@
 package io.amqplocks.internal.slots.probe;
 
 import com.rabbitmq.client.Channel;
+import io.amqplocks.internal.broker.BrokerProfile;
 import java.io.IOException;
 
-/** Publishes with confirms. A nack, or no answer, makes only that one queue unknown. */
+/**
+ * Publishes with confirms. A nack, or no answer, makes only that one queue unknown. Where the
+ * return follows a nack, the nack is no answer.
+ */
 public final class ConfirmProbe extends PublishingProbe {
 
   /** Does not open anything yet. */
@@ -15,11 +19,19 @@ public final class ConfirmProbe extends PublishingProbe {
   private static final class ConfirmedChannel extends PublishingChannel {
 
     ConfirmedChannel(Channel channel) throws IOException {
-      super(channel);
+      this(channel, BrokerProfile.of(channel.getConnection()).returnsAfterNack());
+    }
+
+    private ConfirmedChannel(Channel channel, boolean returnsAfterNack) throws IOException {
+      super(channel, returnsAfterNack);
       channel.confirmSelect();
       channel.addConfirmListener(
           (sequence, multiple) -> batch().confirmed(sequence, multiple, true),
-          (sequence, multiple) -> batch().confirmed(sequence, multiple, false));
+          (sequence, multiple) -> {
+            if (!returnsAfterNack) {
+              batch().confirmed(sequence, multiple, false);
+            }
+          });
       channel.addShutdownListener(cause -> batch().failed(cause));
     }
 

@@ -4,7 +4,11 @@ import io.amqplocks.internal.broker.AuxiliaryConnection;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.ProbeKind;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Collectors;
 
 /** Finds out which queues exist, many at a time. */
 @FunctionalInterface
@@ -22,8 +26,17 @@ public interface ExistenceProbe {
    */
   List<Presence> probe(Call call, AuxiliaryConnection prober, List<String> queues);
 
-  /** The probe of that kind. */
+  /** The probe of that kind, or of another where the broker needs another. */
   static ExistenceProbe of(ProbeKind kind) {
+    Map<ProbeKind, ExistenceProbe> probes =
+        Arrays.stream(ProbeKind.values())
+            .collect(Collectors.toMap(each -> each, ExistenceProbe::only));
+    return (call, prober, queues) ->
+        Objects.requireNonNull(probes.get(prober.broker().probing(kind)))
+            .probe(call, prober, queues);
+  }
+
+  private static ExistenceProbe only(ProbeKind kind) {
     return switch (kind) {
       case CONFIRM -> new ConfirmProbe();
       case PASSIVE -> new PassiveProbe();

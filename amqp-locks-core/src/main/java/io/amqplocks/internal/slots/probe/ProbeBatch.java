@@ -50,11 +50,18 @@ final class ProbeBatch {
     return answered;
   }
 
-  /** The broker returned a probe. The confirm that follows adds nothing. */
-  void returned(String queue) {
+  /**
+   * The broker returned a probe.
+   *
+   * @param isLast whether nothing follows; else a confirm does, and adds nothing
+   */
+  void returned(String queue, boolean isLast) {
     Integer position = positions.get(queue);
     if (position != null) {
       answers.set(position, Presence.ABSENT);
+      if (isLast) {
+        settle(position, false);
+      }
     }
   }
 

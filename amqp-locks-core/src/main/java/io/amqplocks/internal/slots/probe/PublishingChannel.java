@@ -11,9 +11,14 @@ abstract class PublishingChannel {
   private final Channel channel;
   private volatile ProbeBatch batch = new ProbeBatch(List.of(), 0);
 
-  PublishingChannel(Channel channel) {
+  /**
+   * Listens to that channel.
+   *
+   * @param isLast whether nothing follows the return of a probe
+   */
+  PublishingChannel(Channel channel, boolean isLast) {
     this.channel = channel;
-    channel.addReturnListener(returned -> batch.returned(returned.getRoutingKey()));
+    channel.addReturnListener(returned -> batch.returned(returned.getRoutingKey(), isLast));
   }
 
   final Channel channel() {

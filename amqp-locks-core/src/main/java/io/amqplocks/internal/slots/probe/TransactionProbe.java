@@ -24,7 +24,7 @@ public final class TransactionProbe extends PublishingProbe {
   private static final class TransactedChannel extends PublishingChannel {
 
     TransactedChannel(Channel channel) throws IOException {
-      super(channel);
+      super(channel, false);
       channel.txSelect();
       channel.addShutdownListener(
           cause -> {

@@ -16,7 +16,7 @@ class ProbeBatchTest {
 
   @Test
   void returnedIsAbsentConfirmedIsPresentNackedIsNeither() {
-    batch.returned("a");
+    batch.returned("a", false);
     batch.confirmed(11, false, true);
     batch.confirmed(12, false, true);
     assertThat(batch.answered()).isNotDone();
@@ -28,21 +28,32 @@ class ProbeBatchTest {
   @Test
   void confirmsMayComeForManyAtOnceAndOutOfOrder() {
     batch.confirmed(13, false, true);
-    batch.returned("b");
+    batch.returned("b", false);
     batch.confirmed(12, true, true);
     assertThat(batch.answered()).isDone();
     assertThat(batch.results()).containsExactly(PRESENT, ABSENT, PRESENT);
   }
 
+  /** Where the return follows a nack, the late return of one batch would be another one's. */
+  @Test
+  void aReturnMayBeTheLastThatComes() {
+    batch.confirmed(11, false, true);
+    batch.confirmed(12, false, true);
+    assertThat(batch.answered()).isNotDone();
+    batch.returned("c", true);
+    assertThat(batch.answered()).isDone();
+    assertThat(batch.results()).containsExactly(PRESENT, PRESENT, ABSENT);
+  }
+
   @Test
   void silenceIsUnknown() {
-    batch.returned("c");
+    batch.returned("c", false);
     assertThat(batch.results()).containsExactly(UNKNOWN, UNKNOWN, ABSENT);
   }
 
   @Test
   void whatBelongsToAnotherBatchChangesNothing() {
-    batch.returned("z");
+    batch.returned("z", false);
     batch.confirmed(10, true, true);
     batch.confirmed(4, false, true);
     assertThat(batch.results()).containsExactly(UNKNOWN, UNKNOWN, UNKNOWN);

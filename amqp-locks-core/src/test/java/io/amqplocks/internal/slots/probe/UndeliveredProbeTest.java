@@ -51,7 +51,7 @@ class UndeliveredProbeTest {
     private final int replyCode;
 
     FailingChannel(Channel channel, int replyCode) {
-      super(channel);
+      super(channel, false);
       this.replyCode = replyCode;
     }
 
