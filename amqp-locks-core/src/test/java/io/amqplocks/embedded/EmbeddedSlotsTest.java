@@ -170,6 +170,18 @@ class EmbeddedSlotsTest {
     assertThat(fixture.open().admin().slotSemaphore("s").holders()).isEmpty();
   }
 
+  /** The slot is won, and then there is no fencing token. */
+  @Test
+  void anAttemptThatFailsLeavesNoConnection() throws Exception {
+    SlotSemaphoreAdmin admin = create("s", 1);
+    OpenedConnections opened = connections();
+    AmqpLock fenced = fixture.open(fixture.builder(opened)).slotSemaphore("s").fenced();
+    assertThatThrownBy(fenced::tryAcquire).isInstanceOf(LockException.FenceUnavailable.class);
+    assertThat(opened.all()).anyMatch(OpenedConnections::isOfOneLease);
+    assertThat(opened.ofOneLease()).isEmpty();
+    assertThat(admin.holders()).isEmpty();
+  }
+
   /** The holder hears of it at once, others keep theirs, and the slot is the next one's. */
   @Test
   void aLostConnectionCostsItsLeaseAndNoOther() throws Exception {

@@ -33,10 +33,11 @@ final class OpenedConnections extends ConnectionFactory {
 
   /** The open ones that each hold one lease. */
   List<Connection> ofOneLease() {
-    return all.stream()
-        .filter(Connection::isOpen)
-        .filter(each -> each.getClientProvidedName().endsWith(" lease holder"))
-        .toList();
+    return all.stream().filter(Connection::isOpen).filter(OpenedConnections::isOfOneLease).toList();
+  }
+
+  static boolean isOfOneLease(Connection connection) {
+    return connection.getClientProvidedName().endsWith(" lease holder");
   }
 
   /** How many the broker closed because the exclusive queue was another one's. */
