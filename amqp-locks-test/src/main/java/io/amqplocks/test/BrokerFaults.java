@@ -157,6 +157,9 @@ public interface BrokerFaults {
    */
   List<String> connections();
 
+  /** What the server keeps. It collects the garbage of all its processes first. */
+  BrokerUsage usage();
+
   /**
    * Undoes what is still in force of all this: thaws and starts the server, ends the alarm, removes
    * the policies and users that were set here and the consumer timeout. Queues stay. {@link

@@ -60,6 +60,16 @@ final class Erlang {
        end || Info <- rabbit_amqqueue:info_all(<<"/">>, Keys)].
       """;
 
+  /** Memory, processes and atoms, after a garbage collection. */
+  static final String USAGE =
+      """
+      [garbage_collect(Process) || Process <- processes()],
+      lists:join("|", [integer_to_list(Number) || Number <- [
+        erlang:memory(total),
+        erlang:system_info(process_count),
+        erlang:system_info(atom_count)]]).
+      """;
+
   /** Name, reason. The value is the number of connections closed. */
   static final String CLOSE_CONNECTIONS =
       """

@@ -185,6 +185,13 @@ final class NodeFaults implements BrokerFaults {
   }
 
   @Override
+  public BrokerUsage usage() {
+    String[] numbers = ask(Erlang.USAGE).split("\\|", -1);
+    return new BrokerUsage(
+        Long.parseLong(numbers[0]), Long.parseLong(numbers[1]), Long.parseLong(numbers[2]));
+  }
+
+  @Override
   public void heal() {
     if (node.running()) {
       thaw();

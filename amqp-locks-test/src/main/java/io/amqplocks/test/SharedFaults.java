@@ -141,6 +141,11 @@ record SharedFaults(BrokerFaults faults) implements BrokerFaults {
   }
 
   @Override
+  public BrokerUsage usage() {
+    return faults.usage();
+  }
+
+  @Override
   public void heal() {
     faults.heal();
   }

@@ -12,6 +12,8 @@ import com.rabbitmq.client.MessageProperties;
 import com.rabbitmq.client.ShutdownSignalException;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -220,6 +222,23 @@ class BrokerFaultsTest {
         .atMost(LONG)
         .until(() -> faults.queues().contains(new BrokerQueue("free", false, 0, 1, "")));
     channel.queueDelete("free");
+  }
+
+  @Test
+  void saysWhatItKeeps() throws Exception {
+    BrokerUsage before = faults.usage();
+    List<Channel> channels = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      channels.add(connection.createChannel());
+    }
+    BrokerUsage after = faults.usage();
+    for (Channel each : channels) {
+      each.close();
+    }
+    // A channel is several processes, each of more than a thousand bytes.
+    assertThat(after.processes()).isGreaterThanOrEqualTo(before.processes() + 100);
+    assertThat(after.memory()).isGreaterThan(before.memory() + 100_000);
+    assertThat(after.atoms()).isGreaterThan(1_000);
   }
 
   @Test
