@@ -12,7 +12,7 @@ class OptionsTest {
   void readsTheCommandLine() {
     Options options =
         Options.parse(List.of("core", "--quick", "--line", "3.10", "--only", "Mutex"));
-    assertThat(options).isEqualTo(new Options("core", true, "3.10", "Mutex", List.of()));
+    assertThat(options).isEqualTo(new Options("core", true, "3.10", "Mutex", null, List.of()));
     assertThat(options.wants("persistent mutex, alone")).isTrue();
     assertThat(options.wants("semaphore")).isFalse();
   }
@@ -20,7 +20,17 @@ class OptionsTest {
   @Test
   void peersTakesTheSameOptions() {
     Options options = Options.parse(List.of("peers", "--only", "alone", "--quick"));
-    assertThat(options).isEqualTo(new Options("peers", true, null, "alone", List.of()));
+    assertThat(options).isEqualTo(new Options("peers", true, null, "alone", null, List.of()));
+  }
+
+  @Test
+  void scaleTakesANumberOfClients() {
+    Options options = Options.parse(List.of("scale", "--clients", "300"));
+    assertThat(options).isEqualTo(new Options("scale", false, null, "", 300, List.of()));
+    assertThatThrownBy(() -> Options.parse(List.of("scale", "--clients", "0")))
+        .hasMessageContaining("Not a number of clients: 0");
+    assertThatThrownBy(() -> Options.parse(List.of("scale", "--clients", "many")))
+        .hasMessageContaining("Not a number of clients: many");
   }
 
   @Test
@@ -32,7 +42,7 @@ class OptionsTest {
   @Test
   void saysWhatIsWrong() {
     assertThatThrownBy(() -> Options.parse(List.of()))
-        .hasMessageContaining("core, peers, jmh or explain");
+        .hasMessageContaining("core, peers, scale, jmh or explain");
     assertThatThrownBy(() -> Options.parse(List.of("core", "--fast")))
         .hasMessageContaining("--fast");
     assertThatThrownBy(() -> Options.parse(List.of("core", "--line")))

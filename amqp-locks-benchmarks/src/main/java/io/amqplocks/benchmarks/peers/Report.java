@@ -1,6 +1,7 @@
 package io.amqplocks.benchmarks.peers;
 
 import io.amqplocks.benchmarks.Goal.Verdict;
+import io.amqplocks.benchmarks.Markdown;
 import io.amqplocks.benchmarks.Row;
 import io.amqplocks.benchmarks.Table;
 import java.io.IOException;
@@ -12,7 +13,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
-import java.util.stream.Collectors;
 
 /** The page about a run: a template, whose gaps are filled with tables and pictures. */
 final class Report {
@@ -75,13 +75,13 @@ final class Report {
             (peer, server) ->
                 lines.add(List.of(peer.title(), server, run.clients().getOrDefault(peer, ""))));
     run.skipped().forEach((peer, why) -> lines.add(List.of(peer.title(), "skipped: " + why, "")));
-    paragraphs.add(markdown(lines, 3));
+    paragraphs.add(Markdown.table(lines, 3));
     if (!run.failures().isEmpty()) {
       List<List<String>> failures = new ArrayList<>(List.of(List.of("what failed")));
       // The rest is in the raw data.
       run.failures()
           .forEach(failure -> failures.add(List.of(failure.lines().findFirst().orElse(""))));
-      paragraphs.add(markdown(failures, 1));
+      paragraphs.add(Markdown.table(failures, 1));
     }
     return String.join("\n\n", paragraphs);
   }
@@ -92,7 +92,7 @@ final class Report {
     }
     return "![%s](%s/%s)\n\n%s"
         .formatted(
-            scenario.title(), PICTURES, picture(scenario), markdown(lines(run, scenario), 2));
+            scenario.title(), PICTURES, picture(scenario), Markdown.table(lines(run, scenario), 2));
   }
 
   private static String picture(Scenario scenario) {
@@ -104,7 +104,7 @@ final class Report {
     List<List<String>> lines = new ArrayList<>();
     lines.add(List.of("ours / peer", "ours", "peer", "ratio", "goal", ""));
     table.rows().forEach(row -> lines.add(ratio(row)));
-    StringBuilder text = new StringBuilder(markdown(lines, 1)).append("\n\n");
+    StringBuilder text = new StringBuilder(Markdown.table(lines, 1)).append("\n\n");
     text.append("**").append(table.result()).append("**");
     for (String goal : Comparisons.notMeasured(run)) {
       text.append("\n- not measured: ").append(goal);
@@ -142,21 +142,5 @@ final class Report {
     return Kind.all().stream()
         .filter(kind -> run.find(scenario, kind, scenario.metric()).isPresent())
         .toList();
-  }
-
-  /** The first columns are words, the others numbers. */
-  private static String markdown(List<List<String>> lines, int words) {
-    StringBuilder text = new StringBuilder();
-    for (int i = 0; i < lines.size(); i++) {
-      List<String> line = lines.get(i);
-      text.append(i == 0 ? "" : "\n");
-      text.append(line.stream().collect(Collectors.joining(" | ", "| ", " |")));
-      if (i == 0) {
-        text.append("\n|")
-            .append("---|".repeat(Math.min(words, line.size())))
-            .append("--:|".repeat(Math.max(0, line.size() - words)));
-      }
-    }
-    return text.toString();
   }
 }

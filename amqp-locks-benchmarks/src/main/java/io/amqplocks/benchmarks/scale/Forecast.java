@@ -1,0 +1,20 @@
+package io.amqplocks.benchmarks.scale;
+
+/**
+ * What the model says about a point to which it was not fitted, beside what was measured there.
+ *
+ * @param what it is about
+ * @param fittedTo up to how many the lines were fitted
+ * @param count of the point
+ * @param quantity that is forecast
+ * @param forecast by the model
+ * @param measured by the run
+ */
+record Forecast(
+    String what, int fittedTo, int count, Quantity quantity, double forecast, double measured) {
+
+  /** By what part the measurement exceeds the forecast. */
+  double error() {
+    return measured / forecast - 1;
+  }
+}

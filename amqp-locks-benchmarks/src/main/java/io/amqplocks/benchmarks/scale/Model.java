@@ -1,0 +1,131 @@
+package io.amqplocks.benchmarks.scale;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What one of everything costs a broker, by the lines through the readings of a run, and what
+ * follows. Costs add up: each line is about one thing, and nothing here makes another one dearer.
+ * The forecasts test just that. A number that was not measured is NaN.
+ *
+ * @param run that measured
+ */
+record Model(ScaleRun run) {
+
+  /** The part of the memory at which RabbitMQ raises its alarm, unless configured otherwise. */
+  static final double ALARM = 0.6;
+
+  /** The part of the processors that is planned for; what comes in bursts needs the rest. */
+  static final double PLANNED = 0.5;
+
+  private static final double MOST_PROCESSES = 1_048_576;
+  private static final double MOST_ATOMS = 5_000_000;
+
+  /** What each of them adds. */
+  double each(Subject subject, Kind kind, Quantity quantity) {
+    return run.find(subject, kind).map(growth -> growth.line(quantity).each()).orElse(Double.NaN);
+  }
+
+  /** What a held lock adds to one that is not held. */
+  double lease(Kind kind, Quantity quantity) {
+    return each(Subject.HELD, kind, quantity) - each(Subject.USED, kind, quantity);
+  }
+
+  /** Bytes that the operating system counts for each byte of the broker's own account. */
+  double residentForEach() {
+    return each(Subject.HOLDING, Kind.MUTEX, Quantity.RESIDENT)
+        / each(Subject.HOLDING, Kind.MUTEX, Quantity.MEMORY);
+  }
+
+  /** What the operating system counts for a broker without clients. */
+  double base() {
+    return run.find(Subject.CONNECTED, Kind.MUTEX)
+        .map(growth -> growth.line(Quantity.RESIDENT).base())
+        .orElse(Double.NaN);
+  }
+
+  /** Each last point, by the line through the others, and some by lines about other things. */
+  List<Forecast> forecasts() {
+    List<Forecast> forecasts = new ArrayList<>();
+    for (Growth growth : run.growths()) {
+      forecasts.add(forecast(growth, Quantity.MEMORY));
+      forecasts.add(forecast(growth, Quantity.BUSY));
+    }
+    run.find(Subject.HOLDING, Kind.MUTEX)
+        .ifPresent(
+            holding -> {
+              forecasts.add(composed(holding, Quantity.MEMORY));
+              forecasts.add(composed(holding, Quantity.BUSY));
+            });
+    forecasts.removeIf(each -> Double.isNaN(each.forecast()));
+    return forecasts;
+  }
+
+  private static Forecast forecast(Growth growth, Quantity quantity) {
+    Point last = growth.last(quantity);
+    boolean isOfClients = growth.subject().isOfClients();
+    return new Forecast(
+        growth.subject().title() + (isOfClients ? "" : ": " + growth.kind().title()),
+        growth.fittedTo(),
+        (int) last.count(),
+        quantity,
+        growth.line(quantity).at(last.count()),
+        last.value());
+  }
+
+  /** Of clients with a lock each: from clients without one, and from locks that few clients hold. */
+  private Forecast composed(Growth holding, Quantity quantity) {
+    Point last = holding.last(quantity);
+    double clients =
+        run.find(Subject.CONNECTED, Kind.MUTEX)
+            .map(growth -> growth.line(quantity).at(last.count()))
+            .orElse(Double.NaN);
+    return new Forecast(
+        "connected clients + held mutexes",
+        holding.fittedTo(),
+        (int) last.count(),
+        quantity,
+        clients + last.count() * each(Subject.HELD, Kind.MUTEX, quantity),
+        last.value());
+  }
+
+  /** What a node like the machine of the run carries of each, alone. */
+  List<Limit> limits() {
+    List<Limit> limits = new ArrayList<>();
+    for (Subject subject : Subject.values()) {
+      if (subject == Subject.WAITED_FOR) {
+        continue;
+      }
+      for (Kind kind : Kind.values()) {
+        run.find(subject, kind).ifPresent(growth -> limits.add(limit(growth)));
+      }
+    }
+    return limits;
+  }
+
+  private Limit limit(Growth growth) {
+    Subject subject = growth.subject();
+    Kind kind = growth.kind();
+    boolean isOfClients = subject.isOfClients();
+    double resident =
+        isOfClients
+            ? each(subject, kind, Quantity.RESIDENT)
+            : each(subject, kind, Quantity.MEMORY) * residentForEach();
+    return new Limit(
+        subject.title() + (isOfClients ? "" : ": " + kind.title()),
+        carried(ALARM * run.memory() - base(), resident),
+        carried(PLANNED * run.processors(), each(subject, kind, Quantity.BUSY)),
+        carried(MOST_PROCESSES, each(subject, kind, Quantity.PROCESSES)),
+        carried(MOST_ATOMS, each(subject, kind, Quantity.ATOMS)));
+  }
+
+  /** Infinite if nothing was measured that each of them takes of it. */
+  private static double carried(double all, double each) {
+    return each > all / 1e9 ? all / each : Double.POSITIVE_INFINITY;
+  }
+
+  /** How many such operations a second occupy the part of the processors that is planned for. */
+  double perSecond(Cost cost) {
+    return PLANNED * run.processors() * 1e6 / cost.medianMicros();
+  }
+}
