@@ -89,7 +89,9 @@ final class Client implements AutoCloseable {
     errors.set(0);
   }
 
-  /** Since when it has held the lock, by the machine's clock; 0 if it has not since told to forget. */
+  /**
+   * Since when it has held the lock, by the machine's clock; 0 if not since it was told to forget.
+   */
   long heldSince() {
     return heldSince;
   }

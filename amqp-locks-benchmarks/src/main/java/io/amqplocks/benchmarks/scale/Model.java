@@ -26,9 +26,11 @@ record Model(ScaleRun run) {
     return run.find(subject, kind).map(growth -> growth.line(quantity).each()).orElse(Double.NaN);
   }
 
-  /** What a held lock adds to one that is not held. */
-  double lease(Kind kind, Quantity quantity) {
-    return each(Subject.HELD, kind, quantity) - each(Subject.USED, kind, quantity);
+  /** What a lock takes that is held: all of them were there before the first was held. */
+  double held(Kind kind, Quantity quantity) {
+    double lease = each(Subject.HELD, kind, quantity);
+    double idle = each(Subject.USED, kind, quantity);
+    return Double.isNaN(idle) ? lease : idle + lease;
   }
 
   /** Bytes that the operating system counts for each byte of the broker's own account. */
@@ -73,7 +75,7 @@ record Model(ScaleRun run) {
         last.value());
   }
 
-  /** Of clients with a lock each: from clients without one, and from locks that few clients hold. */
+  /** Of clients with a lock each, by clients without one and by locks that few clients hold. */
   private Forecast composed(Growth holding, Quantity quantity) {
     Point last = holding.last(quantity);
     double clients =
@@ -85,7 +87,7 @@ record Model(ScaleRun run) {
         holding.fittedTo(),
         (int) last.count(),
         quantity,
-        clients + last.count() * each(Subject.HELD, Kind.MUTEX, quantity),
+        clients + last.count() * held(Kind.MUTEX, quantity),
         last.value());
   }
 
@@ -110,13 +112,17 @@ record Model(ScaleRun run) {
     double resident =
         isOfClients
             ? each(subject, kind, Quantity.RESIDENT)
-            : each(subject, kind, Quantity.MEMORY) * residentForEach();
+            : all(subject, kind, Quantity.MEMORY) * residentForEach();
     return new Limit(
         subject.title() + (isOfClients ? "" : ": " + kind.title()),
         carried(ALARM * run.memory() - base(), resident),
         carried(PLANNED * run.processors(), each(subject, kind, Quantity.BUSY)),
-        carried(MOST_PROCESSES, each(subject, kind, Quantity.PROCESSES)),
-        carried(MOST_ATOMS, each(subject, kind, Quantity.ATOMS)));
+        carried(MOST_PROCESSES, all(subject, kind, Quantity.PROCESSES)),
+        carried(MOST_ATOMS, all(subject, kind, Quantity.ATOMS)));
+  }
+
+  private double all(Subject subject, Kind kind, Quantity quantity) {
+    return subject == Subject.HELD ? held(kind, quantity) : each(subject, kind, quantity);
   }
 
   /** Infinite if nothing was measured that each of them takes of it. */

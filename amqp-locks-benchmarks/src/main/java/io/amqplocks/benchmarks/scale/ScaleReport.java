@@ -71,8 +71,8 @@ final class ScaleReport {
     paragraphs.add(
         String.format(
             Locale.ROOT,
-            "Measured on one node of RabbitMQ %s, on a machine with %d processors and %s, over its"
-                + " loopback%ninterface, on Java %s. Costs of operations are medians.%s",
+            "Measured on one node of RabbitMQ %s, on a machine with %d processors and %s,%nover its"
+                + " loopback interface, on Java %s. Costs of operations are medians.%s",
             run.broker(),
             run.processors(),
             size((double) run.memory()),
@@ -105,7 +105,7 @@ final class ScaleReport {
     lines.add(List.of("one more", "memory", "processor", "disk", "Erlang processes", "atoms"));
     for (Kind kind : Kind.values()) {
       lines.add(line("lock, idle: " + kind.title(), q -> model.each(Subject.USED, kind, q)));
-      lines.add(line("lease: " + kind.title(), q -> lease(model, kind, q)));
+      lines.add(line("lease: " + kind.title(), q -> model.each(Subject.HELD, kind, q)));
       lines.add(
           line("waiting call: " + kind.title(), q -> model.each(Subject.WAITED_FOR, kind, q)));
     }
@@ -116,13 +116,6 @@ final class ScaleReport {
     }
     lines.removeIf(line -> line.get(1).isEmpty());
     return lines;
-  }
-
-  /** At rest, an idle lock was not watched: a lease has all that is used then. */
-  private static double lease(Model model, Kind kind, Quantity quantity) {
-    return quantity == Quantity.BUSY || quantity == Quantity.WRITTEN
-        ? model.each(Subject.HELD, kind, quantity)
-        : model.lease(kind, quantity);
   }
 
   private static List<String> line(String what, ToDoubleFunction<Quantity> each) {

@@ -23,7 +23,7 @@ class ScaleReportTest {
     assertThat(ScaleReport.page(run))
         .contains(
             "| lock, idle: mutex | 40.0 kB |",
-            "| lease: mutex | 10.0 kB | 100 µs/s | 0 B/s |",
+            "| lease: mutex | 50.0 kB | 100 µs/s | 0 B/s |",
             "| acquire and release | mutex | 300 µs | 0 B | 3,333 | 0 B/s |",
             "| acquire and release | fenced mutex | 1,000 µs | 5.0 kB | 1,000 | 5.0 MB/s |",
             "| locks, used once: mutex | memory | 300 | 1,000 | 100.0 MB | 105.0 MB | +5 % |",
