@@ -18,6 +18,8 @@ record Model(ScaleRun run) {
   /** The part of the processors that is planned for; what comes in bursts needs the rest. */
   static final double PLANNED = 0.5;
 
+  private static final int ENOUGH_TO_SEE = 30;
+
   private static final double MOST_PROCESSES = 1_048_576;
   private static final double MOST_ATOMS = 5_000_000;
 
@@ -35,15 +37,30 @@ record Model(ScaleRun run) {
 
   /** Bytes that the operating system counts for each byte of the broker's own account. */
   double residentForEach() {
-    return each(Subject.HOLDING, Kind.MUTEX, Quantity.RESIDENT)
-        / each(Subject.HOLDING, Kind.MUTEX, Quantity.MEMORY);
+    return residentByMemory().each();
   }
 
   /** What the operating system counts for a broker without clients. */
   double base() {
     return run.find(Subject.CONNECTED, Kind.MUTEX)
-        .map(growth -> growth.line(Quantity.RESIDENT).base())
+        .map(growth -> residentByMemory().at(growth.line(Quantity.MEMORY).base()))
         .orElse(Double.NaN);
+  }
+
+  /**
+   * Without the last reading, as all lines. With few clients, memory that the start of the broker
+   * has left over hides what they take.
+   */
+  private Line residentByMemory() {
+    List<Reading> readings =
+        run.find(Subject.HOLDING, Kind.MUTEX).map(Growth::readings).orElse(List.of());
+    List<Point> points =
+        readings.stream()
+            .limit(Math.max(0, readings.size() - 1))
+            .filter(reading -> reading.count() >= ENOUGH_TO_SEE)
+            .map(reading -> new Point(reading.memory(), reading.resident()))
+            .toList();
+    return points.size() < 2 ? new Line(Double.NaN, Double.NaN) : Line.through(points);
   }
 
   /** Each last point, by the line through the others, and some by lines about other things. */
