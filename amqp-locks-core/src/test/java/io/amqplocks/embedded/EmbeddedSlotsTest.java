@@ -75,6 +75,25 @@ class EmbeddedSlotsTest {
     return fixture.builder(opened).slotOrder(SlotOrder.REMEMBERED);
   }
 
+  /** The broker cuts off what it says of a lost race, in the middle of such a name. */
+  @Test
+  void aLostRaceForALongNameIsOne() throws Exception {
+    String name = "s".repeat(200);
+    create(name, 1);
+    OpenedConnections opened = connections();
+    AmqpLock contended = fixture.open(remembering(opened)).slotSemaphore(name);
+    await()
+        .until(
+            () -> {
+              contended.acquire(LONG).close();
+              try (Lease theirs = fixture.open().slotSemaphore(name).tryAcquire().orElseThrow()) {
+                assertThat(contended.tryAcquire()).isEmpty();
+                assertThat(theirs.slot()).isEqualTo(1);
+              }
+              return opened.lostRaces() > 0;
+            });
+  }
+
   /** The promise: a contender risks its own connection, and never another lease. */
   @Test
   void aLostRaceCostsNoLease() throws Exception {

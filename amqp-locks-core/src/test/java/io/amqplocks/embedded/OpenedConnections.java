@@ -44,7 +44,9 @@ final class OpenedConnections extends ConnectionFactory {
   long lostRaces() {
     return all.stream()
         .filter(each -> !each.isOpen())
-        .filter(each -> String.valueOf(each.getCloseReason()).contains("is exclusive, but not"))
+        .filter(
+            each ->
+                String.valueOf(each.getCloseReason()).contains("reply-code=530, reply-text=Queue "))
         .count();
   }
 }

@@ -21,9 +21,9 @@ import java.util.List;
  *       and folders of its own. The system's broker is never touched;
  *   <li>Apache Qpid Broker-J in this JVM, if {@code qpid-broker-core}, {@code
  *       qpid-broker-plugins-amqp-0-8-protocol} and {@code qpid-broker-plugins-memory-store} are on
- *       the class path. It is not RabbitMQ: mutexes and token semaphores of CLASSIC queues work
- *       there. {@link #start()} uses it where no RabbitMQ is to be had, and it can be asked for as
- *       line {@link #EMBEDDED}. A {@link BrokerTest} only uses it if it says so.
+ *       the class path. It is not RabbitMQ: mutexes, slot semaphores, and token semaphores of
+ *       CLASSIC queues work there. {@link #start()} uses it where no RabbitMQ is to be had, and it
+ *       can be asked for as line {@link #EMBEDDED}. A {@link BrokerTest} only uses it if it says so.
  * </ol>
  *
  * <p>A line is a release line such as {@code 4.3}. {@code AMQP_LOCKS_BROKER_LINES}, separated by

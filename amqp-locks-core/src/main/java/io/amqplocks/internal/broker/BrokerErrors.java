@@ -1,5 +1,7 @@
 package io.amqplocks.internal.broker;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.AuthenticationFailureException;
 import com.rabbitmq.client.ChannelContinuationTimeoutException;
@@ -20,6 +22,11 @@ public final class BrokerErrors {
    * the refused access. Nothing but the text tells the two apart.
    */
   private static final String IN_EXCLUSIVE_USE = "ACCESS_REFUSED - queue '";
+
+  /** In bytes. Qpid cuts off the rest, and puts dots in its place. */
+  private static final int LONGEST_TEXT = 255;
+
+  private static final String CUT = "...";
 
   /** What Qpid says of a queue that is not there when it is to be declared, consumed or deleted. */
   private static final Pattern NO_QUEUE_OF_QPID =
@@ -70,9 +77,17 @@ public final class BrokerErrors {
    */
   public static boolean isAnothers(String queue, LockException.Unreachable failure) {
     ShutdownSignalException signal = signal(failure);
-    return signal != null
-        && replyCode(signal) == AMQP.NOT_ALLOWED
-        && text(signal).startsWith("Queue '%s' is exclusive".formatted(queue));
+    if (signal == null || replyCode(signal) != AMQP.NOT_ALLOWED) {
+      return false;
+    }
+    String begin = "Queue '%s' is exclusive".formatted(queue);
+    String text = text(signal);
+    return text.startsWith(begin)
+        || (isCut(text) && begin.startsWith(text.substring(0, text.length() - CUT.length())));
+  }
+
+  private static boolean isCut(String text) {
+    return text.endsWith(CUT) && text.getBytes(UTF_8).length > LONGEST_TEXT - CUT.length();
   }
 
   /** Whether a transaction failed because a queue did not take its message. */

@@ -6,6 +6,9 @@ import io.amqplocks.internal.lease.Hold;
 import io.amqplocks.internal.lease.LeaseFactory;
 import io.amqplocks.internal.session.LeaseSessions;
 import io.amqplocks.internal.session.Session;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LossReason;
+import io.amqplocks.lock.LossReason.Cause;
 import java.util.Optional;
 
 /**
@@ -28,6 +31,10 @@ public record ExclusiveLeases(LeaseFactory leases, LeaseSessions sessions) imple
     try {
       lease = leases.take(call, own, contest);
       return lease;
+    } catch (LockException.Unanswered | LockException.Unreachable e) {
+      // The caller has waited long enough for this broker.
+      own.end(new LossReason(Cause.SESSION_ENDED, "the attempt got no answer"));
+      throw e;
     } finally {
       if (lease.isEmpty()) {
         own.close();

@@ -258,8 +258,13 @@ public final class HeldLease implements Lease, Session.Member {
 
   /** As {@link #withdraw()}, within that call. */
   void withdraw(Call call) {
-    if (leave(LeaseStatus::released) && session.isOpen()) {
+    if (!leave(LeaseStatus::released)) {
+      return;
+    }
+    if (session.isOpen()) {
       slot.giveBack(call);
+    } else {
+      freedByItsSession();
     }
   }
 
@@ -291,8 +296,17 @@ public final class HeldLease implements Lease, Session.Member {
     }
     notices.released();
     boolean sure = clock.isHeld(last) && !hold.isInDoubt() && !hold.isUnderWay();
-    if (session.isOpen() && !(sure && slot.handOver(last.verifiedAt()))) {
+    if (!session.isOpen()) {
+      freedByItsSession();
+    } else if (!(sure && slot.handOver(last.verifiedAt()))) {
       slot.giveBack();
+    }
+  }
+
+  /** Waiters are not notified by the end of a session that is for this lease alone. */
+  private void freedByItsSession() {
+    if (session.shared().isOpen()) {
+      slot.giveBackLater();
     }
   }
 

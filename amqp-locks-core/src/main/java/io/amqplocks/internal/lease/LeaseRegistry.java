@@ -104,7 +104,9 @@ public final class LeaseRegistry implements LeaseFactory {
         lease.withdraw();
       }
     }
-    if (!held && ended) {
+    // A session of the lease alone is closed by the withdrawal, and the shared one may break by
+    // then.
+    if (!held && (ended || !session.shared().isOpen())) {
       throw new LockException.Unreachable("The session ended while acquiring " + call.lock(), null);
     }
     return held ? Optional.of(lease) : Optional.empty();

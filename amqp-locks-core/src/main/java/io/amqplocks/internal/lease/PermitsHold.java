@@ -31,8 +31,8 @@ public final class PermitsHold implements Hold {
   }
 
   /**
-   * Whether a lease can begin with those leases now: all are held, by that session or beside it,
-   * and may be handed on as they are.
+   * Whether a lease can begin with those leases now: all are held, by that session or by one whose
+   * shared session it is, and may be handed on as they are.
    */
   public static boolean mayBegin(List<HeldLease> parts, Session session, boolean fenced) {
     return parts.stream()

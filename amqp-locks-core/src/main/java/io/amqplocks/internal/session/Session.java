@@ -215,7 +215,7 @@ public final class Session {
     return connector.single(usable, disposal);
   }
 
-  /** The session for all leases that one lease has this session beside, or else this session. */
+  /** The session of all other leases, if this one is for one lease. Else this session. */
   public Session shared() {
     return shared == null ? this : shared;
   }

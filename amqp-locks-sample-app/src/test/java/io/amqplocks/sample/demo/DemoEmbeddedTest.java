@@ -21,4 +21,15 @@ class DemoEmbeddedTest {
       assertThat(said).anyMatch(line -> line.matches("slot \\d taken by worker \\d after \\d+ ms"));
     }
   }
+
+  @Test
+  void andWithAConnectionForEachSlot() {
+    String[] options = {"--once", "--algorithm", "slots", "--broker", "embedded"};
+    try (ChildJvm demo =
+        DemoProgram.anywhere().env("AMQP_LOCKS_BROKER_URI", "").args(options).start()) {
+      assertThat(DemoProgram.success(demo))
+          .last()
+          .isEqualTo("images: 60 uploaded, at most 5 at once, 0 leases lost");
+    }
+  }
 }

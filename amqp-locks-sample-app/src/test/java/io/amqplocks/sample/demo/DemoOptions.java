@@ -2,7 +2,6 @@ package io.amqplocks.sample.demo;
 
 import io.amqplocks.admin.SemaphoreAdmin;
 import io.amqplocks.spring.SemaphoreAlgorithm;
-import io.amqplocks.test.Brokers;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
@@ -37,9 +36,6 @@ record DemoOptions(
   DemoOptions {
     require(processes >= 1, "--processes must be at least 1");
     require(slots >= 1, "--slots must be at least 1");
-    require(
-        !Brokers.EMBEDDED.equals(brokerLine) || algorithm == SemaphoreAlgorithm.TOKENS,
-        "--broker embedded has no --algorithm slots: it takes RabbitMQ");
     require(
         slots <= SemaphoreAdmin.MAX_SLOTS, "--slots must be at most " + SemaphoreAdmin.MAX_SLOTS);
     require(port <= MAX_PORT, "--port must be at most " + MAX_PORT);

@@ -42,7 +42,6 @@ class DemoOptionsTest {
         "--algorithm default",
         "--kill --processes 1",
         "--kill --slots 9",
-        "--broker embedded --algorithm slots",
         "--frobnicate"
       })
   void refuses(String line) {

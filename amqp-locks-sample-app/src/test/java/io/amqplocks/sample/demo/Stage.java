@@ -58,10 +58,6 @@ final class Stage implements Controls {
     String line = options.brokerLine();
     this.broker = line == null ? Brokers.start() : Brokers.start(line);
     belongings.add(broker::close);
-    if (queueType() == TokenQueueType.CLASSIC && options.algorithm() != SemaphoreAlgorithm.TOKENS) {
-      throw new DemoFailure(
-          "--algorithm slots takes RabbitMQ, and there is only " + broker.product() + " here");
-    }
     this.queues = new DemoQueues(broker);
     belongings.add(queues::close);
     queues.declare();
