@@ -23,7 +23,8 @@ import java.util.List;
  *       qpid-broker-plugins-amqp-0-8-protocol} and {@code qpid-broker-plugins-memory-store} are on
  *       the class path. It is not RabbitMQ: mutexes, slot semaphores, and token semaphores of
  *       CLASSIC queues work there. {@link #start()} uses it where no RabbitMQ is to be had, and it
- *       can be asked for as line {@link #EMBEDDED}. A {@link BrokerTest} only uses it if it says so.
+ *       can be asked for as line {@link #EMBEDDED}. A {@link BrokerTest} only uses it if it says
+ *       so.
  * </ol>
  *
  * <p>A line is a release line such as {@code 4.3}. {@code AMQP_LOCKS_BROKER_LINES}, separated by
