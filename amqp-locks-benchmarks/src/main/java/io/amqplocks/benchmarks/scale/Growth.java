@@ -15,12 +15,24 @@ record Growth(Subject subject, Kind kind, List<Reading> readings) {
     readings = List.copyOf(readings);
   }
 
-  /** The line through all readings but the last, which is there to be forecast; NaN if too few. */
+  /** The line through all readings that show something; NaN if too few. */
   Line line(Quantity quantity) {
-    List<Point> points = points(quantity);
-    return points.size() < 3
-        ? new Line(Double.NaN, Double.NaN)
-        : Line.through(points.subList(0, points.size() - 1));
+    return through(seen(quantity));
+  }
+
+  /** The line without the last of these readings, which is there to be forecast; NaN if too few. */
+  Line lineWithoutLast(Quantity quantity) {
+    List<Point> points = seen(quantity);
+    return through(points.subList(0, Math.max(0, points.size() - 1)));
+  }
+
+  private static Line through(List<Point> points) {
+    return points.size() < 2 ? new Line(Double.NaN, Double.NaN) : Line.through(points);
+  }
+
+  /** What one costs cannot be seen beside what the start of the broker has left over. */
+  private List<Point> seen(Quantity quantity) {
+    return points(quantity).stream().filter(point -> point.count() > 1).toList();
   }
 
   /** What was measured at last; NaN if nothing was. */
@@ -29,7 +41,7 @@ record Growth(Subject subject, Kind kind, List<Reading> readings) {
     return points.isEmpty() ? new Point(Double.NaN, Double.NaN) : points.get(points.size() - 1);
   }
 
-  /** Up to how many the lines are fitted to. */
+  /** Up to how many the line without the last reading is fitted to. */
   int fittedTo() {
     return readings.get(Math.max(0, readings.size() - 2)).count();
   }

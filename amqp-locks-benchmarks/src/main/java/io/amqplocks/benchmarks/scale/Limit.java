@@ -14,6 +14,9 @@ record Limit(String what, double byMemory, double byProcessor, double byProcesse
   /** What comes first. */
   String first() {
     double least = Math.min(Math.min(byMemory, byProcessor), Math.min(byProcesses, byAtoms));
+    if (Double.isInfinite(least)) {
+      return "";
+    }
     if (least == byMemory) {
       return "memory";
     }

@@ -32,7 +32,8 @@ record Model(ScaleRun run) {
   double held(Kind kind, Quantity quantity) {
     double lease = each(Subject.HELD, kind, quantity);
     double idle = each(Subject.USED, kind, quantity);
-    return Double.isNaN(idle) ? lease : idle + lease;
+    // A lease that seems to take less than nothing is noise.
+    return Double.isNaN(idle) ? lease : idle + Math.max(0, lease);
   }
 
   /** Bytes that the operating system counts for each byte of the broker's own account. */
@@ -47,16 +48,11 @@ record Model(ScaleRun run) {
         .orElse(Double.NaN);
   }
 
-  /**
-   * Without the last reading, as all lines. With few clients, memory that the start of the broker
-   * has left over hides what they take.
-   */
+  /** With few clients, memory that the start of the broker has left over hides what they take. */
   private Line residentByMemory() {
-    List<Reading> readings =
-        run.find(Subject.HOLDING, Kind.MUTEX).map(Growth::readings).orElse(List.of());
     List<Point> points =
-        readings.stream()
-            .limit(Math.max(0, readings.size() - 1))
+        run.find(Subject.HOLDING, Kind.MUTEX).stream()
+            .flatMap(growth -> growth.readings().stream())
             .filter(reading -> reading.count() >= ENOUGH_TO_SEE)
             .map(reading -> new Point(reading.memory(), reading.resident()))
             .toList();
@@ -82,29 +78,32 @@ record Model(ScaleRun run) {
 
   private static Forecast forecast(Growth growth, Quantity quantity) {
     Point last = growth.last(quantity);
+    Line line = growth.lineWithoutLast(quantity);
     boolean isOfClients = growth.subject().isOfClients();
     return new Forecast(
         growth.subject().title() + (isOfClients ? "" : ": " + growth.kind().title()),
         growth.fittedTo(),
         (int) last.count(),
         quantity,
-        growth.line(quantity).at(last.count()),
+        line.base(),
+        line.at(last.count()),
         last.value());
   }
 
   /** Of clients with a lock each, by clients without one and by locks that few clients hold. */
   private Forecast composed(Growth holding, Quantity quantity) {
     Point last = holding.last(quantity);
-    double clients =
+    Line clients =
         run.find(Subject.CONNECTED, Kind.MUTEX)
-            .map(growth -> growth.line(quantity).at(last.count()))
-            .orElse(Double.NaN);
+            .map(growth -> growth.lineWithoutLast(quantity))
+            .orElse(new Line(Double.NaN, Double.NaN));
     return new Forecast(
         "connected clients + held mutexes",
         holding.fittedTo(),
         (int) last.count(),
         quantity,
-        clients + last.count() * held(Kind.MUTEX, quantity),
+        clients.base(),
+        clients.at(last.count()) + last.count() * held(Kind.MUTEX, quantity),
         last.value());
   }
 
@@ -126,10 +125,7 @@ record Model(ScaleRun run) {
     Subject subject = growth.subject();
     Kind kind = growth.kind();
     boolean isOfClients = subject.isOfClients();
-    double resident =
-        isOfClients
-            ? each(subject, kind, Quantity.RESIDENT)
-            : all(subject, kind, Quantity.MEMORY) * residentForEach();
+    double resident = all(subject, kind, Quantity.MEMORY) * residentForEach();
     return new Limit(
         subject.title() + (isOfClients ? "" : ": " + kind.title()),
         carried(ALARM * run.memory() - base(), resident),
@@ -142,9 +138,9 @@ record Model(ScaleRun run) {
     return subject == Subject.HELD ? held(kind, quantity) : each(subject, kind, quantity);
   }
 
-  /** Infinite if nothing was measured that each of them takes of it. */
+  /** Infinite if each of them takes nothing of it, or not more than is left of other things. */
   private static double carried(double all, double each) {
-    return each > all / 1e9 ? all / each : Double.POSITIVE_INFINITY;
+    return each > all / 1e8 ? all / each : Double.POSITIVE_INFINITY;
   }
 
   /** How many such operations a second occupy the part of the processors that is planned for. */

@@ -19,12 +19,15 @@ import org.jfree.chart.renderer.xy.XYLineAndShapeRenderer;
 import org.jfree.data.xy.XYSeries;
 import org.jfree.data.xy.XYSeriesCollection;
 
-/** The points that were measured, and the lines through all but the last of each. */
+/** The points that were measured, and the lines through them. */
 final class ScalePicture {
 
   private static final int WIDTH = 800;
   private static final int HEIGHT = 450;
-  private static final Font SMALL = new Font(Font.SANS_SERIF, Font.PLAIN, 12);
+
+  /** The SVG writer leaves out a size of 12, and browsers then draw at 16. */
+  private static final Font SMALL = new Font(Font.SANS_SERIF, Font.PLAIN, 13);
+
   private static final Font LARGE = new Font(Font.SANS_SERIF, Font.BOLD, 16);
 
   /** Can be told apart in print and by the color-blind. */

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.function.DoubleFunction;
 import java.util.function.ToDoubleFunction;
 
 /** The page about a run: a template, whose gaps are filled with tables and pictures. */
@@ -86,7 +87,7 @@ final class ScaleReport {
           String.format(
               Locale.ROOT,
               "**The machine was busy with other work**: before the run, %.1f processes wanted one"
-                  + " of its%nprocessors. That changes the times after a restart, and little else.",
+                  + " of its%nprocessors. That changes the times after a restart most.",
               run.load()));
     }
     if (!run.failures().isEmpty()) {
@@ -121,7 +122,7 @@ final class ScaleReport {
   private static List<String> line(String what, ToDoubleFunction<Quantity> each) {
     return List.of(
         what,
-        size(each.applyAsDouble(Quantity.MEMORY)),
+        atLeastNothing(each.applyAsDouble(Quantity.MEMORY), ScaleReport::size),
         perSecond(each.applyAsDouble(Quantity.BUSY) * 1e6, "µs/s"),
         perSecond(each.applyAsDouble(Quantity.WRITTEN), "B/s"),
         number(each.applyAsDouble(Quantity.PROCESSES), "%,.1f"),
@@ -129,8 +130,14 @@ final class ScaleReport {
   }
 
   private static String perSecond(double value, String unit) {
-    // It uses no less at rest for having more.
-    return Double.isNaN(value) ? "" : number(Math.max(0, value), "%,.0f ") + unit;
+    return Double.isNaN(value)
+        ? ""
+        : atLeastNothing(value, known -> number(known, "%,.0f ") + unit);
+  }
+
+  /** More of something does not cost less. */
+  private static String atLeastNothing(double value, DoubleFunction<String> text) {
+    return value < 0 ? "noise" : text.apply(value);
   }
 
   /** What one operation of each kind costs. */
@@ -157,7 +164,7 @@ final class ScaleReport {
                             kind.title(),
                             number(cost.medianMicros(), "%,.0f µs"),
                             size(cost.medianWritten()),
-                            number(model.perSecond(cost), "%,.0f"),
+                            rounded(model.perSecond(cost)),
                             size(model.perSecond(cost) * cost.medianWritten()) + "/s")));
       }
     }
@@ -191,7 +198,7 @@ final class ScaleReport {
   static List<List<String>> forecasts(Model model) {
     List<List<String>> lines = new ArrayList<>();
     lines.add(
-        List.of("what", "quantity", "fitted up to", "at", "forecast", "measured", "difference"));
+        List.of("what", "quantity", "fitted up to", "at", "forecast", "measured", "of the growth"));
     for (Forecast each : model.forecasts()) {
       boolean isBusy = each.quantity() == Quantity.BUSY;
       lines.add(
@@ -202,7 +209,7 @@ final class ScaleReport {
               number(each.count(), "%,.0f"),
               isBusy ? share(each.forecast()) : size(each.forecast()),
               isBusy ? share(each.measured()) : size(each.measured()),
-              String.format(Locale.ROOT, "%+.0f %%", 100 * each.error())));
+              number(100 * each.error(), "%+.0f %%")));
     }
     return lines;
   }

@@ -10,9 +10,13 @@ class ModelTest {
 
   private final Model model = new Model(Runs.known());
 
+  /** By how much the last reading makes lines steeper: its distance, by all squared distances. */
+  private static final double STEEPER = Runs.OFF * (1_000 - 1_400 / 3.0) / (1_340_000 / 3.0);
+
   @Test
-  void theLastReadingHasNoPartInTheCoefficients() {
-    assertThat(model.each(Subject.USED, Kind.MUTEX, Quantity.MEMORY)).isCloseTo(40e3, within(1e-3));
+  void theFirstReadingHasNoPartInTheCoefficientsAndTheLastOneHas() {
+    assertThat(model.each(Subject.USED, Kind.MUTEX, Quantity.MEMORY))
+        .isCloseTo(40e3 + STEEPER, within(1e-3));
     assertThat(model.each(Subject.HOLDING, Kind.MUTEX, Quantity.BUSY))
         .isCloseTo(1e-4, within(1e-9));
     assertThat(model.each(Subject.USED, Kind.SLOTS, Quantity.MEMORY)).isNaN();
@@ -20,13 +24,26 @@ class ModelTest {
 
   @Test
   void aHeldLockIsAnIdleOneAndALease() {
-    assertThat(model.held(Kind.MUTEX, Quantity.MEMORY)).isCloseTo(40e3 + 50e3, within(1e-3));
-    assertThat(model.residentForEach()).isCloseTo(1.5, within(1e-9));
-    assertThat(model.base()).isCloseTo(120e6, within(1.0));
+    assertThat(model.held(Kind.MUTEX, Quantity.MEMORY))
+        .isCloseTo(40e3 + 50e3 + 2 * STEEPER, within(1e-3));
   }
 
   @Test
-  void forecastsTheLastReading() {
+  void aHeldLockTakesNoLessThanAnIdleOne() {
+    assertThat(model.each(Subject.HELD, Kind.CLASSIC_TOKENS, Quantity.MEMORY)).isNegative();
+    assertThat(model.held(Kind.CLASSIC_TOKENS, Quantity.MEMORY))
+        .isCloseTo(100e3 + STEEPER, within(1e-3));
+  }
+
+  @Test
+  void memoryIsForecastAsTheOperatingSystemCountsIt() {
+    assertThat(model.residentForEach()).isCloseTo(1.5, within(1e-9));
+    double base = 60e6 + Runs.OFF / 3 - STEEPER * 1_400 / 3;
+    assertThat(model.base()).isCloseTo(30e6 + 1.5 * base, within(1.0));
+  }
+
+  @Test
+  void forecastsTheLastReadingWithoutIt() {
     assertThat(model.forecasts())
         .filteredOn(each -> each.what().equals("locks, used once: mutex"))
         .filteredOn(each -> each.quantity() == Quantity.MEMORY)
@@ -37,8 +54,18 @@ class ModelTest {
               assertThat(each.count()).isEqualTo(1_000);
               assertThat(each.forecast()).isCloseTo(100e6, within(1.0));
               assertThat(each.measured()).isEqualTo(105e6);
-              assertThat(each.error()).isCloseTo(0.05, within(1e-6));
+              assertThat(each.error()).isCloseTo(5 / 40.0, within(1e-6));
             });
+  }
+
+  @Test
+  void aGrowthThatIsLostInNoiseHasNoError() {
+    assertThat(new Forecast("", 3, 10, Quantity.MEMORY, 60e6, 64.9e6, 70e6).error()).isNaN();
+    assertThat(new Forecast("", 3, 10, Quantity.MEMORY, 60e6, 65e6, 70e6).error())
+        .isCloseTo(1, within(1e-6));
+    assertThat(new Forecast("", 3, 10, Quantity.BUSY, 0.01, 0.012, 0.02).error()).isNaN();
+    assertThat(new Forecast("", 3, 10, Quantity.BUSY, 0.01, 0.02, 0.015).error())
+        .isCloseTo(-0.5, within(1e-6));
   }
 
   @Test
@@ -53,23 +80,36 @@ class ModelTest {
         .satisfies(
             each -> {
               assertThat(each.forecast())
-                  .isCloseTo(60e6 + 1_000 * (70e3 + 40e3 + 50e3), within(1.0));
-              assertThat(each.measured()).isEqualTo(60e6 + 1_000 * 160e3 + 5e6);
+                  .isCloseTo(60e6 + 1_000 * (70e3 + 40e3 + 50e3 + 2 * STEEPER), within(1.0));
+              assertThat(each.measured()).isEqualTo(60e6 + 1_000 * 160e3 + Runs.OFF);
             });
+  }
+
+  private Limit limit(Subject subject) {
+    return model.limits().stream()
+        .filter(limit -> limit.what().equals(subject.title()))
+        .findFirst()
+        .orElseThrow();
   }
 
   @Test
   void aNodeCarriesAsMuchAsItsScarcestPart() {
-    Limit clients =
-        model.limits().stream()
-            .filter(limit -> limit.what().equals(Subject.HOLDING.title()))
-            .findFirst()
-            .orElseThrow();
-    assertThat(clients.byMemory()).isCloseTo((6e9 - 120e6) / 240e3, within(1.0));
+    Limit clients = limit(Subject.HOLDING);
+    double room = 6e9 - model.base();
+    assertThat(clients.byMemory()).isCloseTo(room / (1.5 * (160e3 + STEEPER)), within(1.0));
     assertThat(clients.byProcessor()).isCloseTo(1 / 1e-4, within(1.0));
     assertThat(clients.byProcesses()).isCloseTo(1_048_576 / 20.0, within(1.0));
     assertThat(clients.byAtoms()).isInfinite();
     assertThat(clients.first()).isEqualTo("processors");
+    assertThat(limit(Subject.CONNECTED).byMemory())
+        .isCloseTo(room / (1.5 * (70e3 + STEEPER)), within(1.0));
+  }
+
+  @Test
+  void whatHasNoLimitBendsNowhere() {
+    double none = Double.POSITIVE_INFINITY;
+    assertThat(new Limit("", none, none, none, none).first()).isEmpty();
+    assertThat(new Limit("", none, none, none, 7).first()).isEqualTo("atoms");
   }
 
   @Test
@@ -84,5 +124,7 @@ class ModelTest {
     List<Reading> two = List.of(new Reading(1, 1, 1, 1, 1, 0, 0), new Reading(3, 3, 3, 3, 3, 0, 0));
     Growth growth = new Growth(Subject.USED, Kind.MUTEX, two);
     assertThat(growth.line(Quantity.MEMORY).each()).isNaN();
+    assertThat(growth.lineWithoutLast(Quantity.MEMORY).each()).isNaN();
+    assertThat(new Growth(Subject.USED, Kind.MUTEX, List.of()).line(Quantity.BUSY).each()).isNaN();
   }
 }

@@ -22,12 +22,13 @@ class ScaleReportTest {
   void thePageHasTheNumbers() throws Exception {
     assertThat(ScaleReport.page(run))
         .contains(
-            "| lock, idle: mutex | 40.0 kB |",
-            "| lease: mutex | 50.0 kB | 100 µs/s | 0 B/s |",
-            "| acquire and release | mutex | 300 µs | 0 B | 3,333 | 0 B/s |",
+            "| lock, idle: mutex | 46.0 kB |",
+            "| lease: mutex | 56.0 kB | 100 µs/s | 10 B/s |",
+            "| lease: classic tokens | noise | 100 µs/s |",
+            "| acquire and release | mutex | 300 µs | 0 B | 3,300 | 0 B/s |",
             "| acquire and release | fenced mutex | 1,000 µs | 5.0 kB | 1,000 | 5.0 MB/s |",
-            "| locks, used once: mutex | memory | 300 | 1,000 | 100.0 MB | 105.0 MB | +5 % |",
-            "| clients, each with a lock | 24,000 | 10,000 | 52,000 |  | processors |",
+            "| locks, used once: mutex | memory | 300 | 1,000 | 100.0 MB | 105.0 MB | +13 % |",
+            "| clients, each with a lock | 23,000 | 10,000 | 52,000 |  | processors |",
             "| clients, each with a lock | 1,000 | 5.3 s | 9.0 s | not in 90 s | 30.0 s | 2 |")
         .doesNotContain("{{", "Infinity", "NaN");
   }
@@ -54,7 +55,7 @@ class ScaleReportTest {
         .contains("](capacity/clients.svg)", "](capacity/locks.svg)");
     assertThat(folder.resolve("capacity/clients.svg"))
         .content()
-        .contains("<svg", "clients, connected", "clients, each with a lock")
+        .contains("<svg", "clients, connected", "clients, each with a lock", "font-size:13px")
         .doesNotContain("locks, held");
     assertThat(folder.resolve("capacity/locks.svg"))
         .content()
