@@ -144,8 +144,7 @@ record Plan(
   static long seedFor(long seed, List<FaultKind> faults) {
     long result = seed;
     for (FaultKind fault : faults) {
-      while (fault.onlyForConsumers() && !consumes(result)
-          || fault.onlyForOthers() && consumes(result)) {
+      while (consumes(result) ? fault.onlyForOthers() : fault.onlyForConsumers()) {
         result++;
       }
     }

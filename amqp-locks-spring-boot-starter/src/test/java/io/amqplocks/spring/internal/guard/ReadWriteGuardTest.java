@@ -338,7 +338,8 @@ class ReadWriteGuardTest {
           Mono<Integer> alone =
               Mono.defer(() -> Mono.just(inside.incrementAndGet()))
                   .delayElement(Duration.ofMillis(100))
-                  .doFinally(end -> inside.decrementAndGet());
+                  // Before the next one can see it; doFinally comes after that.
+                  .doOnNext(one -> inside.decrementAndGet());
           Mono<Integer> writer =
               prices.writeMono(
                   () ->
