@@ -14,7 +14,7 @@ import java.util.concurrent.TimeoutException;
  *
  * <p>Concurrency: a session ends with the shared one at the latest. It joins that one as soon as it
  * is open, and is told at once if that one has ended by then. A session that opens too late for its
- * caller is closed by the thread that opened it ({@link SingleFlight}).
+ * caller is closed by {@link SingleFlight}.
  *
  * @param listener prepares each of these sessions for its lease
  */

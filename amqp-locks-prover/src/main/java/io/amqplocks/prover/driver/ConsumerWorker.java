@@ -53,6 +53,7 @@ final class ConsumerWorker {
   private final AmqpLock lock;
   private final ConnectionFactory factory;
   private final ConsumedQueue queue;
+  private final boolean hasActiveExchange;
   private final Consumer<Event> out;
   private final BlockingQueue<Term> terms = new LinkedBlockingQueue<>();
   private int consumers;
@@ -67,11 +68,13 @@ final class ConsumerWorker {
       AmqpLock lock,
       ConnectionFactory factory,
       ConsumedQueue queue,
+      boolean hasActiveExchange,
       Consumer<Event> out) {
     this.command = command;
     this.lock = lock;
     this.factory = factory;
     this.queue = queue;
+    this.hasActiveExchange = hasActiveExchange;
     this.out = out;
   }
 
@@ -102,17 +105,10 @@ final class ConsumerWorker {
             .grace(GRACE)
             .handOverOnRequest()
             .listener(new Terms(number));
-    if (required(command.lock()).kind() == LockRef.Kind.ACTIVE_EXCHANGE) {
+    if (hasActiveExchange) {
       settings.activeExchange(queue.ingress(), "");
     }
     return settings.build();
-  }
-
-  private static LockRef required(@Nullable LockRef lock) {
-    if (lock == null) {
-      throw new IllegalArgumentException("The command needs the field 'lock'");
-    }
-    return lock;
   }
 
   /** Returns whether it contends from now on. */

@@ -147,7 +147,12 @@ public final class Driver {
 
   private synchronized ConsumerWorker consumerWorker(Command command, LockRef ref, AmqpLock lock) {
     return new ConsumerWorker(
-        command, lock, required(factory, "factory"), ConsumedQueue.of(prefix, ref), this::write);
+        command,
+        lock,
+        required(factory, "factory"),
+        ConsumedQueue.of(prefix, ref),
+        ref.kind() == LockRef.Kind.ACTIVE_EXCHANGE,
+        this::write);
   }
 
   private void create(Command command) {
