@@ -6,8 +6,12 @@ import java.sql.DriverManager;
 import java.util.Collection;
 import java.util.EnumMap;
 import java.util.Map;
+import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
+import net.javacrumbs.shedlock.provider.redis.spring.RedisLockProvider;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.redisson.Redisson;
+import org.springframework.integration.jdbc.lock.JdbcLockRegistry;
+import org.springframework.integration.redis.util.RedisLockRegistry;
 
 /** The versions of the clients. */
 final class Clients {
@@ -26,6 +30,10 @@ final class Clients {
                 case CURATOR -> InterProcessMutex.class;
                 case POSTGRESQL -> DriverManager.getDriver("jdbc:postgresql:").getClass();
                 case JETCD -> Client.class;
+                case SPRING_INTEGRATION_REDIS -> RedisLockRegistry.class;
+                case SPRING_INTEGRATION_JDBC -> JdbcLockRegistry.class;
+                case SHED_LOCK_REDIS -> RedisLockProvider.class;
+                case SHED_LOCK_JDBC -> JdbcTemplateLockProvider.class;
               }));
     }
     return versions;

@@ -16,6 +16,10 @@ record Column(String title, Scenario scenario, Metric metric, int percentile) {
       List.of(
           new Column("p50", Scenario.ALONE, Metric.LATENCY, 50),
           new Column("p99", Scenario.ALONE, Metric.LATENCY, 99),
+          new Column("p50", Scenario.NEW_NAME, Metric.LATENCY, 50),
+          new Column("p99", Scenario.NEW_NAME, Metric.LATENCY, 99),
+          new Column("p50", Scenario.BUSY, Metric.LATENCY, 50),
+          new Column("p99", Scenario.BUSY, Metric.LATENCY, 99),
           new Column("leases", Scenario.THREADS, Metric.RATE, 50),
           new Column("leases", Scenario.CLIENTS, Metric.RATE, 50),
           new Column("least served", Scenario.CLIENTS, Metric.LEAST_SHARE, 50),

@@ -26,7 +26,12 @@ record Comparison(Scenario scenario, Kind ours, Kind peer, Goal goal) {
               Kind.R_FAIR_LOCK,
               Kind.INTER_PROCESS_MUTEX,
               Kind.ADVISORY_LOCK,
-              Kind.JETCD_LOCK),
+              Kind.JETCD_LOCK,
+              Kind.REDIS_LOCK_REGISTRY,
+              Kind.REDIS_LOCK_REGISTRY_PUB_SUB,
+              Kind.JDBC_LOCK_REGISTRY,
+              Kind.SHED_LOCK_REDIS,
+              Kind.SHED_LOCK_JDBC),
           Kind.PERSISTENT_MUTEX,
           List.of(Kind.R_LOCK, Kind.INTER_PROCESS_MUTEX),
           Kind.FENCED_MUTEX,
@@ -43,7 +48,9 @@ record Comparison(Scenario scenario, Kind ours, Kind peer, Goal goal) {
     for (Scenario scenario : Scenario.values()) {
       for (Kind ours : Kind.of(Peer.AMQP_LOCKS)) {
         for (Kind peer : PAIRS.getOrDefault(ours, List.of())) {
-          all.add(new Comparison(scenario, ours, peer, goal(scenario, ours, peer)));
+          if (scenario.suits(ours) && scenario.suits(peer)) {
+            all.add(new Comparison(scenario, ours, peer, goal(scenario, ours, peer)));
+          }
         }
       }
     }
@@ -73,6 +80,7 @@ record Comparison(Scenario scenario, Kind ours, Kind peer, Goal goal) {
           };
       case HAND_OVER -> Goal.atMostTimes(1);
       // The lock of PostgreSQL has no time to live either: it is freed with the connection.
+      case NEW_NAME, BUSY -> Goal.NONE;
       case DEATH -> peer == Kind.ADVISORY_LOCK ? Goal.NONE : Goal.atMostTimes(1);
     };
   }

@@ -9,18 +9,41 @@ import java.time.Duration;
  * @param alone of all kinds together
  * @param slice of each kind in each pass under contention
  * @param passes under contention, after one that does not count
+ * @param names new ones for each kind
+ * @param tries of each kind, while it is busy
  * @param handOvers of each kind, after some that do not count
  * @param deaths of a holder of each kind
  */
 record Effort(
-    Duration warmUp, Duration alone, Duration slice, int passes, int handOvers, int deaths) {
+    Duration warmUp,
+    Duration alone,
+    Duration slice,
+    int passes,
+    int names,
+    int tries,
+    int handOvers,
+    int deaths) {
 
   /** That of a whole run, or of a first look. */
   static Effort of(boolean quick) {
     return quick
         ? new Effort(
-            Duration.ofMillis(500), Duration.ofSeconds(15), Duration.ofMillis(500), 5, 20, 1)
+            Duration.ofMillis(500),
+            Duration.ofSeconds(15),
+            Duration.ofMillis(500),
+            5,
+            20,
+            200,
+            20,
+            1)
         : new Effort(
-            Duration.ofSeconds(2), Duration.ofSeconds(60), Duration.ofSeconds(2), 5, 200, 2);
+            Duration.ofSeconds(2),
+            Duration.ofSeconds(60),
+            Duration.ofSeconds(2),
+            5,
+            200,
+            2_000,
+            200,
+            2);
   }
 }

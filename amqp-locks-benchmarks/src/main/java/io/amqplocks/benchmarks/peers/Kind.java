@@ -17,7 +17,12 @@ enum Kind {
   INTER_PROCESS_MUTEX(Peer.CURATOR, "InterProcessMutex", 1),
   INTER_PROCESS_SEMAPHORE_V2(Peer.CURATOR, "InterProcessSemaphoreV2(5)", Kind.SLOTS),
   ADVISORY_LOCK(Peer.POSTGRESQL, "pg_advisory_lock", 1),
-  JETCD_LOCK(Peer.JETCD, "jetcd Lock", 1);
+  JETCD_LOCK(Peer.JETCD, "jetcd Lock", 1),
+  REDIS_LOCK_REGISTRY(Peer.SPRING_INTEGRATION_REDIS, "RedisLockRegistry", 1),
+  REDIS_LOCK_REGISTRY_PUB_SUB(Peer.SPRING_INTEGRATION_REDIS, "RedisLockRegistry, PUB_SUB_LOCK", 1),
+  JDBC_LOCK_REGISTRY(Peer.SPRING_INTEGRATION_JDBC, "JdbcLockRegistry", 1),
+  SHED_LOCK_REDIS(Peer.SHED_LOCK_REDIS, "RedisLockProvider", 1),
+  SHED_LOCK_JDBC(Peer.SHED_LOCK_JDBC, "JdbcTemplateLockProvider", 1);
 
   private static final int SLOTS = 5;
 
@@ -43,6 +48,16 @@ enum Kind {
   /** How many can hold it at once. */
   int slots() {
     return slots;
+  }
+
+  /** Whether its clients can wait for it. */
+  boolean isWaitedFor() {
+    return this != SHED_LOCK_REDIS && this != SHED_LOCK_JDBC;
+  }
+
+  /** Whether it has to be created, with its number of slots, before anybody acquires it. */
+  boolean isCreatedFirst() {
+    return this == CLASSIC_TOKENS || this == QUORUM_TOKENS;
   }
 
   /** All kinds. */

@@ -13,7 +13,15 @@ enum Peer {
   /** By plain JDBC. */
   POSTGRESQL("PostgreSQL"),
   /** On etcd. */
-  JETCD("jetcd");
+  JETCD("jetcd"),
+  /** Its registry on Redis. */
+  SPRING_INTEGRATION_REDIS("Spring Integration, Redis"),
+  /** Its registry on PostgreSQL. */
+  SPRING_INTEGRATION_JDBC("Spring Integration, JDBC"),
+  /** On Redis. */
+  SHED_LOCK_REDIS("ShedLock, Redis"),
+  /** On PostgreSQL. */
+  SHED_LOCK_JDBC("ShedLock, JDBC");
 
   private final String title;
 
@@ -35,9 +43,11 @@ enum Peer {
   PeerServer start(@Nullable String line) throws Exception {
     return switch (this) {
       case AMQP_LOCKS -> AmqpLocksPeer.start(line);
-      case REDISSON -> RedissonPeer.start();
+      case REDISSON, SPRING_INTEGRATION_REDIS, SHED_LOCK_REDIS -> RedisServer.start();
       case CURATOR -> CuratorPeer.start();
-      case POSTGRESQL -> PostgresqlPeer.start();
+      case POSTGRESQL -> PostgresqlServer.start();
+      case SPRING_INTEGRATION_JDBC -> PostgresqlServer.start(SpringIntegrationPeer.TABLE);
+      case SHED_LOCK_JDBC -> PostgresqlServer.start(ShedLockPeer.TABLE);
       case JETCD -> JetcdPeer.start();
     };
   }
@@ -50,6 +60,10 @@ enum Peer {
       case CURATOR -> CuratorPeer.connect(address);
       case POSTGRESQL -> PostgresqlPeer.connect(address);
       case JETCD -> JetcdPeer.connect(address);
+      case SPRING_INTEGRATION_REDIS -> SpringIntegrationPeer.redis(address);
+      case SPRING_INTEGRATION_JDBC -> SpringIntegrationPeer.jdbc(address);
+      case SHED_LOCK_REDIS -> ShedLockPeer.redis(address);
+      case SHED_LOCK_JDBC -> ShedLockPeer.jdbc(address);
     };
   }
 }

@@ -80,6 +80,7 @@ final class PeersMain {
     for (Scenario scenario : Scenario.values()) {
       List<Kind> kinds =
           Kind.all().stream()
+              .filter(scenario::suits)
               .filter(kind -> options.wants(scenario.title() + ": " + kind.title()))
               .toList();
       if (!kinds.isEmpty()) {

@@ -36,7 +36,10 @@ final class Picture {
   private static final int WIDTH = 800;
   private static final int FRAME = 100;
   private static final int BAR = 28;
-  private static final Font SMALL = new Font(Font.SANS_SERIF, Font.PLAIN, 12);
+
+  /** VectorGraphics2D writes no size of 12 points, and so leaves it to the browser. */
+  private static final Font SMALL = new Font(Font.SANS_SERIF, Font.PLAIN, 13);
+
   private static final Font LARGE = new Font(Font.SANS_SERIF, Font.BOLD, 16);
 
   private Picture() {}
@@ -84,7 +87,7 @@ final class Picture {
     axis.setLabelFont(SMALL);
     axis.setTickUnit(new NumberTickUnit(1));
     axis.setNumberFormatOverride(NumberFormat.getIntegerInstance(Locale.ROOT));
-    // Without a zero to begin with, the shortest bar must not vanish; right of the longest one
+    // Without a zero to begin with, the shortest bar must not vanish. Right of the longest one
     // there
     // is room for its number.
     axis.setLowerMargin(0.15);
@@ -131,6 +134,8 @@ final class Picture {
         case CURATOR -> new Color(0x009e73);
         case POSTGRESQL -> new Color(0x999999);
         case JETCD -> new Color(0xcc79a7);
+        case SPRING_INTEGRATION_REDIS, SPRING_INTEGRATION_JDBC -> new Color(0x56b4e9);
+        case SHED_LOCK_REDIS, SHED_LOCK_JDBC -> new Color(0xe69f00);
       };
     }
   }

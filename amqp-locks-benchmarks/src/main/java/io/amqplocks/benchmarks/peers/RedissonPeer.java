@@ -1,8 +1,6 @@
 package io.amqplocks.benchmarks.peers;
 
-import io.amqplocks.test.FreePorts;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
@@ -13,37 +11,13 @@ import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
-/** Redisson with its default settings, on a Redis that keeps everything in memory only. */
+/** Redisson with its default settings. */
 final class RedissonPeer {
 
   /** As long as the watchdog's time of Redisson's locks. */
   private static final Duration LEASE_TIME = Duration.ofSeconds(30);
 
   private RedissonPeer() {}
-
-  static PeerServer start() throws Exception {
-    String redis = Installed.command("redis-server");
-    ServerProcess.Folder folder = ServerProcess.folder("redis");
-    int port = FreePorts.next();
-    ServerProcess process =
-        folder.start(
-            "TERM",
-            List.of(
-                redis,
-                "--bind",
-                "127.0.0.1",
-                "--port",
-                Integer.toString(port),
-                "--dir",
-                folder.path().toString(),
-                "--save",
-                "",
-                "--appendonly",
-                "no"));
-    process.awaitPort(port);
-    return new PeerServer(
-        "Redis " + Installed.version(redis, "--version"), "redis://127.0.0.1:" + port, process);
-  }
 
   static PeerClient connect(String address) {
     Config config = new Config();

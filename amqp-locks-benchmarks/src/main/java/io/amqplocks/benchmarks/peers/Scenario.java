@@ -7,6 +7,10 @@ import java.util.Locale;
 enum Scenario {
   /** Nobody else wants it. */
   ALONE("alone", Metric.LATENCY),
+  /** Nobody else wants it, and nobody had it before. */
+  NEW_NAME("alone, a new name each time", Metric.LATENCY),
+  /** Others hold all of it, and it is tried once. */
+  BUSY("busy", Metric.LATENCY),
   /** Eight threads share a client. */
   THREADS("8 threads of one client", Metric.RATE),
   /** Eight clients, with a thread each. */
@@ -33,11 +37,22 @@ enum Scenario {
     return metric;
   }
 
-  /** Runs it with these kinds. */
+  /** Whether it can be run with that kind. */
+  boolean suits(Kind kind) {
+    return switch (this) {
+      case ALONE, BUSY -> true;
+      case NEW_NAME -> !kind.isCreatedFirst();
+      case THREADS, CLIENTS, HAND_OVER, DEATH -> kind.isWaitedFor();
+    };
+  }
+
+  /** Runs it with these kinds, all of which it suits. */
   void measure(Systems systems, List<Kind> kinds, Effort effort, Recorder recorder)
       throws Exception {
     switch (this) {
       case ALONE -> Alone.measure(systems, kinds, effort, recorder);
+      case NEW_NAME -> Once.newNames(systems, kinds, effort, recorder);
+      case BUSY -> Once.busy(systems, kinds, effort, recorder);
       case THREADS, CLIENTS -> Contended.measure(systems, this, kinds, effort, recorder);
       case HAND_OVER -> HandingOver.measure(systems, kinds, effort, recorder);
       case DEATH -> Deaths.measure(systems, kinds, effort, recorder);

@@ -56,7 +56,12 @@ final class Systems implements AutoCloseable {
 
   /** The lock of a scenario, as one of the clients has it. */
   PeerLock lock(Scenario scenario, Kind kind, int client) throws Exception {
-    return Objects.requireNonNull(clients.get(kind.peer())).get(client).lock(kind, scenario.lock());
+    return client(kind.peer(), client).lock(kind, scenario.lock());
+  }
+
+  /** One of the clients of a system. */
+  PeerClient client(Peer peer, int number) {
+    return Objects.requireNonNull(clients.get(peer)).get(number);
   }
 
   boolean has(Kind kind) {

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 class ScenarioTest {
 
   private static final Duration SHORT = Duration.ofMillis(100);
-  private static final Effort LITTLE = new Effort(SHORT, SHORT, SHORT, 2, 3, 1);
+  private static final Effort LITTLE = new Effort(SHORT, SHORT, SHORT, 2, 10, 10, 3, 1);
   private static final List<Kind> KINDS = List.of(Kind.MUTEX, Kind.CLASSIC_TOKENS);
 
   @Test
@@ -22,13 +22,14 @@ class ScenarioTest {
       assumeTrue(systems.skipped().isEmpty(), () -> systems.skipped().toString());
       for (Scenario scenario : Scenario.values()) {
         Recorder recorder = new Recorder(scenario);
-        scenario.measure(systems, KINDS, LITTLE, recorder);
+        List<Kind> kinds = KINDS.stream().filter(scenario::suits).toList();
+        scenario.measure(systems, kinds, LITTLE, recorder);
         assertThat(recorder.failures()).isEmpty();
         assertThat(recorder.measurements())
             .filteredOn(each -> each.metric() == scenario.metric())
             .as("%s", scenario)
             .extracting(Measurement::kind)
-            .containsExactlyElementsOf(KINDS);
+            .containsExactlyElementsOf(kinds);
         assertThat(recorder.measurements()).allSatisfy(ScenarioTest::isPlausible);
       }
     }
@@ -41,6 +42,34 @@ class ScenarioTest {
       // The broker sees the end of the connections; no time to live has to pass.
       case FREED -> assertThat(measured.values()).hasSize(1).allMatch(micros -> micros < 20e6);
       case LATENCY -> assertThat(measured.values()).hasSizeGreaterThan(2).allMatch(us -> us > 0);
+    }
+  }
+
+  @Test
+  void aKindTakesPartWhereItCan() {
+    assertThat(List.of(Scenario.values()))
+        .filteredOn(each -> each.suits(Kind.SHED_LOCK_JDBC))
+        .as("nobody can wait for it")
+        .containsExactly(Scenario.ALONE, Scenario.NEW_NAME, Scenario.BUSY);
+    assertThat(List.of(Scenario.values()))
+        .filteredOn(each -> !each.suits(Kind.CLASSIC_TOKENS))
+        .as("it is created before")
+        .containsExactly(Scenario.NEW_NAME);
+    assertThat(Comparison.all())
+        .allMatch(each -> each.scenario().suits(each.ours()) && each.scenario().suits(each.peer()));
+  }
+
+  @Test
+  void aBusyLockIsFreeAfterwards() throws Exception {
+    Recorder recorder = new Recorder(Scenario.BUSY);
+    try (Systems systems = Systems.start(List.of(Peer.AMQP_LOCKS), null)) {
+      assumeTrue(systems.skipped().isEmpty(), () -> systems.skipped().toString());
+      Scenario.BUSY.measure(systems, List.of(Kind.CLASSIC_TOKENS), LITTLE, recorder);
+      assertThat(recorder.failures()).isEmpty();
+      PeerLock all = systems.lock(Scenario.BUSY, Kind.CLASSIC_TOKENS, 0);
+      for (int slot = 0; slot < Kind.CLASSIC_TOKENS.slots(); slot++) {
+        all.acquire().close();
+      }
     }
   }
 
