@@ -165,7 +165,7 @@ public final class Rivalries implements AutoCloseable {
     List<Callable<String>> tries =
         rivalries().stream()
             .filter(each -> names.test(each.name()))
-            .<Callable<String>>map(each -> () -> each.isFree(FREE) ? "" : each.name())
+            .<Callable<String>>map(each -> () -> each.whyNotFree(FREE))
             .toList();
     SoftAssertions soft = new SoftAssertions();
     soft.assertThat(inParallel(tries)).as("stuck").containsOnly("");

@@ -249,18 +249,22 @@ public final class Rivalry implements AutoCloseable {
     return lease;
   }
 
-  /** Whether the other one can have it within that time, when nobody wants it any more. */
-  public boolean isFree(Duration patience) throws InterruptedException {
+  /**
+   * Why the other one cannot have it within that time, when nobody wants it any more; empty if it
+   * can.
+   */
+  public String whyNotFree(Duration patience) throws InterruptedException {
+    String why = "";
     long end = System.nanoTime() + patience.toNanos();
-    while (System.nanoTime() < end) {
+    do {
       try {
         wanted.acquire(Duration.ofSeconds(1)).close();
-        return true;
+        return "";
       } catch (LockException notYet) {
-        // Once more.
+        why = name + ": " + notYet;
       }
-    }
-    return false;
+    } while (System.nanoTime() < end);
+    return why;
   }
 
   /** Whether the other one has had it. */

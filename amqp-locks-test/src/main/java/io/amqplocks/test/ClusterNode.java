@@ -69,6 +69,11 @@ public final class ClusterNode implements Broker {
     return running.isEmpty() ? 0 : Integer.parseInt(running);
   }
 
+  /** The state of each quorum queue's member here, for someone who looks for a reason. */
+  public String quorumQueues() {
+    return ask(Erlang.QUORUM_QUEUES);
+  }
+
   /** Whether this node, as far as it knows, leads the metadata store of the cluster. */
   boolean leads() {
     return ask(Erlang.METADATA_LEADER).equals(network.nodeName(number));

@@ -60,6 +60,15 @@ final class Erlang {
        end || Info <- rabbit_amqqueue:info_all(<<"/">>, Keys)].
       """;
 
+  /** Each quorum queue, its leader, and what the member on this node knows; as Erlang terms. */
+  static final String QUORUM_QUEUES =
+      """
+      [io_lib:format("~0p, led by ~0p: ~0p~n",
+        [amqqueue:get_name(Queue), amqqueue:get_pid(Queue),
+         catch ra:local_query({element(1, amqqueue:get_pid(Queue)), node()}, fun(All) -> All end)])
+       || Queue <- rabbit_amqqueue:list(), amqqueue:get_type(Queue) =:= rabbit_quorum_queue].
+      """;
+
   /** Memory, processes and atoms, after a garbage collection. */
   static final String USAGE =
       """
