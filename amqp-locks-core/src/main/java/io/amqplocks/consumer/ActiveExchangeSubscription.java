@@ -3,6 +3,7 @@ package io.amqplocks.consumer;
 import com.rabbitmq.client.BuiltinExchangeType;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.DeliverCallback;
+import io.amqplocks.internal.broker.BrokerProfile;
 import io.amqplocks.leader.Leadership;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -73,7 +74,7 @@ final class ActiveExchangeSubscription implements Subscription {
       throws IOException {
     this.channel = channel;
     this.term = term;
-    nacks = Subscription.nacks(channel);
+    nacks = BrokerProfile.of(channel.getConnection()).nackKeepsPlace();
     String ingress = Objects.requireNonNull(settings.ingress);
     exchange = settings.queue + SUFFIX;
     own = exchange + "." + UUID.randomUUID();

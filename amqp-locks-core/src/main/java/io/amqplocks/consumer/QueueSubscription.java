@@ -1,6 +1,7 @@
 package io.amqplocks.consumer;
 
 import com.rabbitmq.client.Channel;
+import io.amqplocks.internal.broker.BrokerProfile;
 import io.amqplocks.leader.Leadership;
 import java.io.IOException;
 import java.util.Map;
@@ -36,7 +37,7 @@ final class QueueSubscription implements Subscription {
   /** Consumes exclusively: on a classic queue the broker refuses others. */
   QueueSubscription(Channel channel, String queue, Leadership term) throws IOException {
     this.channel = channel;
-    nacks = Subscription.nacks(channel);
+    nacks = BrokerProfile.of(channel.getConnection()).nackKeepsPlace();
     tag =
         channel.basicConsume(
             queue,

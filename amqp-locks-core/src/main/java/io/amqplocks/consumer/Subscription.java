@@ -1,6 +1,7 @@
 package io.amqplocks.consumer;
 
 import com.rabbitmq.client.Channel;
+import io.amqplocks.internal.broker.BrokerProfile;
 import io.amqplocks.leader.Leadership;
 import java.io.IOException;
 import java.util.concurrent.TimeoutException;
@@ -9,11 +10,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * What the broker sends to the active consumer on one channel, a message at a time.
  *
- * <p>From RabbitMQ 4.0 on, messages go back by {@code basic.nack}. When a channel is closed with
- * messages on it, a quorum queue counts a failed delivery of each, and drops it at its limit,
- * though nobody has handled it. Before 4.0 such a queue has no limit by default, and puts messages
- * that are nacked to its end. There they go back when the channel is closed, and the next consumer
- * may get later ones first.
+ * <p>Messages go back by {@code basic.nack} where {@link BrokerProfile#nackKeepsPlace} says so.
+ * When a channel is closed with messages on it, a quorum queue counts a failed delivery of each,
+ * and drops it at its limit, though nobody has handled it. Elsewhere they go back when the channel
+ * is closed, and the next consumer may get later ones first.
  */
 interface Subscription {
 
@@ -24,19 +24,6 @@ interface Subscription {
     return settings.ingress == null
         ? new QueueSubscription(channel, settings.queue, term)
         : new ActiveExchangeSubscription(channel, settings, term, handled);
-  }
-
-  /** Whether messages go back by {@code basic.nack}. */
-  static boolean nacks(Channel channel) {
-    return major(channel.getConnection().getServerProperties().get("version")) >= 4;
-  }
-
-  private static int major(@Nullable Object version) {
-    String text = String.valueOf(version);
-    int dot = text.indexOf('.');
-    return dot < 1 || !text.substring(0, dot).matches("[0-9]{1,6}")
-        ? 0
-        : Integer.parseInt(text.substring(0, dot));
   }
 
   /**

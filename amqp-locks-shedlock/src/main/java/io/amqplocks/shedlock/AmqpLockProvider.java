@@ -95,7 +95,7 @@ public final class AmqpLockProvider implements ExtensibleLockProvider, AutoClose
    *     {@code lockAtLeastFor} is longer than 49 days
    * @throws LockException.Conflict if somebody deletes the lock's queue meanwhile; nothing is held
    *     then
-   * @throws LockException.Unsupported if the broker is Apache Qpid
+   * @throws LockException.Unsupported if the broker has no queue for that, as Apache Qpid has none
    * @throws LockException.Closed if this provider is closed, and nobody holds the lock
    * @throws LockException as {@link io.amqplocks.lock.AmqpLock#tryAcquire()} does
    */

@@ -1,5 +1,6 @@
 package io.amqplocks.shedlock;
 
+import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.AMQP.BasicProperties;
 import com.rabbitmq.client.Address;
 import com.rabbitmq.client.Channel;
@@ -34,8 +35,11 @@ final class Markers {
   static final Duration LONGEST = Duration.ofDays(49);
 
   private static final String NAME = "amqp-locks shedlock";
-  private static final String QPID = "Apache Qpid";
   private static final int TIMEOUT = 5_000;
+
+  /** By which Apache Qpid closes the connection that declares a queue which it does not have. */
+  private static final int INVALID_ARGUMENT = 542;
+
   private static final Map<String, Object> CLASSIC = Map.of("x-queue-type", "classic");
 
   private final ConnectionFactory factory;
@@ -152,6 +156,12 @@ final class Markers {
       throw new LockException.Interrupted(
           "Interrupted while the broker was asked how long the lock '%s' is kept".formatted(name));
     } catch (IOException | TimeoutException | ShutdownSignalException e) {
+      String lacks = refusedArguments(e);
+      if (lacks != null) {
+        throw new LockException.Unsupported(
+            "ShedLock's locks need RabbitMQ, and this broker does not have the queue that would keep the lock '%s': %s; use ShedLock's InMemoryLockProvider for a test"
+                .formatted(name, lacks));
+      }
       throw new LockException.Unreachable(
           "The broker did not say or store how long the lock '%s' is kept, in queue '%s%s': %s"
               .formatted(name, prefix, name, e),
@@ -170,7 +180,6 @@ final class Markers {
       }
       Connection opened =
           nodes.isEmpty() ? factory.newConnection(NAME) : factory.newConnection(nodes, NAME);
-      requireMarkers(opened);
       if (connection.compareAndSet(old, opened)) {
         if (closed) {
           close();
@@ -182,14 +191,13 @@ final class Markers {
     }
   }
 
-  /** Qpid closes a connection that declares such a queue, which would look like an outage. */
-  private static void requireMarkers(Connection opened) {
-    String product = String.valueOf(opened.getServerProperties().get("product"));
-    if (product.startsWith(QPID)) {
-      opened.abort(TIMEOUT);
-      throw new LockException.Unsupported(
-          "ShedLock's locks need RabbitMQ, and this broker is %s; use ShedLock's InMemoryLockProvider for a test"
-              .formatted(product));
-    }
+  /** The broker's words, if it does not have such a queue; else null. It looks like an outage. */
+  private static @Nullable String refusedArguments(Exception failure) {
+    Throwable cause = failure instanceof IOException ? failure.getCause() : failure;
+    return cause instanceof ShutdownSignalException signal
+            && signal.getReason() instanceof AMQP.Connection.Close close
+            && close.getReplyCode() == INVALID_ARGUMENT
+        ? close.getReplyText()
+        : null;
   }
 }

@@ -26,7 +26,7 @@ class EmbeddedMarkersTest {
         assertThatThrownBy(() -> provider.lock(job))
             .isInstanceOf(LockException.Unsupported.class)
             .hasMessageContaining("RabbitMQ")
-            .hasMessageContaining("Apache Qpid");
+            .hasMessageContaining("the lock 'job'");
         assertThat(locks.leases()).isEmpty();
       }
     }

@@ -10,8 +10,8 @@ import java.util.Optional;
 
 /**
  * What a broker can do, and what it has to be told. It is read from the server properties of a
- * connection. No other code asks which product or version a broker is, so that a difference between
- * brokers has a name and one place.
+ * connection. No other code of the locks asks which product or version a broker is, so that a
+ * difference between brokers has a name and one place.
  */
 public interface BrokerProfile {
 
@@ -139,6 +139,12 @@ public interface BrokerProfile {
 
   /** Whether the number of messages in a queue includes those that are not acknowledged. */
   boolean areUnacknowledgedCounted();
+
+  /**
+   * Whether a message that is nacked goes back to its place in a quorum queue, uncounted. If not,
+   * it goes to the end.
+   */
+  boolean nackKeepsPlace();
 
   /**
    * Whether the broker takes a message back that is not acknowledged for half an hour.

@@ -202,6 +202,11 @@ record QpidProfile(ServerVersion server) implements BrokerProfile {
   }
 
   @Override
+  public boolean nackKeepsPlace() {
+    return true;
+  }
+
+  @Override
   public boolean hasConsumerTimeout(boolean plain) {
     return false;
   }

@@ -156,6 +156,17 @@ record RabbitProfile(ServerVersion server) implements BrokerProfile {
   /**
    * {@inheritDoc}
    *
+   * <p>From 4.0 on, where a quorum queue has a limit of deliveries by default. A queue without a
+   * limit puts such messages to its end.
+   */
+  @Override
+  public boolean nackKeepsPlace() {
+    return server.major() >= 4;
+  }
+
+  /**
+   * {@inheritDoc}
+   *
    * <p>RabbitMQ 3.10 and 3.11 do that for all queues after {@code consumer_timeout}, which no
    * client can see or change. From 3.12 on our queues are declared with a longer timeout, or have
    * none. A plain queue has no arguments, so the broker's own timeout applies until 4.3, where

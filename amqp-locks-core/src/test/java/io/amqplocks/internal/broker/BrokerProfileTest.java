@@ -40,6 +40,14 @@ class BrokerProfileTest {
     assertThat(rabbit.consume(7, false)).isEqualTo(Map.of("x-priority", 7));
   }
 
+  @Tag("trap-8")
+  @ParameterizedTest
+  @CsvSource({"3.13.7, false", "4.0.0, true", "10.0.0, true", "unknown, false"})
+  void messagesAreNackedWhereTheyKeepTheirPlace(String version, boolean nacked) {
+    assertThat(profile("RabbitMQ", version).nackKeepsPlace()).isEqualTo(nacked);
+    assertThat(QPID.nackKeepsPlace()).isTrue();
+  }
+
   @ParameterizedTest
   @CsvSource({"3, 10, false", "4, 3, true"})
   void rabbitHasTheArgumentsOfItsVersion(int major, int minor, boolean limited) {
