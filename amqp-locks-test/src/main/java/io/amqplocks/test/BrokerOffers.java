@@ -98,6 +98,19 @@ final class BrokerOffers {
   }
 
   /**
+   * Starts a broker of the preferred line, or the one in this JVM if there is no line and none is
+   * required.
+   *
+   * @throws IllegalStateException if there is none, or it does not start
+   */
+  OwnedBroker start() {
+    if (wanted.isEmpty() && (required || offer(Brokers.EMBEDDED).isEmpty())) {
+      throw new IllegalStateException(NONE);
+    }
+    return start(wanted.stream().findFirst().orElse(Brokers.EMBEDDED));
+  }
+
+  /**
    * Starts a broker of this line.
    *
    * @throws IllegalStateException if there is none, or it does not start

@@ -54,18 +54,15 @@ public final class Brokers {
   }
 
   /**
-   * Starts a broker of the preferred line, or the one in this JVM if there is no line. Returns when
-   * it accepts connections, within seconds.
+   * Starts a broker of the preferred line, or the one in this JVM if there is no line and {@code
+   * AMQP_LOCKS_BROKER_REQUIRED} is not {@code true}. Returns when it accepts connections, within
+   * seconds.
    *
    * @throws IllegalStateException if there is none, with what to do about it, or if it does not
    *     start, with the end of its log
    */
   public static OwnedBroker start() {
-    BrokerOffers offers = BrokerOffers.find(System.getenv());
-    if (offers.wanted().isEmpty() && (offers.required() || offers.offer(EMBEDDED).isEmpty())) {
-      throw new IllegalStateException(BrokerOffers.NONE);
-    }
-    return offers.start(offers.wanted().stream().findFirst().orElse(EMBEDDED));
+    return BrokerOffers.find(System.getenv()).start();
   }
 
   /**

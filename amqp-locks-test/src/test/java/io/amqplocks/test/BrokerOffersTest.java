@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opentest4j.TestAbortedException;
 
 class BrokerOffersTest {
 
@@ -70,6 +71,56 @@ class BrokerOffersTest {
         offers(Map.of(), new Fake(List.of("4.3")), new Fake(List.of("3.10", "4.3")));
     assertThatThrownBy(() -> offers.start("4.3")).hasMessage("started 4.3 of [4.3]");
     assertThatThrownBy(() -> offers.start("3.10")).hasMessage("started 3.10 of [3.10, 4.3]");
+  }
+
+  /** Wherever it stands among the sources. */
+  @Test
+  void theBrokerInThisJvmServesWhereThereIsNoRabbitMq() {
+    Fake rabbit = new Fake(List.of("3.10"));
+    for (BrokerOffers offers :
+        List.of(
+            offers(Map.of(), rabbit, new EmbeddedSource()),
+            offers(Map.of(), new EmbeddedSource(), rabbit))) {
+      assertThat(offers.wanted()).containsExactly("3.10");
+      assertThatThrownBy(offers::start).hasMessage("started 3.10 of [3.10]");
+    }
+    BrokerOffers without = offers(Map.of(), new Fake(List.of()), new EmbeddedSource());
+    assertThat(without.wanted()).isEmpty();
+    try (OwnedBroker broker = without.start()) {
+      assertThat(broker.product()).startsWith("Apache Qpid Broker-J");
+    }
+  }
+
+  @Test
+  void theBrokerInThisJvmIsNoneThatIsRequired() {
+    Map<String, String> required = Map.of("AMQP_LOCKS_BROKER_REQUIRED", "true");
+    BrokerOffers offers = offers(required, new EmbeddedSource());
+    assertThatThrownBy(offers::start)
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessage(BrokerOffers.NONE);
+    Map<String, String> named = Map.of("AMQP_LOCKS_BROKER_LINES", "4.3");
+    assertThatThrownBy(offers(named, new EmbeddedSource())::start)
+        .as("a line that is named and not there")
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessage(BrokerOffers.NONE);
+  }
+
+  /** As a {@link BrokerTest} that asks for no line does. */
+  @Test
+  void whatIsForRabbitMqIsSkippedOrFailsOnTheBrokerInThisJvm() throws Exception {
+    try (SharedBrokers brokers = new SharedBrokers(offers(Map.of(), new EmbeddedSource()))) {
+      assertThat(brokers.offers().wantedOfRabbitMq()).isEmpty();
+      assertThatThrownBy(() -> brokers.require(""))
+          .isInstanceOf(TestAbortedException.class)
+          .hasMessage(BrokerOffers.NONE);
+      brokers.require(Brokers.EMBEDDED);
+    }
+    Map<String, String> required = Map.of("AMQP_LOCKS_BROKER_REQUIRED", "true");
+    try (SharedBrokers brokers = new SharedBrokers(offers(required, new EmbeddedSource()))) {
+      assertThatThrownBy(() -> brokers.require(""))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessage(BrokerOffers.NONE);
+    }
   }
 
   @Test

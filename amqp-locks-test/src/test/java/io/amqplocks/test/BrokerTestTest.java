@@ -260,6 +260,26 @@ class BrokerTestTest {
         .anyMatch(event -> event.startsWith("FINISHED runs") && event.contains("SUCCESSFUL"));
   }
 
+  @BrokerTest(embedded = true)
+  static class Embedded {
+    @Test
+    void runsInThisJvm(Broker broker) {
+      assertThat(broker.product()).startsWith("Apache Qpid Broker-J");
+    }
+  }
+
+  @Test
+  void onTheBrokerInTheJvmOnlyThoseRunThatSaySo() {
+    Map<String, String> lines = Map.of("AMQP_LOCKS_BROKER_LINES", Brokers.EMBEDDED);
+    assertThat(run(lines, Embedded.class, Using.class, Every.class))
+        .anyMatch(
+            event -> event.startsWith("FINISHED runsInThisJvm") && event.contains("SUCCESSFUL"))
+        .noneMatch(event -> event.matches("STARTED (connects|seesTheSame|runs) .*"))
+        .noneMatch(event -> event.contains("FAILED"))
+        .filteredOn(event -> event.contains("ABORTED") && event.contains("asks for no RabbitMQ"))
+        .hasSize(2);
+  }
+
   /** The second run requires the missing line, so that it shows which one it takes. */
   @Test
   void inItsTurnARunOfTheSuiteTakesSomeOfTheLines() {
