@@ -1,6 +1,7 @@
 package io.amqplocks.consumer;
 
 import com.rabbitmq.client.ConnectionFactory;
+import io.amqplocks.internal.broker.BrokerProfile;
 import io.amqplocks.leader.LeaderElection;
 import io.amqplocks.leader.LeaderElectionBuilder;
 import io.amqplocks.leader.LeaderListener;
@@ -8,11 +9,15 @@ import io.amqplocks.leader.Leadership;
 import io.amqplocks.leader.Revocation;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.LockException;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Consumes a queue while it holds a mutex. Of all processes that do so, one is active and the
@@ -49,6 +54,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SoleConsumer implements AutoCloseable {
 
+  private static final Logger log = LoggerFactory.getLogger(SoleConsumer.class);
+
   /** For the consumer's connection to close, beside the handler's time. */
   private static final Duration CLOSE = Duration.ofSeconds(2);
 
@@ -62,8 +69,14 @@ public final class SoleConsumer implements AutoCloseable {
   private final StandBy standBy;
   private final Terms terms;
   private final LeaderElection election;
+  private final SoleConsumerBuilder settings;
+
+  /** Whether the broker has what this consumer needs, or did not answer when it was to start. */
+  private volatile boolean accepted;
 
   SoleConsumer(SoleConsumerBuilder settings) {
+    this.settings = settings;
+    accepted = !settings.needsMoreThanQueues();
     factory = settings.factory;
     requests = new HandOverRequests(settings.queue);
     standBy = new StandBy(settings);
@@ -95,12 +108,17 @@ public final class SoleConsumer implements AutoCloseable {
   }
 
   /**
-   * Stands by, and consumes when it is this process's turn. Returns at once. Starting again does
-   * nothing.
+   * Stands by, and consumes when it is this process's turn. Starting again does nothing. Returns at
+   * once; with {@linkplain SoleConsumerBuilder#activeExchange an active exchange} or {@linkplain
+   * SoleConsumerBuilder#handOverOnRequest() requests to hand over} it opens a connection first, and
+   * sees whether the broker has them. That takes as long as the factory allows, 10 seconds at most
+   * for each step. A broker that cannot be reached is no reason not to start.
    *
    * @throws IllegalStateException if this consumer is closed
+   * @throws LockException.Unsupported if the broker does not have them; nothing is started then
    */
   public void start() {
+    requireBroker();
     election.start();
     if (!isActive()) {
       standBy.prepare();
@@ -112,10 +130,26 @@ public final class SoleConsumer implements AutoCloseable {
    *
    * @return whether it started
    * @throws IllegalStateException if this consumer has been started or closed before
-   * @throws LockException as {@link AmqpLock#tryAcquire()} does
+   * @throws LockException as {@link #start()} and {@link AmqpLock#tryAcquire()} do
    */
   public boolean tryStart() {
+    requireBroker();
     return election.tryStart();
+  }
+
+  /** Before the lock is acquired: a holder that cannot consume keeps others from it. */
+  private void requireBroker() {
+    if (accepted) {
+      return;
+    }
+    try (ReadyConnection open = ReadyConnection.open(settings)) {
+      settings.require(BrokerProfile.of(open.connection()));
+    } catch (LockException.Unsupported e) {
+      throw e;
+    } catch (IOException | TimeoutException | RuntimeException e) {
+      log.debug("Nobody says what the broker of queue '{}' has", settings.queue, e);
+    }
+    accepted = true;
   }
 
   /**
@@ -167,6 +201,7 @@ public final class SoleConsumer implements AutoCloseable {
    *     answer, it may take 30 seconds more
    * @return whether this one is active
    * @throws IllegalStateException if this consumer is closed, also while this waits
+   * @throws LockException.Unsupported as {@link #start()} does
    * @throws InterruptedException if the thread is interrupted while it waits
    */
   public boolean takeOver(Duration time) throws InterruptedException {

@@ -3,6 +3,7 @@ package io.amqplocks.consumer;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.rabbitmq.client.ConnectionFactory;
+import io.amqplocks.internal.broker.BrokerProfile;
 import io.amqplocks.leader.LeaderListener;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.LockException;
@@ -93,7 +94,8 @@ public final class SoleConsumerBuilder {
    * Lets other processes ask this consumer to stop, by {@link SoleConsumer#takeOver}, while it is
    * the active one. By default it does not listen to them. It needs the right to configure, write
    * and read a queue with the name of the consumed queue and {@code .hand-over} behind it. Every
-   * user that may publish to that queue can end a term.
+   * user that may publish to that queue can end a term. Apache Qpid does not have such a queue, so
+   * a start is {@linkplain LockException.Unsupported refused} there.
    *
    * @throws LockException.Invalid if the consumed queue's name is too long for that
    */
@@ -158,7 +160,8 @@ public final class SoleConsumerBuilder {
    * later. While a consumer is active, there are the internal exchange {@code <queue>.active},
    * which the broker deletes with its last queue, and an exclusive queue whose name begins with
    * that of the exchange. The user needs the right to configure, write and read both, to write
-   * to the tracking queue, and to read the ingress exchange.
+   * to the tracking queue, and to read the ingress exchange. Apache Qpid does not bind an exchange
+   * to another one, so a start is {@linkplain LockException.Unsupported refused} there.
    *
    * @param ingressExchange where the messages are published
    * @param routingKey with which both queues are bound to it, such as {@code #} for all of a topic
@@ -189,6 +192,39 @@ public final class SoleConsumerBuilder {
   public SoleConsumerBuilder listener(LeaderListener listener) {
     listeners.add(listener);
     return this;
+  }
+
+  /** Whether it needs more of the broker than a queue that can be consumed. */
+  boolean needsMoreThanQueues() {
+    return ingress != null || handsOverOnRequest;
+  }
+
+  /**
+   * Throws if the broker does not have what these settings need.
+   *
+   * @throws LockException.Unsupported with the lock and the remedy
+   */
+  void require(BrokerProfile broker) {
+    if (ingress != null && !broker.bindsExchanges()) {
+      throw unsupported(
+          "an active exchange on %s, where no exchange is bound to another one".formatted(broker),
+          "activeExchange()");
+    }
+    if (handsOverOnRequest && !broker.expiresQueues()) {
+      throw unsupported(
+          "requests to hand over on %s, where no queue drops what nobody receives"
+              .formatted(broker),
+          "handOverOnRequest()");
+    }
+  }
+
+  private LockException unsupported(String what, String setting) {
+    LockException refusal =
+        new LockException.Unsupported(
+            "The sole consumer of queue '%s' by the %s cannot have %s; leave %s out, or use RabbitMQ"
+                .formatted(queue, lock.id(), what, setting));
+    refusal.initLock(lock.id());
+    return refusal;
   }
 
   /** Creates the consumer, which connects and consumes nothing before it is started. */

@@ -1,6 +1,7 @@
 package io.amqplocks.consumer;
 
 import com.rabbitmq.client.ShutdownSignalException;
+import io.amqplocks.internal.broker.BrokerProfile;
 import io.amqplocks.leader.Leadership;
 import io.amqplocks.leader.Revocation;
 import java.io.IOException;
@@ -209,6 +210,7 @@ final class Worker {
   }
 
   private void consume(ReadyConnection open) throws IOException, TimeoutException {
+    settings.require(BrokerProfile.of(open.connection()));
     if (settings.handsOverOnRequest) {
       requests.listen(open.connection(), this::askedToStop);
     }

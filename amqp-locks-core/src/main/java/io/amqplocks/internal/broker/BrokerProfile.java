@@ -140,6 +140,12 @@ public interface BrokerProfile {
   /** Whether the number of messages in a queue includes those that are not acknowledged. */
   boolean areUnacknowledgedCounted();
 
+  /** Whether an exchange can be bound to another one. */
+  boolean bindsExchanges();
+
+  /** Whether a queue can drop what nobody receives at once, and itself when nobody uses it. */
+  boolean expiresQueues();
+
   /**
    * Whether a message that is nacked goes back to its place in a quorum queue, uncounted. If not,
    * it goes to the end.

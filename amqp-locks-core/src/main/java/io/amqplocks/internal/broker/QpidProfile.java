@@ -201,6 +201,17 @@ record QpidProfile(ServerVersion server) implements BrokerProfile {
     return true;
   }
 
+  /** It does not know {@code exchange.bind}, and closes the connection that sends it. */
+  @Override
+  public boolean bindsExchanges() {
+    return false;
+  }
+
+  @Override
+  public boolean expiresQueues() {
+    return false;
+  }
+
   @Override
   public boolean nackKeepsPlace() {
     return true;

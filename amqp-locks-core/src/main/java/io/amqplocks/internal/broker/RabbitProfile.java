@@ -153,6 +153,16 @@ record RabbitProfile(ServerVersion server) implements BrokerProfile {
     return false;
   }
 
+  @Override
+  public boolean bindsExchanges() {
+    return true;
+  }
+
+  @Override
+  public boolean expiresQueues() {
+    return true;
+  }
+
   /**
    * {@inheritDoc}
    *
