@@ -115,6 +115,10 @@ abstract class LockContract {
       case TOKEN_SEMAPHORE -> locks.admin().tokenSemaphore(name).create(slots, tokenQueueType());
       default -> assertThat(kind.family()).isNotEqualTo(LockKind.Family.SEMAPHORE);
     }
+    return lock(kind);
+  }
+
+  private AmqpLock lock(LockKind kind) {
     return locks.lock(new LockId(kind, LockId.mutex(name).name()));
   }
 
@@ -154,9 +158,10 @@ abstract class LockContract {
     get(third).close();
   }
 
-  @Test
-  void servesHigherPrioritiesFirst() throws Exception {
-    AmqpLock lock = locks.fencedMutex(name);
+  @ParameterizedTest
+  @EnumSource(names = {"FENCED_MUTEX", "TOKEN_SEMAPHORE"})
+  void servesHigherPrioritiesFirst(LockKind kind) throws Exception {
+    AmqpLock lock = make(kind, 1);
     Lease first = lock.acquire(LONG);
     CompletableFuture<Lease> low = waiting(lock);
     CompletableFuture<Lease> high = waiting(lock.withPriority(5));
@@ -511,25 +516,37 @@ abstract class LockContract {
             name);
   }
 
+  @ParameterizedTest
+  @EnumSource(names = {"PERSISTENT_MUTEX", "SLOT_SEMAPHORE", "TOKEN_SEMAPHORE"})
+  void semaphoresAreCreatedAndPersistentMutexesEnabled(LockKind kind) {
+    AmqpLock lock = lock(kind);
+    assertThatThrownBy(lock::tryAcquire)
+        .isInstanceOf(LockException.NotFound.class)
+        .hasMessageContaining(lock.id().toString());
+    assertThatThrownBy(() -> lock.acquire(LONG)).isInstanceOf(LockException.NotFound.class);
+    make(kind, 3).tryAcquire().orElseThrow().close();
+  }
+
   @Test
-  void semaphoresAreCreatedAndPersistentMutexesEnabled() {
-    assertThatThrownBy(() -> locks.tokenSemaphore(name).tryAcquire())
-        .isInstanceOf(LockException.NotFound.class);
-    assertThatThrownBy(() -> locks.slotSemaphore(name).acquire(LONG))
-        .isInstanceOf(LockException.NotFound.class);
+  void whoFindsNoPersistentMutexIsToldHowToEnableIt() {
     assertThatThrownBy(() -> locks.persistentMutex(name).tryAcquire())
         .isInstanceOf(LockException.NotFound.class)
         .hasMessage(
             "The persistent mutex '%s' is not enabled; enable it with"
                 + " admin().persistentMutex(\"%s\").enable()",
             name, name);
-    locks.admin().slotSemaphore(name).create(3);
-    assertThatThrownBy(() -> locks.admin().slotSemaphore(name).create(2))
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"SLOT_SEMAPHORE", "TOKEN_SEMAPHORE"})
+  void aSemaphoreIsNotCreatedWithAnotherNumberOfSlots(LockKind kind) {
+    AmqpLock semaphore = make(kind, 3);
+    assertThatThrownBy(() -> make(kind, 2))
         .isInstanceOf(LockException.Conflict.class)
-        .hasMessage(
-            "There is a slot semaphore '%s' already, with 3 slots and not 2; it stays as it is",
-            name);
-    assertThat(locks.admin().semaphore(LockId.slotSemaphore(name)).count()).isEqualTo(3);
+        .hasMessageStartingWith("There is a %s already, with 3 slots", semaphore.id())
+        .hasMessageContaining("and not 2")
+        .hasMessageEndingWith("; it stays as it is");
+    assertThat(locks.admin().semaphore(semaphore.id()).count()).isEqualTo(3);
   }
 
   @Test
