@@ -6,6 +6,7 @@ import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.AuthenticationFailureException;
 import com.rabbitmq.client.ChannelContinuationTimeoutException;
 import com.rabbitmq.client.Method;
+import com.rabbitmq.client.Return;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.lock.LockException;
 import java.util.concurrent.ExecutionException;
@@ -88,6 +89,11 @@ public final class BrokerErrors {
 
   private static boolean isCut(String text) {
     return text.endsWith(CUT) && text.getBytes(UTF_8).length > LONGEST_TEXT - CUT.length();
+  }
+
+  /** Whether the broker returned a message because there is no queue for it (312). */
+  public static boolean isUnroutable(Return returned) {
+    return returned.getReplyCode() == AMQP.NO_ROUTE;
   }
 
   /** Whether a transaction failed because a queue did not take its message. */

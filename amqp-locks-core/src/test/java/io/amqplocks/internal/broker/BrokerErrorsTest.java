@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.rabbitmq.client.AMQP;
+import com.rabbitmq.client.Return;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
@@ -52,5 +53,12 @@ class BrokerErrorsTest {
         .isInstanceOf(LockException.Refused.class);
     assertThatThrownBy(() -> BrokerErrors.looked(CALL, "look", closed(true, 404, "no queue 'a'")))
         .isInstanceOf(LockException.Unreachable.class);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"312, true", "313, false", "541, false"})
+  void onlyAMessageWithoutAQueueIsUnroutable(int replyCode, boolean unroutable) {
+    Return returned = new Return(replyCode, "text", "", "q", null, new byte[0]);
+    assertThat(BrokerErrors.isUnroutable(returned)).isEqualTo(unroutable);
   }
 }

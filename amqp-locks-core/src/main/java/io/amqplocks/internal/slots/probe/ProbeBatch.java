@@ -51,17 +51,22 @@ final class ProbeBatch {
   }
 
   /**
-   * The broker returned a probe.
+   * The broker returned a probe. If it has another reason than that there is no queue, the answer
+   * is unknown, whatever follows.
    *
+   * @param isUnroutable whether there is no queue
    * @param isLast whether nothing follows; else a confirm does, and adds nothing
    */
-  void returned(String queue, boolean isLast) {
+  void returned(String queue, boolean isUnroutable, boolean isLast) {
     Integer position = positions.get(queue);
-    if (position != null) {
+    if (position == null) {
+      return;
+    }
+    if (isUnroutable) {
       answers.set(position, Presence.ABSENT);
-      if (isLast) {
-        settle(position, false);
-      }
+    }
+    if (isLast || !isUnroutable) {
+      settle(position, false);
     }
   }
 

@@ -2,6 +2,7 @@ package io.amqplocks.internal.slots.probe;
 
 import com.rabbitmq.client.AlreadyClosedException;
 import com.rabbitmq.client.Channel;
+import io.amqplocks.internal.broker.BrokerErrors;
 import java.io.IOException;
 import java.util.List;
 
@@ -18,7 +19,9 @@ abstract class PublishingChannel {
    */
   PublishingChannel(Channel channel, boolean isLast) {
     this.channel = channel;
-    channel.addReturnListener(returned -> batch.returned(returned.getRoutingKey(), isLast));
+    channel.addReturnListener(
+        returned ->
+            batch.returned(returned.getRoutingKey(), BrokerErrors.isUnroutable(returned), isLast));
   }
 
   final Channel channel() {

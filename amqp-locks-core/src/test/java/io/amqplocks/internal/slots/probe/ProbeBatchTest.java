@@ -16,7 +16,7 @@ class ProbeBatchTest {
 
   @Test
   void returnedIsAbsentConfirmedIsPresentNackedIsNeither() {
-    batch.returned("a", false);
+    batch.returned("a", true, false);
     batch.confirmed(11, false, true);
     batch.confirmed(12, false, true);
     assertThat(batch.answered()).isNotDone();
@@ -28,7 +28,7 @@ class ProbeBatchTest {
   @Test
   void confirmsMayComeForManyAtOnceAndOutOfOrder() {
     batch.confirmed(13, false, true);
-    batch.returned("b", false);
+    batch.returned("b", true, false);
     batch.confirmed(12, true, true);
     assertThat(batch.answered()).isDone();
     assertThat(batch.results()).containsExactly(PRESENT, ABSENT, PRESENT);
@@ -40,20 +40,31 @@ class ProbeBatchTest {
     batch.confirmed(11, false, true);
     batch.confirmed(12, false, true);
     assertThat(batch.answered()).isNotDone();
-    batch.returned("c", true);
+    batch.returned("c", true, true);
     assertThat(batch.answered()).isDone();
     assertThat(batch.results()).containsExactly(PRESENT, PRESENT, ABSENT);
   }
 
+  /** Such as that nobody consumes it, or an error of the broker. */
+  @Test
+  void aReturnForAnotherReasonSaysNothing() {
+    batch.returned("a", false, true);
+    batch.returned("b", false, false);
+    batch.confirmed(12, false, true);
+    batch.returned("c", true, true);
+    assertThat(batch.answered()).isDone();
+    assertThat(batch.results()).containsExactly(UNKNOWN, UNKNOWN, ABSENT);
+  }
+
   @Test
   void silenceIsUnknown() {
-    batch.returned("c", false);
+    batch.returned("c", true, false);
     assertThat(batch.results()).containsExactly(UNKNOWN, UNKNOWN, ABSENT);
   }
 
   @Test
   void whatBelongsToAnotherBatchChangesNothing() {
-    batch.returned("z", false);
+    batch.returned("z", true, false);
     batch.confirmed(10, true, true);
     batch.confirmed(4, false, true);
     assertThat(batch.results()).containsExactly(UNKNOWN, UNKNOWN, UNKNOWN);
