@@ -23,6 +23,7 @@ import io.amqplocks.lock.ProbeKind;
 import io.amqplocks.lock.SlotOrder;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.support.HolderMain;
+import io.amqplocks.support.LogWatch;
 import io.amqplocks.support.Recorder;
 import io.amqplocks.test.BrokerTest;
 import io.amqplocks.test.ChildJvm;
@@ -237,6 +238,34 @@ class EmbeddedSlotsTest {
     assertThat(lease.state()).isEqualTo(LeaseState.LOST);
     await().untilAsserted(() -> assertThat(opened.ofOneLease()).isEmpty());
     locks.slotSemaphore("s").acquire(LONG).close();
+  }
+
+  /** Each of them has a session of its own, which ends with the shared one and says nothing. */
+  @Test
+  void theEndOfTheSessionIsOneLineOfTheLog() throws Exception {
+    create("logged", 3);
+    OpenedConnections opened = connections();
+    AmqpLocks locks = fixture.open(fixture.seldomVerifying(opened));
+    locks.connect();
+    Connection shared = opened.all().get(0);
+    List<Lease> leases = new ArrayList<>();
+    leases.add(locks.mutex("logged-too").acquire(LONG));
+    for (int i = 0; i < 3; i++) {
+      leases.add(locks.slotSemaphore("logged").acquire(LONG));
+    }
+    try (LogWatch log = LogWatch.of("io.amqplocks.internal.session")) {
+      shared.abort(0);
+      await().until(() -> leases.stream().allMatch(each -> each.state() == LeaseState.LOST));
+      await().untilAsserted(() -> assertThat(opened.ofOneLease()).isEmpty());
+      assertThat(log.warnings())
+          .filteredOn(line -> line.contains("slot semaphore 'logged'"))
+          .singleElement()
+          .asString()
+          .contains("slot 1 of slot semaphore 'logged'")
+          .contains("slot 2 of slot semaphore 'logged'")
+          .contains("slot 3 of slot semaphore 'logged'")
+          .contains("mutex 'logged-too'");
+    }
   }
 
   @Test

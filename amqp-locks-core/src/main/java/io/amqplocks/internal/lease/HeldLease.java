@@ -321,8 +321,8 @@ public final class HeldLease implements Lease, Session.Member {
   }
 
   @Override
-  public Optional<String> lease() {
-    return isHeld() && !registry.isSilent() ? Optional.of(name()) : Optional.empty();
+  public List<String> leases() {
+    return isHeld() && !registry.isSilent() ? List.of(name()) : List.of();
   }
 
   /**

@@ -33,7 +33,7 @@ public record LeaseSessions(Sessions.SessionListener listener) {
 
   private Session open(Session shared) throws IOException, TimeoutException {
     Session own = shared.another();
-    Member end = own::end;
+    Member end = own.endWithShared();
     shared.join(end);
     own.join(reason -> shared.leave(end));
     try {

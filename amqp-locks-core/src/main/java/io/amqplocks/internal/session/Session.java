@@ -21,8 +21,8 @@ import io.amqplocks.lock.LossReason;
 import io.amqplocks.lock.LossReason.Cause;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadFactory;
@@ -71,9 +71,9 @@ public final class Session {
     /** Called when the session has ended; must not block. */
     void sessionEnded(LossReason reason);
 
-    /** The lease that ends with the session, for the log; empty if the member is none. */
-    default Optional<String> lease() {
-      return Optional.empty();
+    /** The leases that end with the session, for the log; empty if the member is none. */
+    default List<String> leases() {
+      return List.of();
     }
 
     /** Whether it is a lease of that lock, held or being acquired. */
@@ -220,6 +220,22 @@ public final class Session {
     return shared == null ? this : shared;
   }
 
+  /** What ends this session, which is for one lease, together with the shared one. */
+  Member endWithShared() {
+    return new Member() {
+      @Override
+      public void sessionEnded(LossReason reason) {
+        // The shared session has named the lease.
+        end(reason, true);
+      }
+
+      @Override
+      public List<String> leases() {
+        return members.leases();
+      }
+    };
+  }
+
   /** Closes the session if it is for one lease, which has gone back to the broker. */
   public void leaseEnded() {
     if (shared != null) {
@@ -324,7 +340,11 @@ public final class Session {
 
   /** Ends the session: all its leases are lost, and its connections are dropped. Does not block. */
   public void end(LossReason reason) {
-    if (members.end(reason)) {
+    end(reason, false);
+  }
+
+  private void end(LossReason reason, boolean isReported) {
+    if (members.end(reason, isReported)) {
       // A thread of its own, because a pool may be full, or shut down already.
       threads.newThread(this::drop).start();
     }
@@ -335,7 +355,7 @@ public final class Session {
    * closed.
    */
   public void close() {
-    if (members.end(new LossReason(Cause.SESSION_ENDED, "closed by this process"))) {
+    if (members.end(new LossReason(Cause.SESSION_ENDED, "closed by this process"), false)) {
       drop();
     }
   }

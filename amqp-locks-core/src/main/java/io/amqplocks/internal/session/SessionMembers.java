@@ -4,7 +4,6 @@ import io.amqplocks.internal.session.Session.Member;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LossReason;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
@@ -66,13 +65,21 @@ final class SessionMembers {
     return ended.get() != null;
   }
 
-  /** Ends the session and notifies all members; false if it had ended before. */
-  boolean end(LossReason reason) {
+  /** The leases that depend on the session, for the log. */
+  List<String> leases() {
+    return members.stream().flatMap(member -> member.leases().stream()).sorted().toList();
+  }
+
+  /**
+   * Ends the session and notifies all members; false if it had ended before.
+   *
+   * @param isReported whether the log already says of its leases that they are lost
+   */
+  boolean end(LossReason reason, boolean isReported) {
     if (!ended.compareAndSet(null, reason)) {
       return false;
     }
-    List<String> leases =
-        members.stream().map(Member::lease).flatMap(Optional::stream).sorted().toList();
+    List<String> leases = isReported ? List.of() : leases();
     members.forEach(member -> tell(member, reason));
     report(reason, leases);
     return true;
