@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.amqplocks.test.ChildJvm;
+import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -42,6 +45,14 @@ class TestRunTest {
       assertThat(ask(HttpRequest.newBuilder(semaphore))).contains("\"slots\":7");
       assertThat(sample.lines()).anyMatch(line -> line.contains("Apache Qpid Broker-J"));
     }
+  }
+
+  /** The demo's programs are test classes too, so Boot's plugin cannot find it by itself. */
+  @Test
+  void theCommandOfTheReadmeStartsIt() throws IOException {
+    assertThat(Files.readString(Path.of("pom.xml")))
+        .contains(
+            "<spring-boot.run.main-class>%s<".formatted(TestSampleApplication.class.getName()));
   }
 
   private static int port(ChildJvm sample) {
