@@ -128,7 +128,7 @@ function showWorkers() {
     write(holds, worker.holding);
     write(waits, worker.waiting ?? "–");
     const late = worker.age > SILENCE ? `, ${seconds(worker.age)} ago` : "";
-    write(broker, worker.starting ? "starting …" : (session[worker.session] ?? "…") + late);
+    write(broker, worker.starting ? "starting\u00a0…" : (session[worker.session] ?? "…") + late);
     buttons.firstChild.disabled = ended || worker.starting || !worker.cuttable;
     buttons.lastChild.disabled = ended || worker.starting;
   });

@@ -3,35 +3,30 @@ package io.amqplocks.sample.demo;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
 import io.amqplocks.sample.receiver.UploadCount;
 import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerQueue;
 import io.amqplocks.test.BrokerTest;
 import io.amqplocks.test.ChildJvm;
-import java.io.IOException;
 import java.net.ConnectException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestMethodOrder;
 import org.springframework.web.client.RestClient;
 
 /**
  * The page of one demo: it shows what the receiver counts, and its buttons do what they say. In
  * order, because a start costs more than all that is seen of it; each test leaves workers at work.
  */
-@BrokerTest
-@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
-class DemoPageTest {
+@BrokerTest(ownBroker = true)
+class DemoPageTest extends PageKeyboardContract {
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
@@ -75,33 +70,29 @@ class DemoPageTest {
   @Test
   @Order(2)
   void aBrowserShowsItToEyesAndScreenReaders() throws Exception {
-    Optional<Path> program = Chromium.program();
-    assumeTrue(program.isPresent(), "No Chromium on the PATH: bin/verify installs one on Debian");
-    try (Chromium browser = new Chromium(program.orElseThrow())) {
-      browser.size(1180, 800);
-      browser.open(page);
-      await()
-          .atMost(PATIENCE)
-          .until(() -> texts(browser, "#lanes td:nth-child(2)").contains("worker 1"));
-      assertThat(texts(browser, "#lanes th"))
+    try (PageInBrowser shown = PageInBrowser.open(page)) {
+      shown.until(() -> shown.texts("#lanes td:nth-child(2)").contains("worker 1"));
+      assertThat(shown.texts("#lanes th"))
           .containsExactly("Slot 1", "Slot 2", "Slot 3", "Slot 4", "Slot 5");
-      await().atMost(PATIENCE).until(() -> number(browser, "#lanes rect") > 10);
-      assertThat(browser.accessible())
+      shown.until(() -> shown.number("#lanes rect") > 10);
+      assertThat(shown.browser().accessible())
           .contains("button Kill worker 1", "button One slot more", "rowheader Slot 1")
           .anyMatch(node -> node.matches("cell held, confirmed \\d+\\.\\d s ago"));
-      picture(browser, "light");
-      browser.prefers("prefers-color-scheme", "dark");
-      assertThat(style(browser, "body", "background-color")).isEqualTo("rgb(15, 20, 25)");
-      picture(browser, "dark");
-      browser.size(390, 800);
-      assertThat(browser.value("document.documentElement.scrollWidth").asInt()).isEqualTo(390);
-      picture(browser, "phone");
+      picture(shown, "light");
+      shown.browser().prefers("prefers-color-scheme", "dark");
+      assertThat(shown.style("body", "background-color")).isEqualTo("rgb(15, 20, 25)");
+      picture(shown, "dark");
+      shown.browser().prefers("prefers-color-scheme", "light");
+      shown.browser().size(390, 844);
+      assertThat(shown.browser().value("document.documentElement.scrollWidth").asInt())
+          .isEqualTo(390);
+      picture(shown, "phone");
       // The first button by the keyboard.
-      browser.key("Tab", 9, "");
-      assertThat(browser.value("document.activeElement.id").asString()).isEqualTo("fewer");
-      assertThat(style(browser, "#fewer", "outline-style")).isEqualTo("solid");
-      browser.key("Enter", 13, "\r");
-      await().atMost(PATIENCE).until(() -> texts(browser, "#count").equals(List.of("4 slots")));
+      shown.browser().key("Tab", 9, "");
+      assertThat(shown.focused()).isEqualTo("fewer");
+      assertThat(shown.style("#fewer", "outline-style")).isEqualTo("solid");
+      shown.browser().key("Enter", 13, "\r");
+      shown.until(() -> shown.texts("#count").equals(List.of("4 slots")));
     }
   }
 
@@ -157,7 +148,47 @@ class DemoPageTest {
   }
 
   @Test
-  @Order(6)
+  @Order(20)
+  void someSlotsStayFreeIfThereAreMoreThanThreads() throws Exception {
+    try (PageInBrowser shown = PageInBrowser.open(page);
+        Watcher watcher = new Watcher(page)) {
+      assertThat(watcher.press("slots/12").statusCode()).isEqualTo(204);
+      // Two workers of four threads.
+      watcher.await(scene -> scene.lanes().size() == 12 && held(scene) == 8);
+      shown.until(() -> shown.texts("#lanes th").size() == 12);
+      shown.until(() -> shown.texts("#waiting").equals(List.of("0")));
+      picture(shown, "some-load");
+    }
+  }
+
+  /** The demo sends no more work as long as much of it seems to be on its way. */
+  @Test
+  @Order(21)
+  void withoutWorkAllSlotsAreFree(Broker broker) throws Exception {
+    String work =
+        broker.faults().queues().stream()
+            .map(BrokerQueue::name)
+            .filter(name -> name.startsWith("demo-") && name.endsWith(".todo"))
+            .findAny()
+            .orElseThrow();
+    try (PageInBrowser shown = PageInBrowser.open(page);
+        Connection connection = broker.connectionFactory().newConnection();
+        Channel channel = connection.createChannel()) {
+      await()
+          .atMost(PATIENCE)
+          .until(
+              () -> {
+                channel.queuePurge(work);
+                return shown.texts("#lanes td:nth-child(2)").stream().allMatch("nobody"::equals);
+              });
+      shown.until(() -> shown.texts("#in-flight").equals(List.of("0")));
+      assertThat(shown.texts("#lanes td:nth-child(4)")).containsOnly("free");
+      picture(shown, "no-load");
+    }
+  }
+
+  @Test
+  @Order(30)
   void endsWithTheDemo() throws Exception {
     try (Watcher watcher = new Watcher(page)) {
       // As Ctrl-C does.
@@ -166,6 +197,11 @@ class DemoPageTest {
     }
     assertThat(demo.exitCode(DemoProgram.AT_MOST)).isPresent();
     assertThatThrownBy(() -> new Watcher(page).close()).isInstanceOf(ConnectException.class);
+  }
+
+  @Override
+  protected String address() {
+    return page;
   }
 
   private static long held(Scene scene) {
@@ -187,37 +223,5 @@ class DemoPageTest {
   private static UploadCount.Snapshot count() {
     return Objects.requireNonNull(
         receiver.get().uri("/stats").retrieve().body(UploadCount.Snapshot.class));
-  }
-
-  private static List<String> texts(Chromium browser, String selector) {
-    return browser
-        .value(all(selector) + ".map(one => one.textContent)")
-        .valueStream()
-        .map(text -> text.asString())
-        .toList();
-  }
-
-  private static int number(Chromium browser, String selector) {
-    return browser.value(all(selector) + ".length").asInt();
-  }
-
-  private static String style(Chromium browser, String selector, String property) {
-    return browser
-        .value(
-            "getComputedStyle(document.querySelector('%s')).getPropertyValue('%s')"
-                .formatted(selector, property))
-        .asString();
-  }
-
-  private static String all(String selector) {
-    return "[...document.querySelectorAll('%s')]".formatted(selector);
-  }
-
-  /** For whoever wants to look: {@code -Dsample.screenshots=FOLDER}. */
-  private static void picture(Chromium browser, String name) throws IOException {
-    String folder = System.getProperty("sample.screenshots");
-    if (folder != null) {
-      Files.write(Path.of(folder, "page-" + name + ".png"), browser.png());
-    }
   }
 }
