@@ -21,9 +21,11 @@ class BrokerQuestionTest {
       Set.of(
           // What a broker can do.
           "BrokerProfile",
-          // The test kit says which broker it has started, and this is a test of it.
+          // The test kit says which broker it has started, and these are tests of it.
           "Address",
           "BrokerAddressTest",
+          "BrokerOffersTest",
+          "BrokerTestTest",
           // A benchmark says on which broker it ran.
           "Raw",
           // They choose what the sample shows on the broker in the JVM, and say which broker it is.
