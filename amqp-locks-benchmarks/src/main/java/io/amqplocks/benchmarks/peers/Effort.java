@@ -33,7 +33,7 @@ record Effort(
             Duration.ofMillis(500),
             5,
             20,
-            200,
+            100,
             20,
             1)
         : new Effort(

@@ -55,9 +55,9 @@ enum Kind {
     return this != SHED_LOCK_REDIS && this != SHED_LOCK_JDBC;
   }
 
-  /** Whether it has to be created, with its number of slots, before anybody acquires it. */
-  boolean isCreatedFirst() {
-    return this == CLASSIC_TOKENS || this == QUORUM_TOKENS;
+  /** Whether what is at the server for a name stays there until somebody deletes it. */
+  boolean isKept() {
+    return peer == Peer.AMQP_LOCKS && this != MUTEX;
   }
 
   /** All kinds. */

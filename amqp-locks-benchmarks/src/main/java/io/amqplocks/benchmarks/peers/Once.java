@@ -56,19 +56,23 @@ final class Once {
           PeerLock held = systems.lock(Scenario.BUSY, kind, 0);
           PeerLock wanted = systems.lock(Scenario.BUSY, kind, 1);
           List<AutoCloseable> leases = new ArrayList<>();
-          while (leases.size() < kind.slots()) {
-            leases.add(held.acquire());
-          }
-          for (int nth = 0; nth < TURN; nth++) {
-            long start = System.nanoTime();
-            Optional<AutoCloseable> lease = wanted.acquire(Duration.ZERO);
-            count(kind, nth, start, recorder);
-            if (lease.isPresent()) {
-              throw new IllegalStateException("All of it is held, and it was acquired");
+          try {
+            while (leases.size() < kind.slots()) {
+              leases.add(held.acquire());
             }
-          }
-          for (AutoCloseable lease : leases) {
-            lease.close();
+            for (int nth = 0; nth < TURN; nth++) {
+              long start = System.nanoTime();
+              Optional<AutoCloseable> lease = wanted.acquire(Duration.ZERO);
+              count(kind, nth, start, recorder);
+              if (lease.isPresent()) {
+                leases.add(lease.get());
+                throw new IllegalStateException("All of it is held, and it was acquired");
+              }
+            }
+          } finally {
+            for (AutoCloseable lease : leases) {
+              lease.close();
+            }
           }
         });
   }

@@ -40,8 +40,10 @@ enum Scenario {
   /** Whether it can be run with that kind. */
   boolean suits(Kind kind) {
     return switch (this) {
-      case ALONE, BUSY -> true;
-      case NEW_NAME -> !kind.isCreatedFirst();
+      case ALONE -> true;
+      case NEW_NAME -> !kind.isKept();
+      // Its client cannot ask once: a request that waits is given up after some time.
+      case BUSY -> kind != Kind.JETCD_LOCK;
       case THREADS, CLIENTS, HAND_OVER, DEATH -> kind.isWaitedFor();
     };
   }
