@@ -197,14 +197,16 @@ public final class SoleConsumer implements AutoCloseable {
    * by for longer, they become active before this one and are asked too. If this process or the
    * active one dies meanwhile, another one becomes active, as always.
    *
-   * @param time how long to wait; this one goes on standing by after that. If the broker does not
-   *     answer, it may take 30 seconds more
+   * @param time how long to wait once this one has started, for which see {@link #start()}; this
+   *     one goes on standing by after that. If the broker does not answer, it may take 30 seconds
+   *     more
    * @return whether this one is active
    * @throws IllegalStateException if this consumer is closed, also while this waits
    * @throws LockException.Unsupported as {@link #start()} does
    * @throws InterruptedException if the thread is interrupted while it waits
    */
   public boolean takeOver(Duration time) throws InterruptedException {
+    start();
     long end = System.nanoTime() + TimeUnit.NANOSECONDS.convert(time);
     try (HandOverRequests.Asking asking = requests.new Asking(factory)) {
       while (true) {

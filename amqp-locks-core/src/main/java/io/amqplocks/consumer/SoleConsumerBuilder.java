@@ -52,6 +52,7 @@ public final class SoleConsumerBuilder {
     int connecting = factory.getConnectionTimeout();
     this.factory.setConnectionTimeout(
         connecting < 1 ? TIMEOUT_MILLIS : Math.min(TIMEOUT_MILLIS, connecting));
+    this.factory.setHandshakeTimeout(Math.min(TIMEOUT_MILLIS, factory.getHandshakeTimeout()));
     this.queue = queue;
     this.handler = handler;
   }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.admin.TokenQueueType;
+import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockName;
 import io.amqplocks.support.Fixture;
@@ -394,10 +395,15 @@ abstract class FlapContract {
       System.out.println("As node 3 sees it: " + cluster().node(3).quorumQueues());
       fixture.closeLocks();
       AmqpLocks anew = fixture.open();
-      for (Rivalry each : all.rivalries()) {
-        if (each.name().startsWith("quorum-")) {
-          anew.tokenSemaphore(each.name()).acquire(Duration.ofSeconds(30)).close();
+      try {
+        for (Rivalry each : all.rivalries()) {
+          if (each.name().startsWith("quorum-")) {
+            anew.tokenSemaphore(each.name()).acquire(Duration.ofSeconds(30)).close();
+          }
         }
+      } catch (LockException still) {
+        stuck.addSuppressed(still);
+        throw stuck;
       }
     }
   }

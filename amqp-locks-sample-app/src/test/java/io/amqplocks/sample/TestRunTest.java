@@ -49,7 +49,7 @@ class TestRunTest {
 
   /** The demo's programs are test classes too, so Boot's plugin cannot find it by itself. */
   @Test
-  void theCommandOfTheReadmeStartsIt() throws IOException {
+  void thePluginIsToldWhichProgramToRun() throws IOException {
     assertThat(Files.readString(Path.of("pom.xml")))
         .contains(
             "<spring-boot.run.main-class>%s<".formatted(TestSampleApplication.class.getName()));

@@ -96,4 +96,15 @@ class BrokerProfileTest {
         .hasMessageContaining("mutex 'm'")
         .hasMessageContaining(product);
   }
+
+  /** What administers tokens relies on what only these two were seen to do. */
+  @ParameterizedTest
+  @CsvSource({"LavinMQ, 2.4.1", "unknown, unknown"})
+  void tokensAreNotAdministeredWhereNobodyHasTriedIt(String product, String version) {
+    BrokerProfile broker = profile(product, version);
+    assertThatThrownBy(() -> broker.requireTokens(call(), TokenQueueType.CLASSIC))
+        .isInstanceOf(LockException.Unsupported.class)
+        .hasMessageContaining("mutex 'm'")
+        .hasMessageContaining(product);
+  }
 }
