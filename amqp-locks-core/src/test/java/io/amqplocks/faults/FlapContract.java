@@ -384,8 +384,8 @@ abstract class FlapContract {
 
   /**
    * Once, a quorum token of 3.10 was busy for longer than a minute after all had been given back.
-   * Before 4.1.5 the broker may lose what a client sends to such a queue while nodes lose each other,
-   * for as long as its channel is open. So here a token may come free with the connections.
+   * Before 4.1.5 the broker may lose what a client sends to such a queue while nodes lose each
+   * other, for as long as its channel is open. So here a token may come free with the connections.
    */
   private void assertQuorumTokensFree() throws Exception {
     try {

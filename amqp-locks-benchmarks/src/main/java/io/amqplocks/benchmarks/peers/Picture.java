@@ -87,9 +87,8 @@ final class Picture {
     axis.setLabelFont(SMALL);
     axis.setTickUnit(new NumberTickUnit(1));
     axis.setNumberFormatOverride(NumberFormat.getIntegerInstance(Locale.ROOT));
-    // Without a zero to begin with, the shortest bar must not vanish. Right of the longest one
-    // there
-    // is room for its number.
+    // Without a zero to begin with, the shortest bar must not vanish. Right of the longest one is
+    // room for its number.
     axis.setLowerMargin(0.15);
     axis.setUpperMargin(0.2);
     CategoryAxis names = new CategoryAxis();
