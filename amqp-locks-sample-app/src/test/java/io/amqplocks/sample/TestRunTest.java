@@ -17,8 +17,10 @@ import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** The sample starts where there is a JDK and nothing else. */
+@ResourceLock("Qpid and its processes") // one at a time, since each starts several JVMs
 class TestRunTest {
 
   private static final Pattern STARTED = Pattern.compile("Tomcat started on port (\\d+)");

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.amqplocks.test.ChildJvm;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** The demo where there is a JDK and nothing else. */
+@ResourceLock("Qpid and its processes") // one at a time, since each starts several JVMs
 class DemoEmbeddedTest {
 
   @Test

@@ -3,8 +3,10 @@ package io.amqplocks.sample.demo;
 import io.amqplocks.test.ChildJvm;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** The page where there is a JDK and nothing else: Apache Qpid in the demo's own JVM. */
+@ResourceLock("Qpid and its processes") // one at a time, since each starts several JVMs
 class DemoPageEmbeddedTest extends PageKeyboardContract {
 
   private static ChildJvm demo;

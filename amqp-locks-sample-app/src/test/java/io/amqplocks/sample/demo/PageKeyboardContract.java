@@ -32,7 +32,7 @@ abstract class PageKeyboardContract {
       page.until(() -> page.texts("#count").equals(List.of("6 slots")));
       page.press("One slot more");
       page.until(() -> isFull(page, 7));
-      assertThat(page.texts("#events .RESIZED span")).contains("7 slots now, 6 before");
+      page.until(() -> page.texts("#events .RESIZED span").contains("7 slots now, 6 before"));
     }
   }
 

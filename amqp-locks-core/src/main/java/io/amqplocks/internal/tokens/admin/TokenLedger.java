@@ -40,11 +40,14 @@ final class TokenLedger implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(TokenLedger.class);
 
+  /** How long it looks for what a reader has in hand, which takes a round trip. */
+  private static final long READER_TIMEOUT_NANOS = 500_000_000;
+
   /**
-   * How long it looks for what somebody else has in hand. The broker takes its time to put back
-   * what a dead administrator had, and a reader takes a round trip.
+   * How long it looks for what the last administrator had in hand. A busy broker takes its time to
+   * put that back when the connection has ended. What is not there by then is lost.
    */
-  private static final long RETURN_TIMEOUT_NANOS = 500_000_000;
+  private static final long LEDGER_TIMEOUT_NANOS = 5_000_000_000L;
 
   private static final long PAUSE_NANOS = 10_000_000;
 
@@ -137,11 +140,11 @@ final class TokenLedger implements AutoCloseable {
   }
 
   /** Looks again and again. Returns whether what it looks for came in time. */
-  private boolean comes(BooleanSupplier look) {
+  private boolean comes(long timeoutNanos, BooleanSupplier look) {
     Ticker ticker = calls.get().ticker();
     long begin = ticker.nanos();
     while (!look.getAsBoolean()) {
-      if (ticker.nanos() - begin >= RETURN_TIMEOUT_NANOS) {
+      if (ticker.nanos() - begin >= timeoutNanos) {
         return false;
       }
       Futures.pause(PAUSE_NANOS);
@@ -152,6 +155,7 @@ final class TokenLedger implements AutoCloseable {
   private Optional<TokenRecord> readLedger() {
     boolean unused =
         comes(
+            LEDGER_TIMEOUT_NANOS,
             () -> {
               taken.addAll(unacked.take(MOST));
               return records.newest(texts(taken)).isPresent();
@@ -206,7 +210,7 @@ final class TokenLedger implements AutoCloseable {
       writeCopy(record);
       return;
     }
-    if (!comes(() -> isCorrected(record, false))) {
+    if (!comes(READER_TIMEOUT_NANOS, () -> isCorrected(record, false))) {
       boolean unused = isCorrected(record, true);
     }
   }
@@ -320,7 +324,8 @@ final class TokenLedger implements AutoCloseable {
       copyIsThere = true;
     }
     connection.publish(calls.get(), copy, List.of(next.toString()));
-    boolean unused = hasReplaced(next) || (wasThere && comes(() -> hasReplaced(next)));
+    boolean unused =
+        hasReplaced(next) || (wasThere && comes(READER_TIMEOUT_NANOS, () -> hasReplaced(next)));
   }
 
   /** Removes older versions of the copy. Returns whether there was one. */
