@@ -17,13 +17,11 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Clients with one defect each: the prover must see it, and name the promise that it breaks. */
 @Tag("one-jdk")
-@Isolated("its clients have heartbeats of a second")
 @BrokerTest
 class BrokenClientsTest {
 
@@ -133,7 +131,7 @@ class BrokenClientsTest {
     List<String> program = new ArrayList<>(Prover.ownClient());
     program.set(program.size() - 1, BrokenClient.class.getName());
     program.add(defect.name());
-    Round round = new Round(plan, broker, List.of(program), folder, Duration.ofSeconds(15));
+    Round round = new Round(plan, broker, List.of(program), folder, Duration.ofSeconds(10));
     round.run();
     Verdict verdict = Verdict.of(plan, round.history(), round.stuck());
     Set<Promise> found = EnumSet.noneOf(Promise.class);

@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.amqplocks.test.ChildJvm;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** The demo where there is a JDK and nothing else. */
+@Tag("one-jdk")
 @ResourceLock("Qpid and its processes") // one at a time, since each starts several JVMs
 class DemoEmbeddedTest {
 

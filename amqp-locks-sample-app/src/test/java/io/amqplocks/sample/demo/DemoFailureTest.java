@@ -6,9 +6,11 @@ import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import io.amqplocks.test.ChildJvm;
 import io.amqplocks.test.ChildJvmBuilder;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Otherwise nobody would know that the demo could fail. */
+@Tag("one-jdk")
 @BrokerTest
 class DemoFailureTest {
 

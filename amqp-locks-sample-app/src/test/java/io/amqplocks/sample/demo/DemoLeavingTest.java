@@ -11,9 +11,11 @@ import io.amqplocks.test.BrokerTest;
 import io.amqplocks.test.ChildJvm;
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What {@code bin/demo} leaves at a broker that it was lent. */
+@Tag("one-jdk")
 @BrokerTest(ownBroker = true)
 class DemoLeavingTest {
 

@@ -3,9 +3,11 @@ package io.amqplocks.sample.demo;
 import io.amqplocks.test.ChildJvm;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** The page where there is a JDK and nothing else: Apache Qpid in the demo's own JVM. */
+@Tag("one-jdk")
 @ResourceLock("Qpid and its processes") // one at a time, since each starts several JVMs
 class DemoPageEmbeddedTest extends PageKeyboardContract {
 

@@ -18,6 +18,7 @@ import java.util.Objects;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.web.client.RestClient;
 
@@ -25,6 +26,7 @@ import org.springframework.web.client.RestClient;
  * The page of one demo: it shows what the receiver counts, and its buttons do what they say. In
  * order, because a start costs more than all that is seen of it; each test leaves workers at work.
  */
+@Tag("one-jdk")
 @BrokerTest(ownBroker = true)
 class DemoPageTest extends PageKeyboardContract {
 
