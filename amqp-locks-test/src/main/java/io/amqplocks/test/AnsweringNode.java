@@ -1,6 +1,7 @@
 package io.amqplocks.test;
 
 import java.time.Duration;
+import java.util.Optional;
 
 /** A node that counts as started only when it accepts AMQP connections. */
 record AnsweringNode(NodeControl node, Address address, Duration timeout) implements NodeControl {
@@ -19,6 +20,11 @@ record AnsweringNode(NodeControl node, Address address, Duration timeout) implem
   @Override
   public boolean running() {
     return node.running();
+  }
+
+  @Override
+  public Optional<ProcessHandle> process() {
+    return node.process();
   }
 
   @Override

@@ -2,6 +2,7 @@ package io.amqplocks.test;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +28,11 @@ final class LocalNode implements NodeControl, AutoCloseable {
   public boolean running() {
     Process server = process;
     return server != null && server.isAlive();
+  }
+
+  @Override
+  public Optional<ProcessHandle> process() {
+    return Optional.ofNullable(process).map(Process::toHandle).filter(ProcessHandle::isAlive);
   }
 
   @Override

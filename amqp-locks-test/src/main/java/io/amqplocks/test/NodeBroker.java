@@ -2,6 +2,7 @@ package io.amqplocks.test;
 
 import com.rabbitmq.client.ConnectionFactory;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -79,6 +80,11 @@ final class NodeBroker implements OwnedBroker {
   @Override
   public BrokerFaults faults() {
     return faults;
+  }
+
+  @Override
+  public Optional<ProcessHandle> process() {
+    return node.process();
   }
 
   /** This broker for one of several who share it: none may hurt it as a whole. */

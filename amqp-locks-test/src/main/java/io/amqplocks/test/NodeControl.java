@@ -1,5 +1,7 @@
 package io.amqplocks.test;
 
+import java.util.Optional;
+
 /** The few things that depend on where a broker runs; {@link NodeFaults} makes the rest of them. */
 interface NodeControl {
 
@@ -7,6 +9,11 @@ interface NodeControl {
   String eval(String expressions);
 
   boolean running();
+
+  /** The server's process, if it is a child of this JVM and runs. */
+  default Optional<ProcessHandle> process() {
+    return Optional.empty();
+  }
 
   void kill();
 

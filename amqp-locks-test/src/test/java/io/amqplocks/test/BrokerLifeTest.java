@@ -79,6 +79,23 @@ class BrokerLifeTest {
     run.awaitNothingLeft();
   }
 
+  @ParameterizedTest
+  @MethodSource("localLines")
+  void itsProcessIsTheOneThatEndsWithIt(String line) {
+    assumeThat(line).as("a rabbitmq-server on this machine").isNotEmpty();
+    OwnedBroker broker = new LocalSource(System.getenv()).start(line);
+    try (broker) {
+      ProcessHandle process = broker.process().orElseThrow();
+      assertThat(process.info().command().orElse("")).contains("beam");
+      broker.faults().kill();
+      assertThat(process.isAlive()).isFalse();
+      assertThat(broker.process()).isEmpty();
+      broker.faults().start();
+      assertThat(broker.process()).get().isNotEqualTo(process);
+    }
+    await().atMost(Duration.ofMinutes(1)).until(() -> broker.process().isEmpty());
+  }
+
   @Test
   void nothingOutlivesClose() {
     Run run = start(localLine(), "run");

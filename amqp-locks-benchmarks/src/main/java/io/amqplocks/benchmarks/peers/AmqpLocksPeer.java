@@ -9,6 +9,7 @@ import io.amqplocks.test.Brokers;
 import io.amqplocks.test.OwnedBroker;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** This library. An address is the broker's URI, with the prefix of the queues as its fragment. */
@@ -31,6 +32,7 @@ final class AmqpLocksPeer {
       return new PeerServer(
           "RabbitMQ " + broker.version(),
           broker.uri() + "#" + lab.prefix(),
+          () -> processes(broker),
           () -> {
             try (broker) {
               lab.close();
@@ -40,6 +42,12 @@ final class AmqpLocksPeer {
       broker.close();
       throw e;
     }
+  }
+
+  /** Erlang starts small ones too, for what could block it. */
+  private static Stream<ProcessHandle> processes(OwnedBroker broker) {
+    return broker.process().stream()
+        .flatMap(server -> Stream.concat(Stream.of(server), server.descendants()));
   }
 
   private static void createAll(Lab lab, AmqpLocks locks, String name) {

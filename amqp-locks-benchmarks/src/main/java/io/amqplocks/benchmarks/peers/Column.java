@@ -23,6 +23,11 @@ record Column(String title, Scenario scenario, Metric metric, int percentile) {
           new Column("leases", Scenario.THREADS, Metric.RATE, 50),
           new Column("leases", Scenario.CLIENTS, Metric.RATE, 50),
           new Column("least served", Scenario.CLIENTS, Metric.LEAST_SHARE, 50),
+          new Column("server CPU", Scenario.CLIENTS, Metric.SERVER_CPU, 50),
+          new Column("leases", Scenario.PROCESSES, Metric.RATE, 50),
+          new Column("least served", Scenario.PROCESSES, Metric.LEAST_SHARE, 50),
+          new Column("server CPU", Scenario.PROCESSES, Metric.SERVER_CPU, 50),
+          new Column("client CPU", Scenario.PROCESSES, Metric.CLIENT_CPU, 50),
           new Column("p50", Scenario.HAND_OVER, Metric.LATENCY, 50),
           new Column("p99", Scenario.HAND_OVER, Metric.LATENCY, 99),
           new Column("free after", Scenario.DEATH, Metric.FREED, 50));

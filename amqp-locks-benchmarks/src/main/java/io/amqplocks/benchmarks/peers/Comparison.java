@@ -3,19 +3,22 @@ package io.amqplocks.benchmarks.peers;
 import io.amqplocks.benchmarks.Goal;
 import io.amqplocks.benchmarks.Row;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * One of our kinds beside one of a peer's that is for the same, in one scenario.
  *
  * @param scenario in which
+ * @param metric which of its numbers
  * @param ours a kind of ours
  * @param peer a kind of another system
  * @param goal for the ratio of ours to the peer's
  */
-record Comparison(Scenario scenario, Kind ours, Kind peer, Goal goal) {
+record Comparison(Scenario scenario, Metric metric, Kind ours, Kind peer, Goal goal) {
 
   /** Who is compared with whom. */
   private static final Map<Kind, List<Kind>> PAIRS =
@@ -42,6 +45,11 @@ record Comparison(Scenario scenario, Kind ours, Kind peer, Goal goal) {
           Kind.QUORUM_TOKENS,
           List.of(Kind.R_PERMIT_EXPIRABLE_SEMAPHORE, Kind.INTER_PROCESS_SEMAPHORE_V2));
 
+  /** In which scenarios, and beside whose servers, it is seen what a lease costs the broker. */
+  private static final Set<Scenario> COSTS = EnumSet.of(Scenario.CLIENTS, Scenario.PROCESSES);
+
+  private static final Set<Peer> COST_PEERS = EnumSet.of(Peer.REDISSON, Peer.CURATOR);
+
   /** All of them, by scenario. */
   static List<Comparison> all() {
     List<Comparison> all = new ArrayList<>();
@@ -49,7 +57,11 @@ record Comparison(Scenario scenario, Kind ours, Kind peer, Goal goal) {
       for (Kind ours : Kind.of(Peer.AMQP_LOCKS)) {
         for (Kind peer : PAIRS.getOrDefault(ours, List.of())) {
           if (scenario.suits(ours) && scenario.suits(peer)) {
-            all.add(new Comparison(scenario, ours, peer, goal(scenario, ours, peer)));
+            Goal goal = goal(scenario, ours, peer);
+            all.add(new Comparison(scenario, scenario.metric(), ours, peer, goal));
+          }
+          if (COSTS.contains(scenario) && COST_PEERS.contains(peer.peer())) {
+            all.add(new Comparison(scenario, Metric.SERVER_CPU, ours, peer, Goal.NONE));
           }
         }
       }
@@ -80,7 +92,7 @@ record Comparison(Scenario scenario, Kind ours, Kind peer, Goal goal) {
           };
       case HAND_OVER -> Goal.atMostTimes(1);
       // The lock of PostgreSQL has no time to live either: it is freed with the connection.
-      case NEW_NAME, BUSY -> Goal.NONE;
+      case NEW_NAME, BUSY, PROCESSES -> Goal.NONE;
       case DEATH -> peer == Kind.ADVISORY_LOCK ? Goal.NONE : Goal.atMostTimes(1);
     };
   }
@@ -110,12 +122,12 @@ record Comparison(Scenario scenario, Kind ours, Kind peer, Goal goal) {
 
   /** What the table calls it. */
   String title() {
-    return scenario.title() + ": " + ours.title() + " / " + peer.title();
+    String cost = metric == Metric.SERVER_CPU ? ", server CPU of a lease" : "";
+    return scenario.title() + cost + ": " + ours.title() + " / " + peer.title();
   }
 
   /** The row of the table; empty if one of the two was not measured. */
   Optional<Row> row(Run run) {
-    Metric metric = scenario.metric();
     return run.find(scenario, ours, metric)
         .flatMap(
             mine ->

@@ -41,7 +41,7 @@ final class Deaths {
       // Ours last: whose slots become free late should begin early.
       for (int i = kinds.size() - 1; i >= 0; i--) {
         Kind kind = kinds.get(i);
-        try (ChildJvm holder = holder(kind, systems.address(kind.peer()))) {
+        try (ChildJvm holder = holder(kind, systems.server(kind.peer()).address())) {
           holder.awaitLine(HolderMain.HELD, START);
           PeerLock wanted = systems.lock(Scenario.DEATH, kind, 0);
           Future<Optional<Long>> taken = waiters.submit(() -> take(wanted));

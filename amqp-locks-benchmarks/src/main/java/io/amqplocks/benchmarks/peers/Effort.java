@@ -8,6 +8,7 @@ import java.time.Duration;
  * @param warmUp of each kind of lock before it is measured alone
  * @param alone of all kinds together
  * @param slice of each kind in each pass under contention
+ * @param processSlice of each kind in each pass among processes
  * @param passes under contention, after one that does not count
  * @param names new ones for each kind
  * @param tries of each kind, while it is busy
@@ -18,6 +19,7 @@ record Effort(
     Duration warmUp,
     Duration alone,
     Duration slice,
+    Duration processSlice,
     int passes,
     int names,
     int tries,
@@ -30,8 +32,9 @@ record Effort(
         ? new Effort(
             Duration.ofMillis(500),
             Duration.ofSeconds(15),
-            Duration.ofMillis(500),
-            5,
+            Duration.ofMillis(300),
+            Duration.ofMillis(300),
+            3,
             20,
             100,
             20,
@@ -40,6 +43,7 @@ record Effort(
             Duration.ofSeconds(2),
             Duration.ofSeconds(60),
             Duration.ofSeconds(2),
+            Duration.ofSeconds(1),
             5,
             200,
             2_000,

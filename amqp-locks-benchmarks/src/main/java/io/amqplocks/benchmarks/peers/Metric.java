@@ -8,8 +8,12 @@ enum Metric {
   LATENCY(Unit.MICROS, true),
   /** Acquisitions in a second; a number for each pass. */
   RATE(Unit.PER_SECOND, false),
-  /** What the least served client got, by what each got on average; a number for each pass. */
+  /** What the least served client or process got, by the average; a number for each pass. */
   LEAST_SHARE(Unit.SHARE, false),
+  /** Microseconds that the server was on a processor for a lease; a number for each pass. */
+  SERVER_CPU(Unit.MICROS, true),
+  /** Microseconds that all clients were on a processor for a lease; a number for each pass. */
+  CLIENT_CPU(Unit.MICROS, true),
   /** Microseconds; a number for each death. Infinite if nobody could acquire it. */
   FREED(Unit.MICROS, true);
 

@@ -73,7 +73,7 @@ final class Picture {
 
   private static String unit(Metric metric) {
     return switch (metric) {
-      case LATENCY -> "median, µs";
+      case LATENCY, SERVER_CPU, CLIENT_CPU -> "median, µs";
       case FREED -> "median, ms";
       case RATE -> "leases/s";
       case LEAST_SHARE -> "share";

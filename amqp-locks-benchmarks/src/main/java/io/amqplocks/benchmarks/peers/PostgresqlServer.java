@@ -14,7 +14,10 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** A PostgreSQL with its default settings, in a folder of its own. */
+/**
+ * A PostgreSQL with its default settings, in a folder of its own. It admits more connections:
+ * twelve clients with a pool of ten each need more than 100.
+ */
 final class PostgresqlServer {
 
   private static final String USER = "postgres";
@@ -63,6 +66,8 @@ final class PostgresqlServer {
                 Integer.toString(port),
                 "-c",
                 "listen_addresses=127.0.0.1",
+                "-c",
+                "max_connections=200",
                 "-c",
                 "unix_socket_directories="));
     String address = "jdbc:postgresql://127.0.0.1:" + port + "/postgres?user=bench";

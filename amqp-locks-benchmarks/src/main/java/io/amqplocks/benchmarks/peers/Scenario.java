@@ -15,6 +15,8 @@ enum Scenario {
   THREADS("8 threads of one client", Metric.RATE),
   /** Eight clients, with a thread each. */
   CLIENTS("8 separate clients", Metric.RATE),
+  /** Four processes with a client each, which four threads share. */
+  PROCESSES("4 processes with 4 threads each", Metric.RATE),
   /** From the release by one client to the acquire of another that waits. */
   HAND_OVER("hand-over between two clients", Metric.LATENCY),
   /** From the kill of the holder's process to the acquire of another that waits. */
@@ -44,7 +46,7 @@ enum Scenario {
       case NEW_NAME -> !kind.isKept();
       // Its client cannot ask once: a request that waits is given up after some time.
       case BUSY -> kind != Kind.JETCD_LOCK;
-      case THREADS, CLIENTS, HAND_OVER, DEATH -> kind.isWaitedFor();
+      case THREADS, CLIENTS, PROCESSES, HAND_OVER, DEATH -> kind.isWaitedFor();
     };
   }
 
@@ -56,6 +58,7 @@ enum Scenario {
       case NEW_NAME -> Once.newNames(systems, kinds, effort, recorder);
       case BUSY -> Once.busy(systems, kinds, effort, recorder);
       case THREADS, CLIENTS -> Contended.measure(systems, this, kinds, effort, recorder);
+      case PROCESSES -> Processes.measure(systems, kinds, effort, recorder);
       case HAND_OVER -> HandingOver.measure(systems, kinds, effort, recorder);
       case DEATH -> Deaths.measure(systems, kinds, effort, recorder);
     }

@@ -68,8 +68,9 @@ final class Systems implements AutoCloseable {
     return servers.containsKey(kind.peer());
   }
 
-  String address(Peer peer) {
-    return Objects.requireNonNull(servers.get(peer)).address();
+  /** The server of a system that runs. */
+  PeerServer server(Peer peer) {
+    return Objects.requireNonNull(servers.get(peer), "no server of " + peer.title());
   }
 
   /** The version of each server that runs. */

@@ -61,11 +61,9 @@ final class BrokerProcess {
   }
 
   /** A restart gives it another process, so it is looked for each time. */
-  private static ProcessHandle handle() {
-    return ProcessHandle.current()
-        .descendants()
-        .filter(each -> each.info().command().orElse("").contains("beam"))
-        .findFirst()
+  private ProcessHandle handle() {
+    return broker
+        .process()
         .orElseThrow(
             () ->
                 new IllegalStateException(

@@ -33,6 +33,22 @@ class ReportTest {
             "values" : [ 0.5 ] },
           { "scenario" : "CLIENTS", "kind" : "R_LOCK", "metric" : "RATE",
             "values" : [ 1000.0 ] },
+          { "scenario" : "PROCESSES", "kind" : "MUTEX", "metric" : "RATE",
+            "values" : [ 2000.0 ] },
+          { "scenario" : "PROCESSES", "kind" : "MUTEX", "metric" : "LEAST_SHARE",
+            "values" : [ 0.9 ] },
+          { "scenario" : "PROCESSES", "kind" : "MUTEX", "metric" : "SERVER_CPU",
+            "values" : [ 300.0, 90.0, 120.0 ] },
+          { "scenario" : "PROCESSES", "kind" : "MUTEX", "metric" : "CLIENT_CPU",
+            "values" : [ 400.0 ] },
+          { "scenario" : "PROCESSES", "kind" : "R_LOCK", "metric" : "RATE",
+            "values" : [ 1000.0 ] },
+          { "scenario" : "PROCESSES", "kind" : "R_LOCK", "metric" : "SERVER_CPU",
+            "values" : [ 240.0 ] },
+          { "scenario" : "PROCESSES", "kind" : "JETCD_LOCK", "metric" : "RATE",
+            "values" : [ 80.0 ] },
+          { "scenario" : "PROCESSES", "kind" : "JETCD_LOCK", "metric" : "SERVER_CPU",
+            "values" : [ 900.0 ] },
           { "scenario" : "DEATH", "kind" : "MUTEX", "metric" : "FREED",
             "values" : [ 1234.0 ] },
           { "scenario" : "DEATH", "kind" : "R_SEMAPHORE", "metric" : "FREED",
@@ -76,6 +92,17 @@ class ReportTest {
             "| alone: mutex / RLock | 250 µs | 240 µs | 1.042 | ≤ 1 × | missed |",
             "| 8 separate clients: mutex / RLock | 3,000 /s | 1,000 /s | 3.000 | ≥ 2.6 × | met |",
             "**goals: 1 met, 1 missed**");
+  }
+
+  @Test
+  void whatALeaseCostsIsBesideRedisAndZooKeeperOnly() throws Exception {
+    assertThat(Report.page(run))
+        .contains(
+            "| mutex | amqp-locks | 2,000 /s | 90.0 % | 120 µs | 400 µs |",
+            "| RLock | Redisson | 1,000 /s |  | 240 µs |  |",
+            "| 4 processes with 4 threads each, server CPU of a lease: mutex / RLock"
+                + " | 120 µs | 240 µs | 0.500 |  |  |")
+        .doesNotContain("server CPU of a lease: mutex / jetcd Lock");
   }
 
   @Test

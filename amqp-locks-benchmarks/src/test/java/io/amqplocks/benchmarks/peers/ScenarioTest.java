@@ -9,12 +9,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** Each scenario measures what it says. How fast a lock is, is not for a test to say. */
+@ResourceLock("all processors") // since it starts several JVMs
 class ScenarioTest {
 
   private static final Duration SHORT = Duration.ofMillis(100);
-  private static final Effort LITTLE = new Effort(SHORT, SHORT, SHORT, 2, 10, 10, 3, 1);
+
+  /** The operating system tells the time on a processor in steps of a hundredth of a second. */
+  private static final Duration LONGER = Duration.ofMillis(500);
+
+  private static final Effort LITTLE = new Effort(SHORT, SHORT, SHORT, LONGER, 2, 10, 10, 3, 1);
   private static final List<Kind> KINDS = List.of(Kind.MUTEX, Kind.CLASSIC_TOKENS);
 
   @Test
@@ -40,10 +46,30 @@ class ScenarioTest {
     switch (measured.metric()) {
       case LEAST_SHARE -> assertThat(measured.values()).hasSize(2).allMatch(share -> share <= 1);
       case RATE -> assertThat(measured.values()).hasSize(2).allMatch(rate -> rate > 0);
+      case SERVER_CPU, CLIENT_CPU ->
+          assertThat(measured.values()).hasSize(2).allMatch(micros -> micros > 0);
       // The broker sees the end of the connections; no time to live has to pass.
       case FREED -> assertThat(measured.values()).hasSize(1).allMatch(micros -> micros < 20e6);
       case LATENCY -> assertThat(measured.values()).hasSizeGreaterThan(2).allMatch(us -> us > 0);
     }
+  }
+
+  @Test
+  void theServersOfTwoSystemsAreOnAProcessorForTheirLeases() throws Exception {
+    Recorder recorder = new Recorder(Scenario.PROCESSES);
+    try (Systems systems = Systems.start(List.of(Peer.AMQP_LOCKS, Peer.REDISSON), null)) {
+      assumeTrue(systems.skipped().isEmpty(), () -> systems.skipped().toString());
+      assumeTrue(
+          systems.server(Peer.AMQP_LOCKS).processes().get().findAny().isPresent(),
+          "the broker is no process of this machine");
+      Scenario.PROCESSES.measure(systems, List.of(Kind.MUTEX, Kind.R_LOCK), LITTLE, recorder);
+    }
+    assertThat(recorder.failures()).isEmpty();
+    assertThat(recorder.measurements())
+        .filteredOn(each -> each.metric() == Metric.SERVER_CPU)
+        .allSatisfy(ScenarioTest::isPlausible)
+        .extracting(Measurement::kind)
+        .containsExactly(Kind.MUTEX, Kind.R_LOCK);
   }
 
   @Test

@@ -1,0 +1,120 @@
+package io.amqplocks.benchmarks.peers;
+
+import io.amqplocks.test.ChildJvm;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+
+/**
+ * Processes with one client of each system. One that does not answer is ended, and another takes
+ * its place. For one thread.
+ */
+final class ClientProcesses implements AutoCloseable {
+
+  /** How many there are. */
+  static final int COUNT = 4;
+
+  /** How many threads of each contend. */
+  static final int THREADS = 4;
+
+  private static final Duration START = Duration.ofMinutes(2);
+
+  private final List<String> arguments = new ArrayList<>();
+  private final Map<Integer, ChildJvm> processes = new TreeMap<>();
+
+  /** Returns when all clients are connected to these servers. */
+  static ClientProcesses start(Map<Peer, String> addresses) {
+    ClientProcesses started = new ClientProcesses(addresses);
+    try {
+      started.complete();
+      return started;
+    } catch (RuntimeException | Error e) {
+      started.close();
+      throw e;
+    }
+  }
+
+  private ClientProcesses(Map<Peer, String> addresses) {
+    addresses.forEach((peer, address) -> arguments.addAll(List.of(peer.name(), address)));
+  }
+
+  private void complete() {
+    List<ChildJvm> added = new ArrayList<>();
+    for (int i = 0; i < COUNT; i++) {
+      if (!processes.containsKey(i)) {
+        ChildJvm process =
+            ChildJvm.of(ClientMain.class)
+                .jvmArgs("-Xmx256m")
+                .args(arguments.toArray(String[]::new))
+                .start();
+        processes.put(i, process);
+        added.add(process);
+      }
+    }
+    added.forEach(process -> process.awaitLine(ClientMain.READY, START));
+  }
+
+  /** Those that there are now. */
+  List<ChildJvm> processes() {
+    return List.copyOf(processes.values());
+  }
+
+  /**
+   * Lets all threads of all processes contend for a lock.
+   *
+   * @return what each process did
+   * @throws IllegalStateException if one of them could not; then too, none is at it any more
+   */
+  List<Work> contend(Kind kind, String lock, Duration time) {
+    complete();
+    String command = "%s %s %d %d".formatted(kind.name(), lock, THREADS, time.toMillis());
+    for (ChildJvm process : processes.values()) {
+      try {
+        process.send(command);
+      } catch (UncheckedIOException ended) {
+        // That it gives no answer will say so.
+      }
+    }
+    List<Work> works = new ArrayList<>();
+    List<IllegalStateException> failures = new ArrayList<>();
+    for (int number : List.copyOf(processes.keySet())) {
+      try {
+        works.add(answer(number, time.plus(PeerLock.PATIENCE).plus(PeerLock.PATIENCE)));
+      } catch (IllegalStateException e) {
+        failures.add(e);
+      }
+    }
+    if (!failures.isEmpty()) {
+      throw failures.get(0);
+    }
+    return works;
+  }
+
+  private Work answer(int number, Duration patience) {
+    ChildJvm process = Objects.requireNonNull(processes.get(number));
+    String answer;
+    try {
+      answer =
+          process.awaitLine(
+              line -> line.startsWith(ClientMain.DONE) || line.startsWith(ClientMain.FAILED),
+              patience);
+    } catch (IllegalStateException none) {
+      processes.remove(number);
+      process.close();
+      throw new IllegalStateException("A process did not answer: " + none.getMessage(), none);
+    }
+    if (answer.startsWith(ClientMain.FAILED)) {
+      throw new IllegalStateException(answer.substring(ClientMain.FAILED.length()));
+    }
+    return Work.parse(answer.substring(ClientMain.DONE.length()));
+  }
+
+  @Override
+  public void close() {
+    processes.values().forEach(ChildJvm::close);
+  }
+}

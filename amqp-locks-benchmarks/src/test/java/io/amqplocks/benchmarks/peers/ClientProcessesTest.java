@@ -1,0 +1,83 @@
+package io.amqplocks.benchmarks.peers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.amqplocks.test.ChildJvm;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.ResourceLock;
+
+/** What is told to several processes, and what becomes of one that cannot do it. */
+@Timeout(300)
+@ResourceLock("all processors") // since it starts several JVMs
+class ClientProcessesTest {
+
+  private static final Duration TIME = Duration.ofSeconds(1);
+  private static final Effort LITTLE = new Effort(TIME, TIME, TIME, TIME, 1, 10, 10, 3, 1);
+  private static final String LOCK = Scenario.PROCESSES.lock();
+
+  @Test
+  void doWhatTheyCanAndSayWhatTheyCannot() throws Exception {
+    List<ChildJvm> children;
+    try (Systems systems = systems();
+        ClientProcesses processes = ClientProcesses.start(addresses(systems))) {
+      children = processes.processes();
+      // A kind whose system does not run.
+      assertThatThrownBy(() -> processes.contend(Kind.R_LOCK, LOCK, TIME))
+          .hasMessageContaining("no client of Redisson");
+      // The first leases of a process take long.
+      await()
+          .atMost(Duration.ofMinutes(2))
+          .until(
+              () -> processes.contend(Kind.MUTEX, LOCK, TIME),
+              works -> works.stream().allMatch(work -> work.inTime() > 0));
+      assertThat(processes.contend(Kind.MUTEX, LOCK, TIME))
+          .hasSize(ClientProcesses.COUNT)
+          .allSatisfy(
+              work -> {
+                assertThat(work.leases()).isGreaterThanOrEqualTo(ClientProcesses.THREADS);
+                assertThat(work.leases()).isGreaterThanOrEqualTo(work.inTime());
+                assertThat(work.cpu()).isPositive();
+              });
+      assertThat(processes.processes()).isEqualTo(children);
+    }
+    assertThat(children).hasSize(ClientProcesses.COUNT).noneMatch(ChildJvm::isAlive);
+  }
+
+  @Test
+  void oneThatDiedIsAFailureOfOneKindAndIsReplaced() throws Exception {
+    Recorder recorder = new Recorder(Scenario.PROCESSES);
+    try (Systems systems = systems();
+        ClientProcesses processes = ClientProcesses.start(addresses(systems))) {
+      processes.processes().get(2).killNow();
+      List<Kind> kinds = List.of(Kind.CLASSIC_TOKENS, Kind.MUTEX);
+      Processes.measure(systems, processes, kinds, LITTLE, recorder);
+      assertThat(processes.processes()).hasSize(ClientProcesses.COUNT).allMatch(ChildJvm::isAlive);
+    }
+    assertThat(recorder.failures())
+        .singleElement()
+        .asString()
+        .startsWith("4 processes with 4 threads each, 5 classic tokens: ")
+        .contains("A process did not answer");
+    assertThat(recorder.measurements())
+        .isNotEmpty()
+        .extracting(Measurement::kind)
+        .containsOnly(Kind.MUTEX);
+  }
+
+  private static Systems systems() throws Exception {
+    Systems systems = Systems.start(List.of(Peer.AMQP_LOCKS), null);
+    assumeTrue(systems.skipped().isEmpty(), () -> systems.skipped().toString());
+    return systems;
+  }
+
+  private static Map<Peer, String> addresses(Systems systems) {
+    return Map.of(Peer.AMQP_LOCKS, systems.server(Peer.AMQP_LOCKS).address());
+  }
+}
