@@ -11,7 +11,9 @@ public enum Unit {
   /** Bytes of heap. */
   BYTES,
   /** A part of a whole. */
-  SHARE;
+  SHARE,
+  /** One number by another. */
+  TIMES;
 
   /** The number as people read it. */
   public String format(double value) {
@@ -29,6 +31,7 @@ public enum Unit {
       case PER_SECOND -> String.format(Locale.ROOT, "%,.0f /s", value);
       case BYTES -> String.format(Locale.ROOT, "%,.0f B", value);
       case SHARE -> String.format(Locale.ROOT, "%.1f %%", 100 * value);
+      case TIMES -> String.format(Locale.ROOT, "%.2f ×", value);
     };
   }
 }

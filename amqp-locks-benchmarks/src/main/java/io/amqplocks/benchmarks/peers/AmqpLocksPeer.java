@@ -4,6 +4,8 @@ import io.amqplocks.AmqpLocks;
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.benchmarks.Lab;
 import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.test.Brokers;
 import io.amqplocks.test.OwnedBroker;
@@ -105,10 +107,14 @@ final class AmqpLocksPeer {
       throws InterruptedException {
     try {
       return wait.isZero()
-          ? lock.tryAcquire().map(lease -> lease)
-          : Optional.of(lock.acquire(wait));
+          ? lock.tryAcquire().map(AmqpLocksPeer::verifiable)
+          : Optional.of(verifiable(lock.acquire(wait)));
     } catch (LockException.AcquireTimeout busy) {
       return Optional.empty();
     }
+  }
+
+  private static AutoCloseable verifiable(Lease lease) {
+    return new VerifiableLease(() -> lease.verify() == LeaseState.HELD, lease);
   }
 }

@@ -60,6 +60,9 @@ record Comparison(Scenario scenario, Metric metric, Kind ours, Kind peer, Goal g
             Goal goal = goal(scenario, ours, peer);
             all.add(new Comparison(scenario, scenario.metric(), ours, peer, goal));
           }
+          if (scenario == Scenario.HELD && scenario.suits(ours) && scenario.suits(peer)) {
+            all.add(new Comparison(scenario, Metric.VERIFICATION, ours, peer, Goal.NONE));
+          }
           if (COSTS.contains(scenario) && COST_PEERS.contains(peer.peer())) {
             all.add(new Comparison(scenario, Metric.SERVER_CPU, ours, peer, Goal.NONE));
           }
@@ -92,7 +95,7 @@ record Comparison(Scenario scenario, Metric metric, Kind ours, Kind peer, Goal g
           };
       case HAND_OVER -> Goal.atMostTimes(1);
       // The lock of PostgreSQL has no time to live either: it is freed with the connection.
-      case NEW_NAME, BUSY, PROCESSES -> Goal.NONE;
+      case NEW_NAME, BUSY, PROCESSES, HELD -> Goal.NONE;
       case DEATH -> peer == Kind.ADVISORY_LOCK ? Goal.NONE : Goal.atMostTimes(1);
     };
   }
@@ -122,8 +125,13 @@ record Comparison(Scenario scenario, Metric metric, Kind ours, Kind peer, Goal g
 
   /** What the table calls it. */
   String title() {
-    String cost = metric == Metric.SERVER_CPU ? ", server CPU of a lease" : "";
-    return scenario.title() + cost + ": " + ours.title() + " / " + peer.title();
+    String what =
+        switch (metric) {
+          case SERVER_CPU -> ", server CPU of a lease";
+          case VERIFICATION -> ", verification";
+          default -> "";
+        };
+    return scenario.title() + what + ": " + ours.title() + " / " + peer.title();
   }
 
   /** The row of the table; empty if one of the two was not measured. */

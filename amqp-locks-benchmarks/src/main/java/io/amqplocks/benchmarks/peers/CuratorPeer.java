@@ -92,7 +92,12 @@ final class CuratorPeer {
   private static PeerLock of(InterProcessSemaphoreV2 semaphore) {
     return wait -> {
       Lease lease = semaphore.acquire(wait.toMillis(), TimeUnit.MILLISECONDS);
-      return lease == null ? Optional.empty() : Optional.of(() -> semaphore.returnLease(lease));
+      return lease == null
+          ? Optional.empty()
+          : Optional.of(
+              new VerifiableLease(
+                  // It reads the lease's node.
+                  () -> lease.getData() != null, () -> semaphore.returnLease(lease)));
     };
   }
 }

@@ -13,6 +13,7 @@ import java.time.Duration;
  * @param names new ones for each kind
  * @param tries of each kind, while it is busy
  * @param handOvers of each kind, after some that do not count
+ * @param held at once of each kind, by one client
  * @param deaths of a holder of each kind
  */
 record Effort(
@@ -24,6 +25,7 @@ record Effort(
     int names,
     int tries,
     int handOvers,
+    int held,
     int deaths) {
 
   /** That of a whole run, or of a first look. */
@@ -38,6 +40,7 @@ record Effort(
             20,
             100,
             20,
+            200,
             1)
         : new Effort(
             Duration.ofSeconds(2),
@@ -48,6 +51,7 @@ record Effort(
             200,
             2_000,
             200,
+            1_000,
             2);
   }
 }

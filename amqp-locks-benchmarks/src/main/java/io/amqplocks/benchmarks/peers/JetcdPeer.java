@@ -86,12 +86,17 @@ final class JetcdPeer {
       var reply = client.getLockClient().lock(name, lease);
       try {
         ByteSequence key = reply.get(wait.toMillis(), TimeUnit.MILLISECONDS).getKey();
-        return Optional.of(() -> release(key, lease));
+        return Optional.of(new VerifiableLease(() -> exists(key), () -> release(key, lease)));
       } catch (TimeoutException busy) {
         // Its end removes what the request has left, or may still do; so it is not used again.
         CompletableFuture<?> unused = client.getLeaseClient().revoke(lease);
         return Optional.empty();
       }
+    }
+
+    /** The key is there as long as the lock is held. */
+    private boolean exists(ByteSequence key) throws Exception {
+      return client.getKVClient().get(key).get(30, TimeUnit.SECONDS).getCount() > 0;
     }
 
     private void release(ByteSequence key, long lease) throws Exception {

@@ -14,6 +14,12 @@ enum Metric {
   SERVER_CPU(Unit.MICROS, true),
   /** Microseconds that all clients were on a processor for a lease; a number for each pass. */
   CLIENT_CPU(Unit.MICROS, true),
+  /** The median latency of the last locks by that of the first ones. */
+  GROWTH(Unit.TIMES, true),
+  /** By which the server's memory has grown, for each lock that is held. */
+  MEMORY(Unit.BYTES, true),
+  /** Microseconds; a number for each lock that was asked about. */
+  VERIFICATION(Unit.MICROS, true),
   /** Microseconds; a number for each death. Infinite if nobody could acquire it. */
   FREED(Unit.MICROS, true);
 

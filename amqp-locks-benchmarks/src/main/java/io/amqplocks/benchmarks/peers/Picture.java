@@ -26,6 +26,7 @@ import org.jfree.chart.plot.CategoryPlot;
 import org.jfree.chart.plot.PlotOrientation;
 import org.jfree.chart.renderer.category.BarRenderer;
 import org.jfree.chart.renderer.category.StandardBarPainter;
+import org.jfree.chart.ui.RectangleInsets;
 import org.jfree.chart.ui.TextAnchor;
 import org.jfree.data.category.CategoryDataset;
 import org.jfree.data.category.DefaultCategoryDataset;
@@ -73,10 +74,12 @@ final class Picture {
 
   private static String unit(Metric metric) {
     return switch (metric) {
-      case LATENCY, SERVER_CPU, CLIENT_CPU -> "median, µs";
+      case LATENCY, SERVER_CPU, CLIENT_CPU, VERIFICATION -> "median, µs";
       case FREED -> "median, ms";
       case RATE -> "leases/s";
       case LEAST_SHARE -> "share";
+      case GROWTH -> "ratio";
+      case MEMORY -> "bytes";
     };
   }
 
@@ -102,6 +105,8 @@ final class Picture {
     String better = lessIsBetter ? ": less is better" : ": more is better";
     JFreeChart chart = new JFreeChart(scenario.title() + better, LARGE, plot, false);
     chart.setBackgroundPaint(Color.WHITE);
+    // A label of the axis may be at the plot's very end.
+    chart.setPadding(new RectangleInsets(0, 0, 0, 30));
     return chart;
   }
 

@@ -48,15 +48,20 @@ final class RedissonPeer {
   private static PeerLock of(RLock lock) {
     return wait ->
         lock.tryLock(wait.toMillis(), TimeUnit.MILLISECONDS)
-            ? Optional.of(lock::unlock)
+            ? Optional.of(verifiable(lock))
             : Optional.empty();
   }
 
   private static PeerLock of(RFencedLock lock) {
     return wait ->
         lock.tryLockAndGetToken(wait.toMillis(), TimeUnit.MILLISECONDS) != null
-            ? Optional.of(lock::unlock)
+            ? Optional.of(verifiable(lock))
             : Optional.empty();
+  }
+
+  /** To be asked by the thread that acquired it. */
+  private static VerifiableLease verifiable(RLock lock) {
+    return new VerifiableLease(lock::isHeldByCurrentThread, lock::unlock);
   }
 
   /** Setting the number of permits again changes nothing. */
@@ -70,6 +75,9 @@ final class RedissonPeer {
     return wait ->
         Optional.ofNullable(
                 semaphore.tryAcquire(wait.toMillis(), LEASE_TIME.toMillis(), TimeUnit.MILLISECONDS))
-            .map(permit -> () -> semaphore.release(permit));
+            .map(
+                permit ->
+                    new VerifiableLease(
+                        () -> semaphore.getLeaseTime(permit) > 0, () -> semaphore.release(permit)));
   }
 }

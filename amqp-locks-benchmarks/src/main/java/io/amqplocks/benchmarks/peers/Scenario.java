@@ -19,6 +19,8 @@ enum Scenario {
   PROCESSES("4 processes with 4 threads each", Metric.RATE),
   /** From the release by one client to the acquire of another that waits. */
   HAND_OVER("hand-over between two clients", Metric.LATENCY),
+  /** One client acquires more and more of them, and keeps them. */
+  HELD("one client holds many locks", Metric.LATENCY),
   /** From the kill of the holder's process to the acquire of another that waits. */
   DEATH("free after kill -9", Metric.FREED);
 
@@ -46,6 +48,8 @@ enum Scenario {
       case NEW_NAME -> !kind.isKept();
       // Its client cannot ask once: a request that waits is given up after some time.
       case BUSY -> kind != Kind.JETCD_LOCK;
+      // Each lock would need a connection, and PostgreSQL has a process for each.
+      case HELD -> !kind.isKept() && kind != Kind.ADVISORY_LOCK;
       case THREADS, CLIENTS, PROCESSES, HAND_OVER, DEATH -> kind.isWaitedFor();
     };
   }
@@ -60,6 +64,7 @@ enum Scenario {
       case THREADS, CLIENTS -> Contended.measure(systems, this, kinds, effort, recorder);
       case PROCESSES -> Processes.measure(systems, kinds, effort, recorder);
       case HAND_OVER -> HandingOver.measure(systems, kinds, effort, recorder);
+      case HELD -> Held.measure(systems, kinds, effort, recorder);
       case DEATH -> Deaths.measure(systems, kinds, effort, recorder);
     }
   }

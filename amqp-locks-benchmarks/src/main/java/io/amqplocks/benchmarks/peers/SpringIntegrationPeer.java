@@ -10,6 +10,7 @@ import org.springframework.integration.jdbc.lock.DefaultLockRepository;
 import org.springframework.integration.jdbc.lock.JdbcLockRegistry;
 import org.springframework.integration.redis.util.RedisLockRegistry;
 import org.springframework.integration.redis.util.RedisLockRegistry.RedisLockType;
+import org.springframework.integration.support.locks.RenewableLockRegistry;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 
 /** The lock registries of Spring Integration, with their default times. */
@@ -39,8 +40,8 @@ final class SpringIntegrationPeer {
       @Override
       public PeerLock lock(Kind kind, String name) {
         return switch (kind) {
-          case REDIS_LOCK_REGISTRY -> of(spinning.obtain(name));
-          case REDIS_LOCK_REGISTRY_PUB_SUB -> of(subscribed.obtain(name));
+          case REDIS_LOCK_REGISTRY -> of(spinning, name);
+          case REDIS_LOCK_REGISTRY_PUB_SUB -> of(subscribed, name);
           default -> throw new IllegalArgumentException("Not RedisLockRegistry's: " + kind);
         };
       }
@@ -68,7 +69,7 @@ final class SpringIntegrationPeer {
         if (kind != Kind.JDBC_LOCK_REGISTRY) {
           throw new IllegalArgumentException("Not JdbcLockRegistry's: " + kind);
         }
-        return of(registry.obtain(name));
+        return of(registry, name);
       }
 
       @Override
@@ -79,8 +80,19 @@ final class SpringIntegrationPeer {
     };
   }
 
-  private static PeerLock of(Lock lock) {
-    return wait -> isLocked(lock, wait) ? Optional.of(lock::unlock) : Optional.empty();
+  /** It cannot be asked without being renewed. */
+  private static PeerLock of(RenewableLockRegistry<? extends Lock> registry, String name) {
+    Lock lock = registry.obtain(name);
+    return wait ->
+        isLocked(lock, wait)
+            ? Optional.of(
+                new VerifiableLease(
+                    () -> {
+                      registry.renewLock(name);
+                      return true;
+                    },
+                    lock::unlock))
+            : Optional.empty();
   }
 
   private static boolean isLocked(Lock lock, Duration wait) throws InterruptedException {

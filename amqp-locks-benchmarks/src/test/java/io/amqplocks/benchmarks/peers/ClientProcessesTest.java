@@ -19,7 +19,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 class ClientProcessesTest {
 
   private static final Duration TIME = Duration.ofSeconds(1);
-  private static final Effort LITTLE = new Effort(TIME, TIME, TIME, TIME, 1, 10, 10, 3, 1);
+  private static final Effort LITTLE = new Effort(TIME, TIME, TIME, TIME, 1, 10, 10, 3, 20, 1);
   private static final String LOCK = Scenario.PROCESSES.lock();
 
   @Test

@@ -36,13 +36,28 @@ class PeerLockTest {
     }
     assertThat(other.acquire(Duration.ZERO)).as("%s is held", kind).isEmpty();
     assertThat(other.acquire(SHORT)).as("%s is still held", kind).isEmpty();
-    leases.remove(0).close();
+    AutoCloseable first = leases.remove(0);
+    assertThat(isHeld(first)).as("%s says that it is held", kind).isNotEqualTo(Optional.of(false));
+    first.close();
+    assertThat(isHeld(first)).as("%s after a release", kind).isNotEqualTo(Optional.of(true));
     Optional<AutoCloseable> admitted = other.acquire(PeerLock.PATIENCE);
     assertThat(admitted).as("%s after a release", kind).isPresent();
     admitted.orElseThrow().close();
     for (AutoCloseable lease : leases) {
       lease.close();
     }
+  }
+
+  /** Empty if it cannot be asked. */
+  private static Optional<Boolean> isHeld(AutoCloseable lease) {
+    if (lease instanceof VerifiableLease verifiable) {
+      try {
+        return Optional.of(verifiable.isHeld());
+      } catch (Exception notHeld) {
+        return Optional.of(false);
+      }
+    }
+    return Optional.empty();
   }
 
   private static PeerServer start(Peer peer) throws Exception {
