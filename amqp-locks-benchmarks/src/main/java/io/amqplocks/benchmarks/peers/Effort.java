@@ -32,8 +32,8 @@ record Effort(
   static Effort of(boolean quick) {
     return quick
         ? new Effort(
-            Duration.ofMillis(500),
-            Duration.ofSeconds(15),
+            Duration.ofMillis(300),
+            Duration.ofSeconds(10),
             Duration.ofMillis(300),
             Duration.ofMillis(300),
             3,
