@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.admin.TokenQueueType;
-import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockName;
 import io.amqplocks.support.Fixture;
@@ -58,6 +57,9 @@ abstract class FlapContract {
 
   /** In which the other one gets it, gives it back, and takes it again. */
   private static final Duration AFTER = Duration.ofSeconds(9);
+
+  /** A channel that asked a leader that is gone goes on after 65 s, and may then ask again. */
+  private static final Duration LATE = Duration.ofSeconds(150);
 
   private final String line;
   private @Nullable Cluster started;
@@ -373,37 +375,31 @@ abstract class FlapContract {
     all.assertFree(
         name ->
             name.startsWith("classic-")
-                || (name.startsWith("quorum-") && !onMnesia())
                 || name.startsWith("mutex-")
                 || name.startsWith("read-")
                 || name.startsWith("write-"));
-    if (onMnesia()) {
-      assertQuorumTokensFree();
-    }
+    assertQuorumTokensFree();
   }
 
   /**
-   * Once, a quorum token of 3.10 was busy for longer than a minute after all had been given back.
-   * Before 4.1.5 the broker may lose what a client sends to such a queue while nodes lose each
-   * other, for as long as its channel is open. So here a token may come free with the connections.
+   * The broker may carry out a release more than a minute late. Before 4.3 it may lose one that the
+   * break has cut in two (trap 24). Such a token is away until an operator's {@code repair}.
    */
   private void assertQuorumTokensFree() throws Exception {
     try {
-      all.assertFree(name -> name.startsWith("quorum-"));
+      all.assertFree(name -> name.startsWith("quorum-"), LATE);
     } catch (AssertionError stuck) {
-      System.out.println(stuck.getMessage());
       System.out.println("As node 3 sees it: " + cluster().node(3).quorumQueues());
-      fixture.closeLocks();
-      AmqpLocks anew = fixture.open();
-      try {
-        for (Rivalry each : all.rivalries()) {
-          if (each.name().startsWith("quorum-")) {
-            anew.tokenSemaphore(each.name()).acquire(Duration.ofSeconds(30)).close();
-          }
-        }
-      } catch (LockException still) {
-        stuck.addSuppressed(still);
+      if (!onMnesia()) {
         throw stuck;
+      }
+      System.out.println(stuck.getMessage());
+      AmqpLocks operator = maker(3);
+      for (Rivalry each : all.rivalries()) {
+        if (each.name().startsWith("quorum-")) {
+          operator.admin().tokenSemaphore(each.name()).repair(Duration.ofSeconds(1));
+          operator.tokenSemaphore(each.name()).acquire(Duration.ofSeconds(30)).close();
+        }
       }
     }
   }

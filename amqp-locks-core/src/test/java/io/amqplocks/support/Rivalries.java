@@ -162,10 +162,19 @@ public final class Rivalries implements AutoCloseable {
 
   /** When all is well again and nobody wants them any more. */
   public void assertFree(Predicate<String> names) throws Exception {
+    assertFree(names, FREE);
+  }
+
+  /**
+   * As {@link #assertFree(Predicate)}.
+   *
+   * @param patience how long each may take to be free
+   */
+  public void assertFree(Predicate<String> names, Duration patience) throws Exception {
     List<Callable<String>> tries =
         rivalries().stream()
             .filter(each -> names.test(each.name()))
-            .<Callable<String>>map(each -> () -> each.whyNotFree(FREE))
+            .<Callable<String>>map(each -> () -> each.whyNotFree(patience))
             .toList();
     SoftAssertions soft = new SoftAssertions();
     soft.assertThat(inParallel(tries)).as("stuck").containsOnly("");
