@@ -12,7 +12,7 @@ public enum Unit {
   BYTES,
   /** A part of a whole. */
   SHARE,
-  /** One number by another. */
+  /** A ratio. */
   TIMES;
 
   /** The number as people read it. */

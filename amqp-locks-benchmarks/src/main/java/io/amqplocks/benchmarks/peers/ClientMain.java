@@ -13,10 +13,10 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 
-/** A process with one client of each system. Its threads want a lock, whenever it is told to. */
+/** A process with one client of each system that it needs. Its threads want a lock when told to. */
 final class ClientMain {
 
-  /** What it says when all clients are connected. */
+  /** What it says when it can be told. */
   static final String READY = "ready";
 
   /** An answer begins with that, and then has the words of a {@link Work}. */
@@ -36,26 +36,33 @@ final class ClientMain {
    * @param args a peer, the address of its server, another peer, and so on
    */
   public static void main(String[] args) throws Exception {
-    Map<Peer, PeerClient> clients = new EnumMap<>(Peer.class);
+    Map<Peer, String> addresses = new EnumMap<>(Peer.class);
     for (int i = 0; i < args.length; i += 2) {
-      Peer peer = Peer.valueOf(args[i]);
-      clients.put(peer, peer.connect(args[i + 1]));
+      addresses.put(Peer.valueOf(args[i]), args[i + 1]);
     }
+    Map<Peer, PeerClient> clients = new EnumMap<>(Peer.class);
     BufferedReader input =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     System.out.println(READY);
     for (String line = input.readLine(); line != null; line = input.readLine()) {
-      System.out.println(answer(clients, line.split(" ", -1)));
+      System.out.println(answer(addresses, clients, line.split(" ", -1)));
     }
     // Not all clients end their threads.
     System.exit(0);
   }
 
-  private static String answer(Map<Peer, PeerClient> clients, String[] words) {
+  private static String answer(
+      Map<Peer, String> addresses, Map<Peer, PeerClient> clients, String[] words) {
     try {
       Kind kind = Kind.valueOf(words[0]);
-      PeerClient client =
-          Objects.requireNonNull(clients.get(kind.peer()), "no client of " + kind.peer().title());
+      Peer peer = kind.peer();
+      PeerClient client = clients.get(peer);
+      if (client == null) {
+        client =
+            peer.connect(
+                Objects.requireNonNull(addresses.get(peer), "no server of " + peer.title()));
+        clients.put(peer, client);
+      }
       List<PeerLock> locks = new ArrayList<>();
       while (locks.size() < Integer.parseInt(words[2])) {
         locks.add(client.lock(kind, words[1]));
@@ -71,6 +78,6 @@ final class ClientMain {
     long start = SYSTEM.getProcessCpuTime();
     Contest contest = Contest.of(locks, time);
     Duration cpu = Duration.ofNanos(SYSTEM.getProcessCpuTime() - start);
-    return new Work(contest.sum(), contest.leases(), cpu);
+    return new Work(contest.inTime().size(), contest.sum(), contest.leases(), cpu);
   }
 }

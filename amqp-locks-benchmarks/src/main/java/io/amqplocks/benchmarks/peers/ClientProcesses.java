@@ -26,11 +26,11 @@ final class ClientProcesses implements AutoCloseable {
   private final List<String> arguments = new ArrayList<>();
   private final Map<Integer, ChildJvm> processes = new TreeMap<>();
 
-  /** Returns when all clients are connected to these servers. */
+  /** Returns when all of them run. Each connects to a server when it first needs to. */
   static ClientProcesses start(Map<Peer, String> addresses) {
     ClientProcesses started = new ClientProcesses(addresses);
     try {
-      started.complete();
+      boolean unused = started.complete();
       return started;
     } catch (RuntimeException | Error e) {
       started.close();
@@ -42,20 +42,38 @@ final class ClientProcesses implements AutoCloseable {
     addresses.forEach((peer, address) -> arguments.addAll(List.of(peer.name(), address)));
   }
 
-  private void complete() {
-    List<ChildJvm> added = new ArrayList<>();
+  /**
+   * Starts others in place of those that were ended.
+   *
+   * @return whether there were any; the new ones are not warmed up
+   */
+  boolean complete() {
+    Map<Integer, ChildJvm> added = new TreeMap<>();
     for (int i = 0; i < COUNT; i++) {
       if (!processes.containsKey(i)) {
-        ChildJvm process =
+        added.put(
+            i,
             ChildJvm.of(ClientMain.class)
                 .jvmArgs("-Xmx256m")
                 .args(arguments.toArray(String[]::new))
-                .start();
-        processes.put(i, process);
-        added.add(process);
+                .start());
       }
     }
-    added.forEach(process -> process.awaitLine(ClientMain.READY, START));
+    processes.putAll(added);
+    added.forEach(
+        (number, process) -> {
+          try {
+            process.awaitLine(ClientMain.READY, START);
+          } catch (RuntimeException notStarted) {
+            end(number);
+            throw notStarted;
+          }
+        });
+    return !added.isEmpty();
+  }
+
+  private void end(int number) {
+    Objects.requireNonNull(processes.remove(number)).close();
   }
 
   /** Those that there are now. */
@@ -64,13 +82,12 @@ final class ClientProcesses implements AutoCloseable {
   }
 
   /**
-   * Lets all threads of all processes contend for a lock.
+   * Lets all threads of all processes contend for a lock. To be called after {@link #complete}.
    *
    * @return what each process did
    * @throws IllegalStateException if one of them could not; then too, none is at it any more
    */
   List<Work> contend(Kind kind, String lock, Duration time) {
-    complete();
     String command = "%s %s %d %d".formatted(kind.name(), lock, THREADS, time.toMillis());
     for (ChildJvm process : processes.values()) {
       try {
@@ -103,8 +120,7 @@ final class ClientProcesses implements AutoCloseable {
               line -> line.startsWith(ClientMain.DONE) || line.startsWith(ClientMain.FAILED),
               patience);
     } catch (IllegalStateException none) {
-      processes.remove(number);
-      process.close();
+      end(number);
       throw new IllegalStateException("A process did not answer: " + none.getMessage(), none);
     }
     if (answer.startsWith(ClientMain.FAILED)) {

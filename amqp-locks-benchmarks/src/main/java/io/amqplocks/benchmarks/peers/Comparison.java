@@ -45,9 +45,10 @@ record Comparison(Scenario scenario, Metric metric, Kind ours, Kind peer, Goal g
           Kind.QUORUM_TOKENS,
           List.of(Kind.R_PERMIT_EXPIRABLE_SEMAPHORE, Kind.INTER_PROCESS_SEMAPHORE_V2));
 
-  /** In which scenarios, and beside whose servers, it is seen what a lease costs the broker. */
+  /** In these scenarios it is seen what a lease costs the broker ... */
   private static final Set<Scenario> COSTS = EnumSet.of(Scenario.CLIENTS, Scenario.PROCESSES);
 
+  /** ... beside what it costs these systems' servers. */
   private static final Set<Peer> COST_PEERS = EnumSet.of(Peer.REDISSON, Peer.CURATOR);
 
   /** All of them, by scenario. */

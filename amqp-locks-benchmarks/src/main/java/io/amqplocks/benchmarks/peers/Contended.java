@@ -55,7 +55,7 @@ final class Contended {
       long least = Collections.min(contest.inTime());
       recorder.add(kind, Metric.LEAST_SHARE, least * (double) contest.inTime().size() / all);
       server.ifPresent(
-          used -> recorder.add(kind, Metric.SERVER_CPU, used.toNanos() / 1e3 / contest.leases()));
+          used -> recorder.add(kind, Metric.SERVER_CPU, CpuTimes.microsOf(used, contest.leases())));
     }
   }
 }

@@ -17,6 +17,11 @@ record CpuTimes(Map<Long, Duration> times) {
     times = Map.copyOf(times);
   }
 
+  /** What one of so many leases costs. */
+  static double microsOf(Duration all, long leases) {
+    return all.toNanos() / 1e3 / leases;
+  }
+
   static CpuTimes of(Stream<ProcessHandle> processes) {
     Map<Long, Duration> times = new HashMap<>();
     processes.forEach(

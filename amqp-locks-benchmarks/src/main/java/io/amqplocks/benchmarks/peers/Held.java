@@ -12,8 +12,11 @@ import java.util.concurrent.TimeUnit;
  */
 final class Held {
 
-  /** The first tenth and the last one are compared. As many others come first, and do not count. */
+  /** The first tenth and the last one are compared. A tenth more comes before, for warming up. */
   private static final int PART = 10;
+
+  /** Who has failed so often to release what it holds would only wait for ever. */
+  private static final int MOST_FAILURES = 3;
 
   private Held() {}
 
@@ -61,12 +64,17 @@ final class Held {
         recorder.add(kind, Metric.LATENCY, micros);
       }
     }
-    recorder.add(kind, Metric.GROWTH, last.median() / first.median());
+    recorder.add(kind, Metric.GROWTH, growth(first, last));
     OptionalLong after = memory(server);
     if (before.isPresent() && after.isPresent()) {
       double bytes = after.getAsLong() - before.getAsLong();
       recorder.add(kind, Metric.MEMORY, bytes / count);
     }
+  }
+
+  /** What the last ones take, by what the first ones took. */
+  static double growth(Samples first, Samples last) {
+    return last.median() / first.median();
   }
 
   private static OptionalLong memory(PeerServer server) throws InterruptedException {
@@ -88,15 +96,19 @@ final class Held {
     }
   }
 
-  /** One that cannot be released does not keep the others. */
+  /** One that cannot be released does not keep the others, but a few do. */
   private static void release(Kind kind, List<AutoCloseable> leases, Recorder recorder) {
     int failures = 0;
     for (AutoCloseable lease : leases) {
       try {
         lease.close();
       } catch (Exception e) {
-        if (failures++ == 0) {
+        if (failures == 0) {
           recorder.fail(kind, e);
+        }
+        failures++;
+        if (failures == MOST_FAILURES) {
+          return;
         }
       }
     }

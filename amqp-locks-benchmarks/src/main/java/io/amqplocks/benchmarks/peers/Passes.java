@@ -14,7 +14,7 @@ final class Passes {
     /**
      * Measures it.
      *
-     * @param isCounted not in the first pass, which is for warming up
+     * @param isCounted false in the first pass, which is for warming up
      */
     void measure(Kind kind, boolean isCounted) throws Exception;
   }

@@ -20,10 +20,15 @@ final class Processes {
         .filter(systems::has)
         .map(Kind::peer)
         .forEach(peer -> addresses.put(peer, systems.server(peer).address()));
-    try (ClientProcesses processes = ClientProcesses.start(addresses)) {
-      measure(systems, processes, kinds, effort, recorder);
+    ClientProcesses started;
+    try {
+      started = ClientProcesses.start(addresses);
     } catch (RuntimeException notStarted) {
       kinds.forEach(kind -> recorder.fail(kind, notStarted));
+      return;
+    }
+    try (ClientProcesses processes = started) {
+      measure(systems, processes, kinds, effort, recorder);
     }
   }
 
@@ -41,6 +46,9 @@ final class Processes {
         recorder,
         (kind, isCounted) -> {
           PeerServer server = systems.server(kind.peer());
+          if (processes.complete()) {
+            List<Work> unused = processes.contend(kind, lock, time);
+          }
           CpuTimes before = server.cpu();
           List<Work> works = processes.contend(kind, lock, time);
           Optional<Duration> used = server.cpu().since(before);
@@ -59,10 +67,10 @@ final class Processes {
       recorder.add(kind, Metric.LEAST_SHARE, least * (double) works.size() / all.inTime());
     }
     if (all.leases() > 0) {
-      double leases = all.leases();
+      long leases = all.leases();
       server.ifPresent(
-          used -> recorder.add(kind, Metric.SERVER_CPU, used.toNanos() / 1e3 / leases));
-      recorder.add(kind, Metric.CLIENT_CPU, all.cpu().toNanos() / 1e3 / leases);
+          used -> recorder.add(kind, Metric.SERVER_CPU, CpuTimes.microsOf(used, leases)));
+      recorder.add(kind, Metric.CLIENT_CPU, CpuTimes.microsOf(all.cpu(), leases));
     }
   }
 }

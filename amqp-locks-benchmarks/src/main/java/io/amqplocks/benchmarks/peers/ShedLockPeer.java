@@ -3,10 +3,8 @@ package io.amqplocks.benchmarks.peers;
 import com.zaxxer.hikari.HikariDataSource;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Optional;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.LockProvider;
-import net.javacrumbs.shedlock.core.SimpleLock;
 import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
 import net.javacrumbs.shedlock.provider.redis.spring.RedisLockProvider;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -49,21 +47,6 @@ final class ShedLockPeer {
     return client(Kind.SHED_LOCK_JDBC, provider, database::close);
   }
 
-  /** It cannot be asked without being extended, which replaces the lock. */
-  private static final class Extended {
-    private SimpleLock current;
-
-    Extended(SimpleLock first) {
-      current = first;
-    }
-
-    boolean extend() {
-      Optional<SimpleLock> next = current.extend(AT_MOST, Duration.ZERO);
-      next.ifPresent(lock -> current = lock);
-      return next.isPresent();
-    }
-  }
-
   private static PeerClient client(Kind only, LockProvider provider, Runnable end) {
     return new PeerClient() {
       @Override
@@ -74,11 +57,7 @@ final class ShedLockPeer {
         return wait ->
             provider
                 .lock(new LockConfiguration(Instant.now(), name, AT_MOST, Duration.ZERO))
-                .map(
-                    first -> {
-                      Extended lock = new Extended(first);
-                      return new VerifiableLease(lock::extend, () -> lock.current.unlock());
-                    });
+                .map(lock -> lock::unlock);
       }
 
       @Override

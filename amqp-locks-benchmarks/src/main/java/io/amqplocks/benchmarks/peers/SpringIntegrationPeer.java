@@ -10,7 +10,7 @@ import org.springframework.integration.jdbc.lock.DefaultLockRepository;
 import org.springframework.integration.jdbc.lock.JdbcLockRegistry;
 import org.springframework.integration.redis.util.RedisLockRegistry;
 import org.springframework.integration.redis.util.RedisLockRegistry.RedisLockType;
-import org.springframework.integration.support.locks.RenewableLockRegistry;
+import org.springframework.integration.support.locks.LockRegistry;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 
 /** The lock registries of Spring Integration, with their default times. */
@@ -80,19 +80,9 @@ final class SpringIntegrationPeer {
     };
   }
 
-  /** It cannot be asked without being renewed. */
-  private static PeerLock of(RenewableLockRegistry<? extends Lock> registry, String name) {
+  private static PeerLock of(LockRegistry<? extends Lock> registry, String name) {
     Lock lock = registry.obtain(name);
-    return wait ->
-        isLocked(lock, wait)
-            ? Optional.of(
-                new VerifiableLease(
-                    () -> {
-                      registry.renewLock(name);
-                      return true;
-                    },
-                    lock::unlock))
-            : Optional.empty();
+    return wait -> isLocked(lock, wait) ? Optional.of(lock::unlock) : Optional.empty();
   }
 
   private static boolean isLocked(Lock lock, Duration wait) throws InterruptedException {

@@ -5,26 +5,29 @@ import java.time.Duration;
 /**
  * What one process of clients did in a slice of time.
  *
- * @param inTime how many leases it acquired before the end
+ * @param threads how many threads wanted the lock
+ * @param inTime how many leases they acquired before the end
  * @param leases how many in all: whoever waits at the end acquires one more
- * @param cpu how long it was on a processor for all of them
+ * @param cpu how long the process was on a processor for all of them
  */
-record Work(long inTime, long leases, Duration cpu) {
+record Work(int threads, long inTime, long leases, Duration cpu) {
 
   static Work parse(String words) {
     String[] numbers = words.split(" ", -1);
     return new Work(
-        Long.parseLong(numbers[0]),
+        Integer.parseInt(numbers[0]),
         Long.parseLong(numbers[1]),
-        Duration.ofNanos(Long.parseLong(numbers[2])));
+        Long.parseLong(numbers[2]),
+        Duration.ofNanos(Long.parseLong(numbers[3])));
   }
 
   /** For {@link #parse}. */
   String words() {
-    return inTime + " " + leases + " " + cpu.toNanos();
+    return threads + " " + inTime + " " + leases + " " + cpu.toNanos();
   }
 
   Work and(Work other) {
-    return new Work(inTime + other.inTime, leases + other.leases, cpu.plus(other.cpu));
+    return new Work(
+        threads + other.threads, inTime + other.inTime, leases + other.leases, cpu.plus(other.cpu));
   }
 }

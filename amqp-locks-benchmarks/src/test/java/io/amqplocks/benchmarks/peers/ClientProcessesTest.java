@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.amqplocks.benchmarks.Samples;
 import io.amqplocks.test.ChildJvm;
 import java.time.Duration;
 import java.util.List;
@@ -30,7 +31,7 @@ class ClientProcessesTest {
       children = processes.processes();
       // A kind whose system does not run.
       assertThatThrownBy(() -> processes.contend(Kind.R_LOCK, LOCK, TIME))
-          .hasMessageContaining("no client of Redisson");
+          .hasMessageContaining("no server of Redisson");
       // The first leases of a process take long.
       await()
           .atMost(Duration.ofMinutes(2))
@@ -41,7 +42,7 @@ class ClientProcessesTest {
           .hasSize(ClientProcesses.COUNT)
           .allSatisfy(
               work -> {
-                assertThat(work.leases()).isGreaterThanOrEqualTo(ClientProcesses.THREADS);
+                assertThat(work.threads()).isEqualTo(ClientProcesses.THREADS);
                 assertThat(work.leases()).isGreaterThanOrEqualTo(work.inTime());
                 assertThat(work.cpu()).isPositive();
               });
@@ -69,6 +70,32 @@ class ClientProcessesTest {
         .isNotEmpty()
         .extracting(Measurement::kind)
         .containsOnly(Kind.MUTEX);
+  }
+
+  @Test
+  void whatProcessesDidIsAddedUp() {
+    Work one = new Work(4, 10, 13, Duration.ofNanos(5_000));
+    Work other = new Work(4, 100, 104, Duration.ofNanos(70_000));
+    assertThat(one.and(other)).isEqualTo(new Work(8, 110, 117, Duration.ofNanos(75_000)));
+    assertThat(Work.parse(other.words())).isEqualTo(other);
+  }
+
+  @Test
+  void theTimeOfProcessesThatThereAreCounts() {
+    CpuTimes before = new CpuTimes(Map.of(1L, Duration.ofMillis(30), 2L, Duration.ofMillis(500)));
+    CpuTimes after = new CpuTimes(Map.of(1L, Duration.ofMillis(50), 3L, Duration.ofMillis(7)));
+    assertThat(after.since(before)).hasValue(Duration.ofMillis(27));
+    assertThat(new CpuTimes(Map.of()).since(before)).isEmpty();
+    assertThat(CpuTimes.microsOf(Duration.ofMillis(27), 9)).isEqualTo(3_000);
+  }
+
+  @Test
+  void growthIsTheLastByTheFirst() {
+    Samples first = new Samples();
+    Samples last = new Samples();
+    first.add(20);
+    last.add(50);
+    assertThat(Held.growth(first, last)).isEqualTo(2.5);
   }
 
   private static Systems systems() throws Exception {
