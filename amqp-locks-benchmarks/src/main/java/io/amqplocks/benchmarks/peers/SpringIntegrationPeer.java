@@ -10,7 +10,6 @@ import org.springframework.integration.jdbc.lock.DefaultLockRepository;
 import org.springframework.integration.jdbc.lock.JdbcLockRegistry;
 import org.springframework.integration.redis.util.RedisLockRegistry;
 import org.springframework.integration.redis.util.RedisLockRegistry.RedisLockType;
-import org.springframework.integration.support.locks.LockRegistry;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 
 /** The lock registries of Spring Integration, with their default times. */
@@ -40,8 +39,8 @@ final class SpringIntegrationPeer {
       @Override
       public PeerLock lock(Kind kind, String name) {
         return switch (kind) {
-          case REDIS_LOCK_REGISTRY -> of(spinning, name);
-          case REDIS_LOCK_REGISTRY_PUB_SUB -> of(subscribed, name);
+          case REDIS_LOCK_REGISTRY -> of(spinning.obtain(name));
+          case REDIS_LOCK_REGISTRY_PUB_SUB -> of(subscribed.obtain(name));
           default -> throw new IllegalArgumentException("Not RedisLockRegistry's: " + kind);
         };
       }
@@ -69,7 +68,7 @@ final class SpringIntegrationPeer {
         if (kind != Kind.JDBC_LOCK_REGISTRY) {
           throw new IllegalArgumentException("Not JdbcLockRegistry's: " + kind);
         }
-        return of(registry, name);
+        return of(registry.obtain(name));
       }
 
       @Override
@@ -80,8 +79,7 @@ final class SpringIntegrationPeer {
     };
   }
 
-  private static PeerLock of(LockRegistry<? extends Lock> registry, String name) {
-    Lock lock = registry.obtain(name);
+  private static PeerLock of(Lock lock) {
     return wait -> isLocked(lock, wait) ? Optional.of(lock::unlock) : Optional.empty();
   }
 
