@@ -226,19 +226,22 @@ class BrokerFaultsTest {
 
   @Test
   void saysWhatItKeeps() throws Exception {
+    // What the first collection frees may be all that refers to something else.
+    BrokerUsage unused = faults.usage();
     BrokerUsage before = faults.usage();
     List<Channel> channels = new ArrayList<>();
-    for (int i = 0; i < 100; i++) {
+    // They need some 17 MB. What ended earlier may give a few back meanwhile.
+    for (int i = 0; i < 1_000; i++) {
       channels.add(connection.createChannel());
     }
     BrokerUsage after = faults.usage();
     for (Channel each : channels) {
       each.close();
     }
-    // A channel is several processes, each of more than a thousand bytes.
-    assertThat(after.processes()).isGreaterThanOrEqualTo(before.processes() + 100);
-    assertThat(after.memory()).isGreaterThan(before.memory() + 100_000);
-    assertThat(after.atoms()).isGreaterThan(1_000);
+    // A channel is several processes.
+    assertThat(after.processes()).isGreaterThan(before.processes() + 2_000);
+    assertThat(after.memory()).isGreaterThan(before.memory() + 5_000_000);
+    assertThat(after.atoms()).isGreaterThanOrEqualTo(unused.atoms()).isGreaterThan(1_000);
   }
 
   @Test
