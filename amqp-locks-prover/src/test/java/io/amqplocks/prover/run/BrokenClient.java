@@ -1,21 +1,31 @@
 package io.amqplocks.prover.run;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.Lease;
+import io.amqplocks.prover.check.Violation;
+import io.amqplocks.prover.check.Violation.Promise;
 import io.amqplocks.prover.driver.Command;
 import io.amqplocks.prover.driver.CoreLocks;
 import io.amqplocks.prover.driver.Event;
 import io.amqplocks.prover.driver.Event.What;
 import io.amqplocks.prover.driver.Lines;
 import io.amqplocks.prover.driver.LockRef;
+import io.amqplocks.test.Broker;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /** A client that follows the line protocol and breaks a promise. */
@@ -51,6 +61,29 @@ final class BrokenClient {
 
   private BrokenClient(Defect defect) {
     this.defect = defect;
+  }
+
+  /**
+   * Has clients with that defect carry out a plan.
+   *
+   * @param isGood whether nothing must be found, in enough work
+   * @return the promises that were broken
+   */
+  static Set<Promise> found(Defect defect, Plan plan, Broker broker, Path folder, boolean isGood)
+      throws InterruptedException {
+    List<String> program = new ArrayList<>(Prover.ownClient());
+    program.set(program.size() - 1, BrokenClient.class.getName());
+    program.add(defect.name());
+    Round round = new Round(plan, broker, List.of(program), folder, Duration.ofSeconds(10));
+    round.run();
+    Verdict verdict = Verdict.of(plan, round.history(), round.stuck());
+    Set<Promise> found = EnumSet.noneOf(Promise.class);
+    verdict.violations().stream().map(Violation::promise).forEach(found::add);
+    if (isGood) {
+      assertThat(verdict.violations()).isEmpty();
+      assertThat(verdict.acquired()).isGreaterThan(10);
+    }
+    return found;
   }
 
   /**
