@@ -184,7 +184,7 @@ class ActiveExchangeTest {
     one.close();
     assertThat(channel.messageCount(queue)).isZero();
     awaitNoActiveOne();
-    assertThat(queuesOfActiveOnes()).isEmpty();
+    await().until(() -> queuesOfActiveOnes().isEmpty());
     // The queue goes on tracking while nobody is active.
     publish(400, 410);
     assertThat(channel.messageCount(queue)).isEqualTo(10);

@@ -72,7 +72,7 @@ class ClusterFaultTest {
   }
 
   private AmqpLocks on(ClusterNode node) {
-    return fixture.open(
+    return fixture.connected(
         fixture
             .builder(node.connectionFactory())
             .heartbeat(HEARTBEAT)
@@ -129,14 +129,15 @@ class ClusterFaultTest {
     AmqpLocks quiet = on(alone);
     AmqpLocks releasing = on(alone);
     AmqpLocks majority = on(other);
-    fixture.create(asking, "s", 2);
-    fixture.enable(quiet, "p");
-    fixture.enable(quiet, "fenced");
-    Fences.token(patient(alone).persistentMutex("fenced"));
+    AmqpLocks patient = patient(alone);
+    fixture.create(patient, "s", 2);
+    fixture.enable(patient, "p");
+    fixture.enable(patient, "fenced");
+    Fences.token(patient.persistentMutex("fenced"));
     Fences.token(quiet.persistentMutex("fenced"));
-    Lease held = asking.exclusiveQueueMutex("held").tryAcquire().orElseThrow();
-    Lease others = quiet.exclusiveQueueMutex("others").tryAcquire().orElseThrow();
-    Lease released = releasing.exclusiveQueueMutex("released").tryAcquire().orElseThrow();
+    Lease held = Fixture.first(asking.exclusiveQueueMutex("held"));
+    Lease others = Fixture.first(quiet.exclusiveQueueMutex("others"));
+    Lease released = Fixture.first(releasing.exclusiveQueueMutex("released"));
 
     alone.cutOffFromPeers();
 
@@ -201,8 +202,8 @@ class ClusterFaultTest {
     ClusterNode other = cluster.others(alone).get(0);
     AmqpLocks majority = on(other);
     AmqpLocks asking = on(other);
-    Lease held = on(alone).exclusiveQueueMutex("held").tryAcquire().orElseThrow();
-    Lease theirs = majority.exclusiveQueueMutex("theirs").tryAcquire().orElseThrow();
+    Lease held = Fixture.first(on(alone).exclusiveQueueMutex("held"));
+    Lease theirs = Fixture.first(majority.exclusiveQueueMutex("theirs"));
 
     long start = System.nanoTime();
     alone.cutOff();
@@ -245,9 +246,9 @@ class ClusterFaultTest {
     ClusterNode other = cluster.others(dead).get(0);
     AmqpLocks theirs = on(dead);
     AmqpLocks locks = on(other);
-    Lease lost = theirs.exclusiveQueueMutex("lost").tryAcquire().orElseThrow();
-    Lease freed = theirs.exclusiveQueueMutex("freed").tryAcquire().orElseThrow();
-    Lease elsewhere = locks.exclusiveQueueMutex("elsewhere").tryAcquire().orElseThrow();
+    Lease lost = Fixture.first(theirs.exclusiveQueueMutex("lost"));
+    Lease freed = Fixture.first(theirs.exclusiveQueueMutex("freed"));
+    Lease elsewhere = Fixture.first(locks.exclusiveQueueMutex("elsewhere"));
     Fences.token(patient(dead).exclusiveQueueMutex("fenced"));
     // Who has drawn before knows the counter; to find it takes the node of the queue that tells it.
     FencingToken before = Fences.token(locks.exclusiveQueueMutex("fenced"));
@@ -284,15 +285,16 @@ class ClusterFaultTest {
     ClusterNode other = cluster.others(dead).get(0);
     AmqpLocks theirs = on(dead);
     AmqpLocks locks = on(other);
-    fixture.create(locks, "s", 2);
+    fixture.create(patient(other), "s", 2);
     fixture.willExist("s", 4);
-    theirs.admin().slotSemaphore("s").resize(4);
-    fixture.enable(theirs, "p");
-    Lease first = locks.slotSemaphore("s").tryAcquire().orElseThrow();
-    Lease second = theirs.slotSemaphore("s").tryAcquire().orElseThrow();
-    Lease third = locks.slotSemaphore("s").tryAcquire().orElseThrow();
+    AmqpLocks patient = patient(dead);
+    patient.admin().slotSemaphore("s").resize(4);
+    fixture.enable(patient, "p");
+    Lease first = Fixture.first(locks.slotSemaphore("s"));
+    Lease second = Fixture.first(theirs.slotSemaphore("s"));
+    Lease third = Fixture.first(locks.slotSemaphore("s"));
     assertThat(List.of(first.slot(), second.slot(), third.slot())).containsExactly(1, 2, 3);
-    Lease consumed = locks.persistentMutex("p").tryAcquire().orElseThrow();
+    Lease consumed = Fixture.first(locks.persistentMutex("p"));
 
     dead.faults().kill();
 
@@ -319,13 +321,17 @@ class ClusterFaultTest {
     dead.faults().start();
     cluster.awaitTogether();
 
-    assertThat(locks.admin().slotSemaphore("s").count()).isEqualTo(4);
+    // Its queues are back a moment later than the node.
+    await()
+        .atMost(SOON)
+        .ignoreExceptionsInstanceOf(LockException.class)
+        .until(() -> locks.admin().slotSemaphore("s").count() == 4);
     assertThat(third.verify()).isEqualTo(LeaseState.HELD);
     assertThat(acquired(locks.slotSemaphore("s")).slot()).isEqualTo(2);
     assertThat(acquired(locks.slotSemaphore("s")).slot()).isEqualTo(4);
     assertThat(locks.slotSemaphore("s").tryAcquire()).isEmpty();
     acquired(locks.persistentMutex("p")).close();
-    locks.admin().persistentMutex("p").enable();
+    patient(other).admin().persistentMutex("p").enable();
   }
 
   /** A mutex is where its queue is: while that node is down nobody has it, and who asks is told. */
@@ -334,7 +340,7 @@ class ClusterFaultTest {
     ClusterNode dead = cluster.others(cluster.leader()).get(0);
     ClusterNode other = cluster.others(dead).get(0);
     // The queue is where its first user is connected.
-    on(dead).mutex("m").tryAcquire().orElseThrow().close();
+    Fixture.first(on(dead).mutex("m")).close();
     AmqpLocks locks = on(other);
     AmqpLocks waiting = on(other);
     Lease held = locks.mutex("m").acquire(SOON);
@@ -366,8 +372,8 @@ class ClusterFaultTest {
     ClusterNode alone = cluster.others(cluster.leader()).get(0);
     AmqpLocks locks = on(alone);
     AmqpLocks majority = on(cluster.others(alone).get(0));
-    Lease held = locks.mutex("m").tryAcquire().orElseThrow();
-    locks.mutex("used").tryAcquire().orElseThrow().close();
+    Lease held = Fixture.first(locks.mutex("m"));
+    Fixture.first(locks.mutex("used")).close();
 
     alone.cutOffFromPeers();
 

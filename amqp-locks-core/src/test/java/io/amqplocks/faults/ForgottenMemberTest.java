@@ -44,11 +44,7 @@ class ForgottenMemberTest {
   @BeforeEach
   void open(Broker tested) {
     broker = tested;
-    locks = opened();
-  }
-
-  private AmqpLocks opened() {
-    return fixture.open(fixture.builder().callTimeout(CALL_TIMEOUT));
+    locks = fixture.open();
   }
 
   private void startsWithout(String... queues) {
@@ -125,16 +121,16 @@ class ForgottenMemberTest {
     int generation = Tokens.generation(broker, fixture.names(), mutex.id());
     String queue = fixture.names().tokens(mutex.id(), generation);
     startsWithout(queue);
-    AmqpLocks others = opened();
+    AmqpLocks others = fixture.open(fixture.builder().callTimeout(CALL_TIMEOUT));
     if (!electsByItself()) {
       assertThatExceptionOfType(LockException.Unanswered.class)
           .isThrownBy(() -> others.fencedMutex("m").acquire(Duration.ofSeconds(10)))
           .withMessageContaining(queue);
       assertThat(broker.faults().electLeaders()).contains(queue);
     }
-    AmqpLock again = opened().fencedMutex("m");
+    AmqpLock again = fixture.open().fencedMutex("m");
     assertThat(again.tryAcquire()).as("no token").isEmpty();
-    TokenSemaphoreAdmin admin = others.admin().fencedMutex("m");
+    TokenSemaphoreAdmin admin = fixture.open().admin().fencedMutex("m");
     assertThat(admin.status()).isEqualTo(new TokenStatus(1, 1, 0, 1, 0, 0));
     admin.repair(Duration.ofSeconds(1));
     try (Lease lease = again.acquire(Fixture.AT_ONCE)) {

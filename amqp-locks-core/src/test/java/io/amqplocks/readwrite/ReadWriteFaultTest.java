@@ -43,8 +43,11 @@ class ReadWriteFaultTest {
 
   private static final Duration LONG = Duration.ofMinutes(1);
 
-  /** A broker frees what a killed process held at once, and the writer looks after 1.5 s. */
-  private static final Duration SOON = Duration.ofSeconds(5);
+  /**
+   * A broker frees what a killed process held at once, and the writer looks after 1.5 s, later on a
+   * busy machine. By heartbeats it would take 20 s.
+   */
+  private static final Duration SOON = Duration.ofSeconds(12);
 
   /** For how long a stranger deletes the queue. */
   private static final Duration DELETING = Duration.ofSeconds(20);
@@ -184,7 +187,7 @@ class ReadWriteFaultTest {
     } finally {
       threads.shutdownNow();
     }
-    assertThat(lost.get()).as("leases lost").isGreaterThan(100);
+    assertThat(lost.get()).as("leases lost").isGreaterThan(50);
   }
 
   /** Holds again and again. Returns for how long a lease was HELD at most after its deletion. */
@@ -277,7 +280,7 @@ class ReadWriteFaultTest {
     // What is published before the broker has stopped the connection still arrives.
     List<Duration> stopped = waited.stream().skip(3).sorted().toList();
     // By looking alone they would take a quarter of a second, or not much less.
-    assertThat(stopped.get(4)).as("fifth of %s", stopped).isLessThan(Duration.ofMillis(200));
+    assertThat(stopped.get(2)).as("third of %s", stopped).isLessThan(Duration.ofMillis(200));
   }
 
   /** Looking for a free lock publishes nothing, and the gate has its message already. */

@@ -28,6 +28,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -280,6 +281,13 @@ class ReadWriteQueueFactsTest {
       }
     }
 
+    /** A busy machine takes longer. */
+    boolean sawEnough() {
+      return Stream.of(admitted, refused)
+          .flatMap(counts -> counts.values().stream())
+          .allMatch(count -> count.get() > 50);
+    }
+
     void leave(Kind kind) {
       check(kind);
       (kind == Kind.READER ? readers : writers).decrementAndGet();
@@ -305,18 +313,17 @@ class ReadWriteQueueFactsTest {
               }));
     }
     for (Future<?> each : storm) {
-      each.get(30, TimeUnit.SECONDS);
+      each.get(90, TimeUnit.SECONDS);
     }
     assertThat(holders.mostReaders).as("readers at once").hasValueGreaterThan(1);
-    for (Kind kind : Kind.values()) {
-      assertThat(Holders.count(holders.admitted, kind)).hasValueGreaterThan(50);
-      assertThat(Holders.count(holders.refused, kind)).hasValueGreaterThan(50);
-    }
+    assertThat(holders.sawEnough()).as("enough holders and refusals").isTrue();
   }
 
   private void rush(Connection connection, Holders holders, long end) throws IOException {
     Channel channel = connection.createChannel();
-    while (System.nanoTime() - end < 0) {
+    long longest = end + TimeUnit.SECONDS.toNanos(60);
+    while (System.nanoTime() - end < 0
+        || (!holders.sawEnough() && System.nanoTime() - longest < 0)) {
       // Readers share, so they would seldom let a writer in.
       Kind kind = ThreadLocalRandom.current().nextInt(4) == 0 ? Kind.READER : Kind.WRITER;
       Consumer consumer;
@@ -410,8 +417,12 @@ class ReadWriteQueueFactsTest {
         consume(another, Kind.WRITER).cancel();
         holder.awaitTold();
       } else if (comesAndGoes(another)) {
-        assertConsumesAgainUntold(holder);
-        return;
+        // It is told if its channel noticed while the other one still wrote.
+        await().until(() -> consumers() == 1 || holder.isTold());
+        if (!holder.isTold()) {
+          assertConsumesAgainUntold(holder);
+          return;
+        }
       }
     }
     assertThat(hushed).as("in no round the other was in time").isFalse();
@@ -440,6 +451,8 @@ class ReadWriteQueueFactsTest {
       broker.faults().suspendQueue(suspended);
       answer =
           channel.asyncCompletableRpc(new Declare.Builder().queue(suspended).passive().build());
+      // What is sent on a connection arrives in its order.
+      channel.getConnection().createChannel().close();
     }
 
     @Override
@@ -533,7 +546,8 @@ class ReadWriteQueueFactsTest {
   /** A queue expires when it has had no consumer, nor a declare of either kind, for so long. */
   @Test
   void declaresPutOffTheExpiryAndAConsumerRulesItOut() throws Exception {
-    Duration expires = Duration.ofMillis(1500);
+    // Longer than a busy machine may stall between two looks.
+    Duration expires = Duration.ofSeconds(4);
     Map<String, Object> arguments = new HashMap<>(OF_THE_LOCK);
     arguments.put("x-expires", expires.toMillis());
     Map<String, Object> keepingMessages =

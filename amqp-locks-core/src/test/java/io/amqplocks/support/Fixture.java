@@ -123,7 +123,7 @@ public final class Fixture implements BeforeEachCallback, AfterEachCallback, Aut
    * What happens within it was told at once, on a busy machine too: those who verify seldom would
    * find it out after half a minute, and by heartbeats it would take two.
    */
-  public static final Duration AT_ONCE = Duration.ofSeconds(5);
+  public static final Duration AT_ONCE = Duration.ofSeconds(9);
 
   /** For tests of what holders are told. */
   public AmqpLocksBuilder seldomVerifying() {

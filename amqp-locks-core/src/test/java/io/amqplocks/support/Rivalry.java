@@ -33,6 +33,7 @@ public final class Rivalry implements AutoCloseable {
   private static final Duration LONGEST_WAIT = Duration.ofMillis(300);
   private static final Duration LATER_HOLDS = Duration.ofMillis(200);
   private static final long PAUSE_MILLIS = 20;
+  private static final long LONGEST_PAUSE = Duration.ofMillis(50).toNanos();
 
   private final String name;
   private final AmqpLock old;
@@ -196,8 +197,8 @@ public final class Rivalry implements AutoCloseable {
 
   /**
    * Looks at both and lets those write that say HELD. One thread, again and again. What is reckoned
-   * as an overlap ends before this look and begins after the last one, so that a machine that
-   * stalls in the middle of a look does not add to it.
+   * as an overlap ends before this look and begins after the last one, and is 50 ms at most, so
+   * that a machine that stalls in a look, or between two, does not add to it.
    */
   public void sample() {
     Lease ours = held;
@@ -216,7 +217,7 @@ public final class Rivalry implements AutoCloseable {
       lastHeldNanos = now;
     }
     if (bothHeld && overlapping) {
-      overlapNanos += before - lastSampleNanos;
+      overlapNanos += Math.min(before - lastSampleNanos, LONGEST_PAUSE);
     }
     overlapping = bothHeld;
     lastSampleNanos = now;

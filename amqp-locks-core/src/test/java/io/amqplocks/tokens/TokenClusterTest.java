@@ -104,7 +104,7 @@ class TokenClusterTest {
         .admin()
         .tokenSemaphore(name)
         .create(1, TokenQueueType.QUORUM);
-    Lease held = alone.tokenSemaphore(name).fenced().tryAcquire().orElseThrow();
+    Lease held = Fixture.first(alone.tokenSemaphore(name).fenced());
     return new Token(name, held, others.tokenSemaphore(name).fenced().acquireAsync(LONGEST));
   }
 

@@ -67,9 +67,9 @@ class TokenPriorityTest {
     AmqpLocks holder = fixture.open();
     holder.admin().tokenSemaphore("s").create(1, type);
     for (AmqpLocks process : List.of(one, two, three)) {
-      process.tokenSemaphore("s").tryAcquire().orElseThrow().close();
+      Fixture.first(process.tokenSemaphore("s")).close();
     }
-    Lease held = holder.tokenSemaphore("s").tryAcquire().orElseThrow();
+    Lease held = Fixture.first(holder.tokenSemaphore("s"));
     // It is held by a consumer from then on.
     held.verify();
     before = consumers();

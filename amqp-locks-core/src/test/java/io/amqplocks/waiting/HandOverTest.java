@@ -97,8 +97,8 @@ class HandOverTest {
     // Not the median: a busy machine makes most of them late. By looking alone three are rarely
     // soon.
     assertThat(Duration.ofNanos(nanos.get(2))).as("third of %s", nanos).isLessThan(SOON);
-    // A word may be lost. Then a look finds the slot.
-    assertThat(Duration.ofNanos(nanos.get(9))).as("last of %s", nanos).isLessThan(LATEST);
+    // A word may be lost. Then a look finds the slot. The last one may be a stall of the machine.
+    assertThat(Duration.ofNanos(nanos.get(8))).as("ninth of %s", nanos).isLessThan(LATEST);
   }
 
   /** Of the kinds that are woken by a word in a queue, which anybody may write. */

@@ -148,7 +148,7 @@ class LossAndHealthTest {
                   });
 
           broker.faults().start();
-          assertThat(health(indicator).getStatus()).isEqualTo(Status.UP);
+          await().until(() -> health(indicator).getStatus().equals(Status.UP));
           assertThat(context.getBean(AmqpLocks.class).status().session()).isEqualTo(Session.OPEN);
         });
     logger.detachAppender(log);
