@@ -1,5 +1,6 @@
 package io.amqplocks.benchmarks.peers;
 
+import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.benchmarks.Lab;
@@ -77,11 +78,13 @@ final class AmqpLocksPeer {
 
   static PeerClient connect(String address) throws Exception {
     int fragment = address.lastIndexOf('#');
+    ConnectionFactory factory = Lab.factory(address.substring(0, fragment));
+    return connect(factory, address.substring(fragment + 1));
+  }
+
+  static PeerClient connect(ConnectionFactory factory, String prefix) {
     AmqpLocks locks =
-        AmqpLocks.builder(Lab.factory(address.substring(0, fragment)))
-            .queuePrefix(address.substring(fragment + 1))
-            .connectionName("bench")
-            .build();
+        AmqpLocks.builder(factory).queuePrefix(prefix).connectionName("bench").build();
     return new PeerClient() {
       @Override
       public PeerLock lock(Kind kind, String name) {

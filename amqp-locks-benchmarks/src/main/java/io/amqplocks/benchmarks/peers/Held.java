@@ -83,8 +83,8 @@ final class Held {
     return ResidentMemory.of(server.processes().get());
   }
 
-  private static void verify(Kind kind, List<AutoCloseable> leases, Recorder recorder)
-      throws Exception {
+  /** Asks about each that can be asked about; throws if one is not held. */
+  static void verify(Kind kind, List<AutoCloseable> leases, Recorder recorder) throws Exception {
     for (AutoCloseable each : leases) {
       if (each instanceof VerifiableLease lease) {
         long start = System.nanoTime();

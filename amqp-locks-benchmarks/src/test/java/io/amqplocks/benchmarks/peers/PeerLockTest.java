@@ -60,7 +60,8 @@ class PeerLockTest {
     return Optional.empty();
   }
 
-  private static PeerServer start(Peer peer) throws Exception {
+  /** Aborts the test if it is not installed. */
+  static PeerServer start(Peer peer) throws Exception {
     try {
       return peer.start(null);
     } catch (NotInstalledException e) {

@@ -28,6 +28,21 @@ class ServerProcessTest {
   }
 
   @Test
+  void theTimeOfAProcessThatTheServerStartedCounts() throws Exception {
+    ServerProcess.Folder folder = ServerProcess.folder("test");
+    // The server sleeps, so any time is that of its child, which ends with the folder.
+    String busy = "while [ -d " + folder.path() + " ]; do :; done";
+    try (ServerProcess server =
+        folder.start("TERM", List.of("sh", "-c", "(" + busy + ") & exec sleep 100"))) {
+      PeerServer peer = new PeerServer("test 1.0", "", server);
+      CpuTimes before = peer.cpu();
+      await()
+          .atMost(Duration.ofSeconds(30))
+          .until(() -> peer.cpu().since(before), used -> used.orElseThrow().toMillis() >= 200);
+    }
+  }
+
+  @Test
   void endsWithAKilledJvm() {
     try (ChildJvm jvm = ChildJvm.of(StarterMain.class).start()) {
       Path folder = Path.of(jvm.awaitLine("folder ", Duration.ofMinutes(1)).substring(7));
