@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -72,16 +73,25 @@ final class PostgresqlServer {
                 "unix_socket_directories="));
     String address = "jdbc:postgresql://127.0.0.1:" + port + "/postgres?user=bench";
     process.await(() -> DriverManager.getConnection(address).close());
+    try {
+      create(tables, address);
+      return new PeerServer(
+          "PostgreSQL " + Installed.version(bin.resolve("postgres").toString(), "--version"),
+          address,
+          process);
+    } catch (Exception | Error e) {
+      process.close();
+      throw e;
+    }
+  }
+
+  private static void create(String[] tables, String address) throws SQLException {
     try (Connection connection = DriverManager.getConnection(address);
         Statement statement = connection.createStatement()) {
       for (String table : tables) {
         statement.execute(table);
       }
     }
-    return new PeerServer(
-        "PostgreSQL " + Installed.version(bin.resolve("postgres").toString(), "--version"),
-        address,
-        process);
   }
 
   /** Of the newest release that Debian's packages have installed, else of the PATH. */

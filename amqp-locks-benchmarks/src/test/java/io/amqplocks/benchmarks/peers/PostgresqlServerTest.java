@@ -1,7 +1,10 @@
 package io.amqplocks.benchmarks.peers;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -20,5 +23,15 @@ class PostgresqlServerTest {
       assertThat(row.next()).isTrue();
       assertThat(server.cpu().times()).containsKey(row.getLong(1));
     }
+  }
+
+  @Test
+  void endsIfATableCannotBeCreated() {
+    String says = "DO $$ BEGIN RAISE 'It is in %', current_setting('data_directory'); END $$";
+    Throwable failure = catchThrowable(() -> PostgresqlServer.start(says));
+    assumeFalse(failure instanceof NotInstalledException, "PostgreSQL is not installed");
+    assertThat(failure).hasMessageContaining("It is in /");
+    String folder = failure.toString().replaceAll("(?s).*It is in (\\S+).*", "$1");
+    assertThat(Path.of(folder)).doesNotExist();
   }
 }
