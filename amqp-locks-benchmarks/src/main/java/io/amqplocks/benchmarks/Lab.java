@@ -110,7 +110,7 @@ public final class Lab implements AutoCloseable {
   }
 
   /** A semaphore, destroyed at the end. */
-  void semaphore(AmqpLocks locks, String name, int slots) {
+  public void semaphore(AmqpLocks locks, String name, int slots) {
     locks.admin().slotSemaphore(name).create(slots);
     opened.push(() -> destroy(name));
   }

@@ -11,6 +11,7 @@ import io.amqplocks.lock.LockException;
 import io.amqplocks.test.Brokers;
 import io.amqplocks.test.OwnedBroker;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -55,17 +56,16 @@ final class AmqpLocksPeer {
 
   private static void createAll(Lab lab, AmqpLocks locks, String name) {
     lab.persistentMutex(locks, name);
-    for (Kind kind : Kind.of(Peer.AMQP_LOCKS)) {
-      if (kind.slots() > 1) {
-        String tokens = tokens(kind, name);
-        lab.tokens(admin -> admin.tokenSemaphore(tokens), "token-semaphore." + tokens);
-        locks
-            .admin()
-            .tokenSemaphore(tokens)
-            .create(
-                kind.slots(),
-                kind == Kind.CLASSIC_TOKENS ? TokenQueueType.CLASSIC : TokenQueueType.QUORUM);
-      }
+    lab.semaphore(locks, name, Kind.SLOT_SEMAPHORE.slots());
+    for (Kind kind : List.of(Kind.CLASSIC_TOKENS, Kind.QUORUM_TOKENS)) {
+      String tokens = tokens(kind, name);
+      lab.tokens(admin -> admin.tokenSemaphore(tokens), "token-semaphore." + tokens);
+      locks
+          .admin()
+          .tokenSemaphore(tokens)
+          .create(
+              kind.slots(),
+              kind == Kind.CLASSIC_TOKENS ? TokenQueueType.CLASSIC : TokenQueueType.QUORUM);
     }
     lab.tokens(admin -> admin.fencedMutex(name), "fenced-mutex." + name);
     // Its first acquire creates it.
@@ -93,6 +93,8 @@ final class AmqpLocksPeer {
               case MUTEX -> locks.mutex(name);
               case PERSISTENT_MUTEX -> locks.persistentMutex(name);
               case FENCED_MUTEX -> locks.fencedMutex(name);
+              case WRITE_LOCK -> locks.readWriteLock(name).writeLock();
+              case SLOT_SEMAPHORE -> locks.slotSemaphore(name);
               case CLASSIC_TOKENS, QUORUM_TOKENS -> locks.tokenSemaphore(tokens(kind, name));
               default -> throw new IllegalArgumentException("Not ours: " + kind);
             };

@@ -39,6 +39,11 @@ record Comparison(Scenario scenario, Metric metric, Kind ours, Kind peer, Goal g
           List.of(Kind.R_LOCK, Kind.INTER_PROCESS_MUTEX),
           Kind.FENCED_MUTEX,
           List.of(Kind.R_FENCED_LOCK, Kind.INTER_PROCESS_MUTEX, Kind.JETCD_LOCK),
+          Kind.WRITE_LOCK,
+          List.of(Kind.R_LOCK, Kind.INTER_PROCESS_MUTEX),
+          Kind.SLOT_SEMAPHORE,
+          List.of(
+              Kind.R_SEMAPHORE, Kind.R_PERMIT_EXPIRABLE_SEMAPHORE, Kind.INTER_PROCESS_SEMAPHORE_V2),
           Kind.CLASSIC_TOKENS,
           List.of(
               Kind.R_SEMAPHORE, Kind.R_PERMIT_EXPIRABLE_SEMAPHORE, Kind.INTER_PROCESS_SEMAPHORE_V2),

@@ -7,6 +7,9 @@ enum Kind {
   MUTEX(Peer.AMQP_LOCKS, "mutex", 1),
   PERSISTENT_MUTEX(Peer.AMQP_LOCKS, "persistent mutex", 1),
   FENCED_MUTEX(Peer.AMQP_LOCKS, "fenced mutex", 1),
+  /** Of the two sides of a read-write lock, the one that excludes everybody. */
+  WRITE_LOCK(Peer.AMQP_LOCKS, "read-write lock, writing", 1),
+  SLOT_SEMAPHORE(Peer.AMQP_LOCKS, "slot semaphore, 5 slots", Kind.SLOTS),
   CLASSIC_TOKENS(Peer.AMQP_LOCKS, "5 classic tokens", Kind.SLOTS),
   QUORUM_TOKENS(Peer.AMQP_LOCKS, "5 quorum tokens", Kind.SLOTS),
   R_LOCK(Peer.REDISSON, "RLock", 1),
@@ -57,7 +60,7 @@ enum Kind {
 
   /** Whether what is at the server for a name stays there until somebody deletes it. */
   boolean isKept() {
-    return peer == Peer.AMQP_LOCKS && this != MUTEX;
+    return peer == Peer.AMQP_LOCKS && this != MUTEX && this != WRITE_LOCK;
   }
 
   /** All kinds. */

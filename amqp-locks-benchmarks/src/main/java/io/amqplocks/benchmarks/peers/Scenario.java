@@ -48,8 +48,14 @@ enum Scenario {
       case NEW_NAME -> !kind.isKept();
       // Its client cannot ask once: a request that waits is given up after some time.
       case BUSY -> kind != Kind.JETCD_LOCK;
-      // Each lock would need a connection, and PostgreSQL has a process for each.
-      case HELD -> !kind.isKept() && kind != Kind.ADVISORY_LOCK;
+      case HELD ->
+          switch (kind) {
+            // Each lock would need a connection, and PostgreSQL has a process for each.
+            case ADVISORY_LOCK -> false;
+            // Each lease has two channels, and a connection has too few for all of them.
+            case WRITE_LOCK -> false;
+            default -> !kind.isKept();
+          };
       case THREADS, CLIENTS, PROCESSES, HAND_OVER, DEATH -> kind.isWaitedFor();
     };
   }

@@ -85,6 +85,14 @@ class ReportTest {
             "Not measured.");
   }
 
+  /** Such a run was before there was that kind. */
+  @Test
+  void aKindThatARunDidNotHaveHasNoRow() throws Exception {
+    assertThat(Report.page(run))
+        .doesNotContain("| " + Kind.SLOT_SEMAPHORE.title() + " |")
+        .doesNotContain(": " + Kind.WRITE_LOCK.title() + " / ");
+  }
+
   @Test
   void goalsAreJudged() throws Exception {
     assertThat(Report.page(run))

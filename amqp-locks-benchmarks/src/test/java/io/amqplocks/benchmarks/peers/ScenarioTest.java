@@ -103,6 +103,14 @@ class ScenarioTest {
         .filteredOn(each -> !each.suits(Kind.PERSISTENT_MUTEX))
         .as("its queues stay")
         .containsExactly(Scenario.NEW_NAME, Scenario.HELD);
+    assertThat(List.of(Scenario.values()))
+        .filteredOn(each -> !each.suits(Kind.SLOT_SEMAPHORE))
+        .as("its queues stay")
+        .containsExactly(Scenario.NEW_NAME, Scenario.HELD);
+    assertThat(List.of(Scenario.values()))
+        .filteredOn(each -> !each.suits(Kind.WRITE_LOCK))
+        .as("a connection has too few channels")
+        .containsExactly(Scenario.HELD);
     assertThat(Scenario.NEW_NAME.suits(Kind.MUTEX)).isTrue();
     assertThat(Comparison.all())
         .allMatch(each -> each.scenario().suits(each.ours()) && each.scenario().suits(each.peer()));
