@@ -143,7 +143,12 @@ final class BrokerLocks implements AmqpLocks {
 
   private Kind tokens(LeaseFactory leases, Missing missing, boolean alwaysFenced) {
     return TokenClaim.kind(
-        components.tokens, missing, components.quorumSessions, leases, alwaysFenced);
+        components.tokens,
+        components.contended,
+        missing,
+        components.quorumSessions,
+        leases,
+        alwaysFenced);
   }
 
   /** A semaphore whose leases may have several slots. */

@@ -24,6 +24,7 @@ import io.amqplocks.internal.slots.SlotCounts;
 import io.amqplocks.internal.slots.Slots;
 import io.amqplocks.internal.slots.probe.ExistenceProbe;
 import io.amqplocks.internal.slots.probe.SelfCheck;
+import io.amqplocks.internal.tokens.ContendedMutexes;
 import io.amqplocks.internal.tokens.TokenQueueLocator;
 import io.amqplocks.internal.tokens.TokenRecords;
 import io.amqplocks.internal.tokens.admin.TokenWithdrawals;
@@ -81,6 +82,7 @@ final class Components {
   final Sessions quorumSessions;
   private final LeaseSessions leaseSessions;
   final TokenQueueLocator tokens;
+  final ContendedMutexes contended = new ContendedMutexes();
   final TokenWithdrawals withdrawals;
   final Context users;
   final Context administrators;

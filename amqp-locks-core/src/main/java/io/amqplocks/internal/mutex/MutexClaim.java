@@ -7,6 +7,7 @@ import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.waiting.Claim;
 import io.amqplocks.internal.waiting.Subscription;
 import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
 import java.util.Optional;
 
 /**
@@ -50,7 +51,7 @@ public record MutexClaim(String queue, LeaseFactory leases, boolean awaitsReleas
   }
 
   @Override
-  public boolean isAcquiredBySubscribing() {
+  public boolean isAcquiredBySubscribing(LockId lock) {
     return true;
   }
 

@@ -11,6 +11,7 @@ import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.waiting.Claim;
 import io.amqplocks.internal.waiting.Subscription;
 import io.amqplocks.internal.waiting.Turn;
+import io.amqplocks.lock.LockId;
 import java.util.Optional;
 
 /**
@@ -48,7 +49,7 @@ public record WriteClaim(String queue, MutexClaim gate, String wakeQueue, LeaseF
   }
 
   @Override
-  public boolean isAcquiredBySubscribing() {
+  public boolean isAcquiredBySubscribing(LockId lock) {
     return true;
   }
 

@@ -5,19 +5,25 @@ import io.amqplocks.internal.lease.HeldLease;
 import io.amqplocks.internal.lease.LeaseFactory;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.session.Sessions;
+import io.amqplocks.internal.tokens.ContendedMutexes.Wait;
 import io.amqplocks.internal.waiting.Claim;
 import io.amqplocks.internal.waiting.QueuedLock.Kind;
 import io.amqplocks.internal.waiting.Subscription;
 import io.amqplocks.internal.waiting.Variant;
+import io.amqplocks.lock.LockId;
 import java.util.Optional;
 
 /**
  * Acquires a slot of a token semaphore, as the RabbitMQ blog's semaphore does: take a token if one
- * is idle, else wait as a consumer. Leases of quorum queues have a connection of their own. Such a
- * queue without a majority replies to a get by closing the connection (541). That must cost no
- * lease of another kind; it does cost those of other quorum queues.
+ * is idle, else wait as a consumer. A fenced mutex that was busy the last time is waited for at
+ * once.
+ *
+ * <p>Leases of quorum queues have a connection of their own. Such a queue without a majority
+ * replies to a get by closing the connection (541). That must cost no lease of another kind; it
+ * does cost those of other quorum queues.
  *
  * @param locator locates the token queues
+ * @param contended the mutexes that were busy
  * @param missing is called when the lock does not exist; returns if it has created the lock
  * @param quorumSessions the connections for quorum queues
  * @param leases where the lease is registered
@@ -26,6 +32,7 @@ import java.util.Optional;
  */
 public record TokenClaim(
     TokenQueueLocator locator,
+    ContendedMutexes contended,
     Missing missing,
     Sessions quorumSessions,
     LeaseFactory leases,
@@ -46,6 +53,7 @@ public record TokenClaim(
    */
   public static Kind kind(
       TokenQueueLocator locator,
+      ContendedMutexes contended,
       Missing missing,
       Sessions quorumSessions,
       LeaseFactory leases,
@@ -54,7 +62,8 @@ public record TokenClaim(
       @Override
       public Claim claim(Variant variant) {
         boolean fenced = alwaysFenced || variant.fenced();
-        return new TokenClaim(locator, missing, quorumSessions, leases, fenced, variant.priority());
+        return new TokenClaim(
+            locator, contended, missing, quorumSessions, leases, fenced, variant.priority());
       }
 
       @Override
@@ -84,6 +93,7 @@ public record TokenClaim(
       TokenContest contest = new TokenContest(call.lock(), tokenQueue, fenced);
       Optional<HeldLease> lease = leases.take(call, carrier(call, session, tokenQueue), contest);
       if (!contest.queueIsGone()) {
+        contended.remember(call.lock(), lease.isEmpty());
         return lease;
       }
       queueIsGone(call, session, tokenQueue, i);
@@ -100,16 +110,28 @@ public record TokenClaim(
   }
 
   @Override
+  public boolean isAcquiredBySubscribing(LockId lock) {
+    return contended.has(lock);
+  }
+
+  @Override
   public Subscription subscribe(Call call, Session session, Runnable wake) {
     for (int i = 0; i < TRIES; i++) {
       TokenQueueRef tokenQueue = find(call, session);
       Session carrier = carrier(call, session, tokenQueue);
+      Wait wait = contended.prepare(call);
+      Runnable arrived =
+          () -> {
+            wait.come();
+            wake.run();
+          };
       Optional<TokenSubscription> waiting =
-          TokenQueues.of(carrier).await(call, tokenQueue, priority, wake);
+          TokenQueues.of(carrier).await(call, tokenQueue, priority, arrived);
       if (waiting.isPresent()) {
+        wait.begin();
         TokenContest contest = new TokenContest(call.lock(), tokenQueue, fenced);
         return new TokenDeliverySubscription(
-            carrier, waiting.get(), tokenQueue, contest, leases, wake);
+            carrier, waiting.get(), tokenQueue, contest, wait, leases, wake);
       }
       queueIsGone(call, session, tokenQueue, i);
     }

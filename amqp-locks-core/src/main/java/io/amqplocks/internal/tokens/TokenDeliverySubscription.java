@@ -4,6 +4,7 @@ import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.lease.HeldLease;
 import io.amqplocks.internal.lease.LeaseFactory;
 import io.amqplocks.internal.session.Session;
+import io.amqplocks.internal.tokens.ContendedMutexes.Wait;
 import io.amqplocks.internal.waiting.Subscription;
 import io.amqplocks.lock.LockException;
 import java.util.Optional;
@@ -22,21 +23,25 @@ final class TokenDeliverySubscription implements Subscription {
   private final TokenSubscription subscription;
   private final TokenQueueRef tokenQueue;
   private final TokenContest contest;
+  private final Wait wait;
   private final LeaseFactory leases;
   private final Session.Member onEnd;
   private boolean queueIsGone;
+  private boolean isServed;
 
   TokenDeliverySubscription(
       Session session,
       TokenSubscription subscription,
       TokenQueueRef tokenQueue,
       TokenContest contest,
+      Wait wait,
       LeaseFactory leases,
       Runnable wake) {
     this.session = session;
     this.subscription = subscription;
     this.tokenQueue = tokenQueue;
     this.contest = contest;
+    this.wait = wait;
     this.leases = leases;
     onEnd = reason -> wake.run();
     session.join(onEnd);
@@ -57,6 +62,10 @@ final class TokenDeliverySubscription implements Subscription {
     // The subscription yields its token once, so no later attempt can receive it again.
     Optional<TokenHold> won =
         subscription.claim().flatMap(pushed -> contest.accept(call, session, pushed));
+    if (won.isPresent()) {
+      isServed = true;
+      wait.served();
+    }
     return won.isPresent() ? leases.take(call, session, (same, own) -> won) : Optional.empty();
   }
 
@@ -74,5 +83,8 @@ final class TokenDeliverySubscription implements Subscription {
   public void close() {
     session.leave(onEnd);
     subscription.close();
+    if (!isServed) {
+      wait.failed();
+    }
   }
 }

@@ -3,6 +3,7 @@ package io.amqplocks.internal.waiting;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.lease.HeldLease;
 import io.amqplocks.internal.session.Session;
+import io.amqplocks.lock.LockId;
 import java.util.Optional;
 
 /** How a slot of a lock is acquired. This differs between the kinds of locks. */
@@ -30,10 +31,10 @@ public interface Claim {
   }
 
   /**
-   * Whether a subscription acquires a free slot as fast as an attempt. If so, a caller that waits
-   * subscribes at once.
+   * Whether a subscription acquires a free slot as fast as an attempt, or an attempt is likely to
+   * be in vain. If so, a caller that waits subscribes at once.
    */
-  default boolean isAcquiredBySubscribing() {
+  default boolean isAcquiredBySubscribing(LockId lock) {
     return false;
   }
 

@@ -13,10 +13,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Asks the broker on behalf of the first waiter of a wait queue. It makes an attempt, unless a
- * subscription serves as one. If that fails, it subscribes and makes another attempt. That order
- * misses no slot. The second attempt finds a slot that became free before the subscription. The
- * subscription is notified of a slot that becomes free later. The subscription is kept when another
- * waiter becomes the first, unless that one wants another variant.
+ * subscription serves as one or the attempt is likely to be in vain. If that fails, it subscribes
+ * and makes another attempt. That order misses no slot. The second attempt finds a slot that became
+ * free before the subscription. The subscription is notified of a slot that becomes free later. The
+ * subscription is kept when another waiter becomes the first, unless that one wants another
+ * variant.
  *
  * <p>Concurrency: used by one thread at a time, which the wait queue ensures, and by the last
  * thread that leaves the queue.
@@ -90,7 +91,7 @@ final class FrontWaiter {
     if (courtesy > 0 && courtesy < deadline.remaining()) {
       Futures.pause(courtesy);
     }
-    if (!claim.isAcquiredBySubscribing() || deadline.remaining() <= 0) {
+    if (!claim.isAcquiredBySubscribing(call.lock()) || deadline.remaining() <= 0) {
       Optional<HeldLease> lease =
           deadline.remaining() > 0
               ? claim.attemptBeforeWaiting(call, session)

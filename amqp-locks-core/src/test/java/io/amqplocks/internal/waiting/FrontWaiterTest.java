@@ -179,8 +179,8 @@ class FrontWaiterTest {
           }
 
           @Override
-          public boolean isAcquiredBySubscribing() {
-            return mutex.isAcquiredBySubscribing();
+          public boolean isAcquiredBySubscribing(LockId lock) {
+            return mutex.isAcquiredBySubscribing(lock);
           }
 
           @Override
