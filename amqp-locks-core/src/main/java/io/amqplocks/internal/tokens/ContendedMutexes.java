@@ -79,8 +79,8 @@ public final class ContendedMutexes {
     }
 
     /**
-     * The wait was in vain. The next one asks first: a get that was sent in time is answered even if
-     * the caller's time is over by then.
+     * The wait was in vain. The next one asks first: a get that was sent in time is answered even
+     * if the caller's time is over by then.
      */
     void failed() {
       remember(lock, false);
