@@ -349,7 +349,7 @@ class ClusterFaultTest {
 
     dead.faults().kill();
 
-    await().atMost(Fixture.AT_ONCE).until(() -> held.state() == LeaseState.LOST);
+    await().atMost(SOON).until(() -> held.state() == LeaseState.LOST);
     assertEndsInTime(() -> locks.mutex("m").tryAcquire(), "mutex 'm'");
     assertThat(waiter).isNotDone();
 

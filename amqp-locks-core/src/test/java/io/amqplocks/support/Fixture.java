@@ -121,7 +121,8 @@ public final class Fixture implements BeforeEachCallback, AfterEachCallback, Aut
 
   /**
    * What happens within it was told at once, on a busy machine too: those who verify seldom would
-   * find it out after half a minute, and by heartbeats it would take two.
+   * find it out after half a minute, a call would end after ten seconds, and by heartbeats it would
+   * take two minutes.
    */
   public static final Duration AT_ONCE = Duration.ofSeconds(9);
 
@@ -164,7 +165,8 @@ public final class Fixture implements BeforeEachCallback, AfterEachCallback, Aut
 
   /**
    * The first lease of locks whose calls have a short bound, in which not all connections that it
-   * takes may come about. It is tried for again and again.
+   * takes may come about, or of a lock whose release may still be on its way. It is tried for again
+   * and again.
    */
   public static Lease first(AmqpLock lock) {
     return Awaitility.await()

@@ -11,10 +11,16 @@ import javax.net.SocketFactory;
 /** Sockets that count what a client asks its broker for. */
 public final class SentMethods extends SocketFactory {
 
-  /** Class 60, method 70. */
+  private static final int BASIC_CONSUME = (60 << 16) | 20;
   private static final int BASIC_GET = (60 << 16) | 70;
 
+  private final AtomicInteger consumes = new AtomicInteger();
   private final AtomicInteger gets = new AtomicInteger();
+
+  /** How many {@code basic.consume} there were so far, on all connections. */
+  public int consumes() {
+    return consumes.get();
+  }
 
   /** How many {@code basic.get} there were so far, on all connections. */
   public int gets() {
@@ -78,6 +84,8 @@ public final class SentMethods extends SocketFactory {
       last = (last << 8) | (b & 0xFF);
       if (last == BASIC_GET) {
         gets.incrementAndGet();
+      } else if (last == BASIC_CONSUME) {
+        consumes.incrementAndGet();
       }
     }
   }

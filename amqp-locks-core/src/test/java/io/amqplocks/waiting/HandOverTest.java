@@ -99,6 +99,7 @@ class HandOverTest {
     assertThat(Duration.ofNanos(nanos.get(2))).as("third of %s", nanos).isLessThan(SOON);
     // A word may be lost. Then a look finds the slot. The last one may be a stall of the machine.
     assertThat(Duration.ofNanos(nanos.get(8))).as("ninth of %s", nanos).isLessThan(LATEST);
+    assertThat(Duration.ofNanos(nanos.get(9))).as("last of %s", nanos).isLessThan(LONG);
   }
 
   /** Of the kinds that are woken by a word in a queue, which anybody may write. */

@@ -85,6 +85,7 @@ class VerificationTest {
         .hasMessageContaining("not held any more");
   }
 
+  /** Some clients throw if what the server had of the lock is gone. */
   private static boolean isHeld(VerifiableLease lease) {
     try {
       return lease.isHeld();

@@ -1,7 +1,5 @@
 package io.amqplocks.prover.run;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.AmqpLock;
@@ -27,6 +25,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** A client that follows the line protocol and breaks a promise. */
 final class BrokenClient {
@@ -55,6 +54,9 @@ final class BrokenClient {
     DIES
   }
 
+  private static final int ROUNDS = 3;
+  private static final int ENOUGH = 10;
+
   private final Defect defect;
   private long token = 1_000_000;
   private int slot = 1;
@@ -64,26 +66,36 @@ final class BrokenClient {
   }
 
   /**
-   * Has clients with that defect carry out a plan.
+   * Has clients with that defect carry out a plan. On a machine that is too busy they may do too
+   * little to break anything, so there are three rounds at most.
    *
-   * @param isGood whether nothing must be found, in enough work
-   * @return the promises that were broken
+   * @param wanted the promise that the defect breaks; null if it breaks none
+   * @return the promises that were broken in the first round that says something
    */
-  static Set<Promise> found(Defect defect, Plan plan, Broker broker, Path folder, boolean isGood)
+  static Set<Promise> found(
+      Defect defect, Plan plan, Broker broker, Path folder, @Nullable Promise wanted)
+      throws InterruptedException {
+    for (int i = 0; i < ROUNDS; i++) {
+      Verdict verdict = verdict(defect, plan, broker, folder);
+      Set<Promise> found = EnumSet.noneOf(Promise.class);
+      verdict.violations().stream().map(Violation::promise).forEach(found::add);
+      boolean isConclusive =
+          wanted == null ? !found.isEmpty() || verdict.acquired() > ENOUGH : found.contains(wanted);
+      if (isConclusive) {
+        return found;
+      }
+    }
+    throw new AssertionError("In %d rounds %s broke too little".formatted(ROUNDS, defect));
+  }
+
+  private static Verdict verdict(Defect defect, Plan plan, Broker broker, Path folder)
       throws InterruptedException {
     List<String> program = new ArrayList<>(Prover.ownClient());
     program.set(program.size() - 1, BrokenClient.class.getName());
     program.add(defect.name());
     Round round = new Round(plan, broker, List.of(program), folder, Duration.ofSeconds(10));
     round.run();
-    Verdict verdict = Verdict.of(plan, round.history(), round.stuck());
-    Set<Promise> found = EnumSet.noneOf(Promise.class);
-    verdict.violations().stream().map(Violation::promise).forEach(found::add);
-    if (isGood) {
-      assertThat(verdict.violations()).isEmpty();
-      assertThat(verdict.acquired()).isGreaterThan(10);
-    }
-    return found;
+    return Verdict.of(plan, round.history(), round.stuck());
   }
 
   /**

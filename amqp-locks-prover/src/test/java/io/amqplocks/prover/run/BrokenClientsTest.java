@@ -57,7 +57,7 @@ class BrokenClientsTest {
             List.of(),
             List.of(),
             Duration.ofSeconds(4));
-    Set<Promise> found = BrokenClient.found(defect, plan, broker, folder, broken == null);
+    Set<Promise> found = BrokenClient.found(defect, plan, broker, folder, broken);
     if (broken == null) {
       assertThat(found).isEmpty();
     } else {

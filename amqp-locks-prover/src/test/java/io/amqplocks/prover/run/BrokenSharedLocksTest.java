@@ -56,7 +56,7 @@ class BrokenSharedLocksTest {
             List.of(),
             List.of(),
             Duration.ofSeconds(4));
-    Set<Promise> found = BrokenClient.found(defect, plan, broker, folder, broken == null);
+    Set<Promise> found = BrokenClient.found(defect, plan, broker, folder, broken);
     if (broken == null) {
       assertThat(found).isEmpty();
     } else {
@@ -87,7 +87,8 @@ class BrokenSharedLocksTest {
             List.of(new Plan.Resize(2, lock, 1, Duration.ofMillis(500))),
             List.of(),
             Duration.ofSeconds(4));
-    Set<Promise> found = BrokenClient.found(defect, plan, broker, folder, !isFound);
+    Set<Promise> found =
+        BrokenClient.found(defect, plan, broker, folder, isFound ? Promise.CAPACITY : null);
     assertThat(found).isEqualTo(isFound ? EnumSet.of(Promise.CAPACITY) : Set.of());
   }
 }
