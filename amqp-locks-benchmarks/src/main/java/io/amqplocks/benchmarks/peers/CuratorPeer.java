@@ -59,7 +59,8 @@ final class CuratorPeer {
     CuratorFramework curator =
         CuratorFrameworkFactory.newClient(address, new ExponentialBackoffRetry(1_000, 3));
     curator.start();
-    if (!curator.blockUntilConnected(30, TimeUnit.SECONDS)) {
+    // A busy machine takes long.
+    if (!curator.blockUntilConnected(90, TimeUnit.SECONDS)) {
       curator.close();
       throw new IllegalStateException("No connection to ZooKeeper");
     }

@@ -7,10 +7,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Each kind of lock that is measured is one. */
+@ResourceLock("all processors") // since it starts a server of each peer
 class PeerLockTest {
 
   private static final Duration SHORT = Duration.ofMillis(300);

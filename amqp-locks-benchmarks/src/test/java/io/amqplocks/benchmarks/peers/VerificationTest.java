@@ -24,10 +24,12 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What is measured as a verification asks the server. */
+@ResourceLock("all processors") // since it starts a server of each peer
 class VerificationTest {
 
   private static final String NAME = Scenario.HELD.lock();
