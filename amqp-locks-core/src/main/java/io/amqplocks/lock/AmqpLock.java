@@ -128,6 +128,11 @@ public interface AmqpLock {
    * connection or a channel has to be opened first, which most calls do not need, that is bounded
    * by the same time again.
    *
+   * <p>In a token semaphore the last idle token may be on its way just then. A holder that acquired
+   * its token without waiting has an idle one for some hundred microseconds as well, when it
+   * verifies its lease for the first time. Whoever must not miss that token uses {@link #acquire}
+   * with a short wait.
+   *
    * @return the lease, or empty if all slots are held or others acquired the last one first
    * @throws LockException.NotFound if it is a semaphore that nobody created, or a persistent mutex
    *     that nobody enabled

@@ -165,8 +165,9 @@ public final class Fixture implements BeforeEachCallback, AfterEachCallback, Aut
 
   /**
    * The first lease of locks whose calls have a short bound, in which not all connections that it
-   * takes may come about, or of a lock whose release may still be on its way. It is tried for again
-   * and again.
+   * takes may come about, or of a lock whose release may still be on its way. In a token semaphore
+   * another holder, which verifies for the first time, may have the last idle token just then. It
+   * is tried for again and again.
    */
   public static Lease first(AmqpLock lock) {
     return Awaitility.await()
