@@ -77,7 +77,9 @@ class EmbeddedLimitsTest {
                           : lock.tryAcquire().orElse(null);
                   if (lease != null) {
                     most.accumulateAndGet(inside.incrementAndGet(), Math::max);
-                    assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+                    assertThat(lease.verify())
+                        .as(() -> lease.lossReason().toString())
+                        .isEqualTo(LeaseState.HELD);
                     inside.decrementAndGet();
                     lease.close();
                     waited.addAndGet(waits ? 1 : 0);

@@ -23,8 +23,12 @@ import org.jspecify.annotations.Nullable;
  *
  * @param channels the channels of the consumers
  * @param queues declares the queues, and publishes to them
+ * @param areUnacknowledgedCounted whether the messages of a queue include those that a consumer
+ *     has. Such a broker also replies to a look before it sends what the queue had. So a queue with
+ *     a message and a consumer then says nothing.
  */
-record ActiveConsumerInspection(ConsumerChannelPool channels, MutexQueues queues) {
+record ActiveConsumerInspection(
+    ConsumerChannelPool channels, MutexQueues queues, boolean areUnacknowledgedCounted) {
 
   /** The time between two looks whether the broker refused a message. */
   private static final long REFUSAL = Duration.ofMillis(10).toNanos();
@@ -43,7 +47,7 @@ record ActiveConsumerInspection(ConsumerChannelPool channels, MutexQueues queues
    */
   void tend(Call call, ActiveConsumer consumer) {
     QueueState state = look(call, consumer);
-    if (state == null || consumer.isActive() || isForgotten(consumer, state)) {
+    if (state == null || consumer.isActive() || isForgotten(call, consumer, state)) {
       return;
     }
     if (state.messages() > 0) {
@@ -62,8 +66,12 @@ record ActiveConsumerInspection(ConsumerChannelPool channels, MutexQueues queues
    * Whether the queue does not know the consumer: it has none, or sends the only one no message
    * though it has one. The broker may have ended the consumer without telling.
    */
-  private static boolean isForgotten(ActiveConsumer consumer, QueueState state) {
+  private boolean isForgotten(Call call, ActiveConsumer consumer, QueueState state) {
     boolean forgotten = state.consumers() == 0 || (state.consumers() == 1 && state.messages() > 0);
+    if (forgotten && areUnacknowledgedCounted) {
+      long soon = ActiveConsumerVerification.SOON.toNanos();
+      forgotten = !consumer.await(Math.min(soon, call.remainingNanos()));
+    }
     if (forgotten) {
       consumer.gone(
           new LossReason(
@@ -88,7 +96,7 @@ record ActiveConsumerInspection(ConsumerChannelPool channels, MutexQueues queues
       }
       if (call.ticker().nanos() - lookAt >= 0) {
         QueueState state = look(call, consumer);
-        if (consumer.await(0) || state == null || isForgotten(consumer, state)) {
+        if (consumer.await(0) || state == null || isForgotten(call, consumer, state)) {
           return;
         }
         lookAt = call.ticker().nanos() + ActiveConsumerVerification.SOON.toNanos();
@@ -96,12 +104,22 @@ record ActiveConsumerInspection(ConsumerChannelPool channels, MutexQueues queues
     }
   }
 
+  /** Whether the state proves that the queue has a message that it does not send to a consumer. */
+  boolean keepsBack(QueueState state) {
+    return keepsBack(state, areUnacknowledgedCounted);
+  }
+
+  static boolean keepsBack(QueueState state, boolean areUnacknowledgedCounted) {
+    return state.consumers() == 0 || (state.messages() > 0 && !areUnacknowledgedCounted);
+  }
+
   /**
    * Looks at the queue by the consumer's own channel. When this returns, every message has arrived
    * that the queue had sent to the consumer before it replied. The queue's process replies after it
    * sent the message. The broker's channel may pass the reply on first, but it has the message
    * then, and passes that on before it replies to a second request. The client hands messages to
-   * another thread, which the channel knows of.
+   * another thread, which the channel knows of. On a broker that counts unacknowledged messages
+   * none of this is so.
    *
    * @return null if the queue has gone
    */

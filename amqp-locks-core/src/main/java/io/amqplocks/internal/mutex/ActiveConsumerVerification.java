@@ -77,7 +77,7 @@ record ActiveConsumerVerification(ActiveConsumerInspection inspection, MutexQueu
       if (state == null) {
         break;
       }
-      if (state.messages() == 0 && state.consumers() > 0) {
+      if (!inspection.keepsBack(state)) {
         return false;
       }
     }

@@ -62,7 +62,8 @@ final class ActiveConsumers {
     rpc = session.rpc();
     channels = session.consumerChannels();
     queues = new MutexQueues(session);
-    inspection = new ActiveConsumerInspection(channels, queues);
+    inspection =
+        new ActiveConsumerInspection(channels, queues, session.broker().areUnacknowledgedCounted());
     verification = new ActiveConsumerVerification(inspection, queues);
     arguments = session.broker().consume(0, true);
   }
