@@ -2,6 +2,7 @@ package io.amqplocks.benchmarks;
 
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.LockId;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,8 +31,7 @@ record FencedEightThreads() implements RowSource {
             locks.fencedMutex("fenced-eight"),
             locks.mutex("fenced-eight").fenced());
     lab.tokens(admin -> admin.fencedMutex("fenced-eight"), "fenced-mutex.fenced-eight");
-    lab.leaving(lab.prefix() + "fence.mutex.fenced-eight.1.1");
-    lab.leaving(lab.prefix() + "epoch.mutex.fenced-eight.1.1");
+    lab.fence(LockId.mutex("fenced-eight"), 1);
     List<Samples> perSecond = new ArrayList<>();
     all.forEach(lock -> perSecond.add(new Samples()));
     int slices = Math.toIntExact(lab.time().dividedBy(SLICE.multipliedBy(2))) + 1;

@@ -38,9 +38,7 @@ record FencedPath(boolean persistent) implements CorePath {
     }
     AmqpLock mutex =
         (persistent ? locks.persistentMutex("fenced") : locks.mutex("fenced")).fenced();
-    String family = persistent ? "persistent" : "mutex";
-    lab.leaving(lab.prefix() + "fence." + family + ".fenced.1.1");
-    lab.leaving(lab.prefix() + "epoch." + family + ".fenced.1.1");
+    lab.fence(mutex.id(), 1);
     Raw raw = new Raw(lab.channel());
     Raw drawer = new Raw(lab.channel());
     String counter = lab.leaving(lab.prefix() + "floor.counter");

@@ -8,6 +8,9 @@ import io.amqplocks.AmqpLocks;
 import io.amqplocks.AmqpLocksBuilder;
 import io.amqplocks.admin.LockAdmin;
 import io.amqplocks.admin.TokenSemaphoreAdmin;
+import io.amqplocks.internal.broker.FenceCounter;
+import io.amqplocks.internal.broker.QueueNames;
+import io.amqplocks.lock.LockId;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -138,6 +141,16 @@ public final class Lab implements AutoCloseable {
   public void persistentMutex(AmqpLocks locks, String name) {
     locks.admin().persistentMutex(name).enable();
     queues.add(prefix + "persistent-mutex." + name);
+  }
+
+  /** The counters of a lock's fencing tokens, deleted at the end. */
+  public void fence(LockId lock, int slots) {
+    QueueNames names = new QueueNames(prefix);
+    for (int slot = 1; slot <= slots; slot++) {
+      FenceCounter counter = FenceCounter.of(lock, slot);
+      leaving(names.counter(counter, 1));
+      leaving(names.epoch(counter, 1));
+    }
   }
 
   /** Deletes the queue at the end, if it is there. */

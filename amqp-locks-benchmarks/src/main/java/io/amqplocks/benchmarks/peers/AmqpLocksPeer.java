@@ -8,11 +8,13 @@ import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
 import io.amqplocks.test.Brokers;
 import io.amqplocks.test.OwnedBroker;
 import java.time.Duration;
-import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -55,25 +57,23 @@ final class AmqpLocksPeer {
   }
 
   private static void createAll(Lab lab, AmqpLocks locks, String name) {
+    lab.fence(LockId.mutex(name), 1);
     lab.persistentMutex(locks, name);
+    lab.fence(LockId.persistentMutex(name), 1);
     lab.semaphore(locks, name, Kind.SLOT_SEMAPHORE.slots());
-    for (Kind kind : List.of(Kind.CLASSIC_TOKENS, Kind.QUORUM_TOKENS)) {
-      String tokens = tokens(kind, name);
+    lab.fence(LockId.slotSemaphore(name), Kind.SLOT_SEMAPHORE.slots());
+    for (TokenQueueType type : TokenQueueType.values()) {
+      String tokens = tokens(type, name);
       lab.tokens(admin -> admin.tokenSemaphore(tokens), "token-semaphore." + tokens);
-      locks
-          .admin()
-          .tokenSemaphore(tokens)
-          .create(
-              kind.slots(),
-              kind == Kind.CLASSIC_TOKENS ? TokenQueueType.CLASSIC : TokenQueueType.QUORUM);
+      locks.admin().tokenSemaphore(tokens).create(Kind.CLASSIC_TOKENS.slots(), type);
     }
     lab.tokens(admin -> admin.fencedMutex(name), "fenced-mutex." + name);
     // Its first acquire creates it.
     locks.fencedMutex(name).tryAcquire().orElseThrow().close();
   }
 
-  private static String tokens(Kind kind, String name) {
-    return name + (kind == Kind.CLASSIC_TOKENS ? "-classic" : "-quorum");
+  private static String tokens(TokenQueueType type, String name) {
+    return name + (type == TokenQueueType.CLASSIC ? "-classic" : "-quorum");
   }
 
   static PeerClient connect(String address) throws Exception {
@@ -85,27 +85,58 @@ final class AmqpLocksPeer {
   static PeerClient connect(ConnectionFactory factory, String prefix) {
     AmqpLocks locks =
         AmqpLocks.builder(factory).queuePrefix(prefix).connectionName("bench").build();
-    return new PeerClient() {
-      @Override
-      public PeerLock lock(Kind kind, String name) {
-        AmqpLock lock =
-            switch (kind) {
-              case MUTEX -> locks.mutex(name);
-              case PERSISTENT_MUTEX -> locks.persistentMutex(name);
-              case FENCED_MUTEX -> locks.fencedMutex(name);
-              case WRITE_LOCK -> locks.readWriteLock(name).writeLock();
-              case SLOT_SEMAPHORE -> locks.slotSemaphore(name);
-              case CLASSIC_TOKENS, QUORUM_TOKENS -> locks.tokenSemaphore(tokens(kind, name));
-              default -> throw new IllegalArgumentException("Not ours: " + kind);
-            };
-        return wait -> acquire(lock, wait);
-      }
+    return new Client(locks);
+  }
 
-      @Override
-      public void close() {
-        locks.close();
-      }
-    };
+  /** Its annotated methods are in an application of their own for each name. */
+  private static final class Client implements PeerClient {
+    private final AmqpLocks locks;
+    private final Map<String, GuardedCalls> calls = new ConcurrentHashMap<>();
+
+    Client(AmqpLocks locks) {
+      this.locks = locks;
+    }
+
+    @Override
+    public PeerLock lock(Kind kind, String name) {
+      return switch (kind) {
+        case MUTEX -> of(locks.mutex(name));
+        case MUTEX_FENCED -> of(locks.mutex(name).fenced());
+        case MUTEX_ANNOTATED -> calls(name).mutex();
+        case PERSISTENT_MUTEX -> of(locks.persistentMutex(name));
+        case PERSISTENT_MUTEX_FENCED -> of(locks.persistentMutex(name).fenced());
+        case FENCED_MUTEX -> of(locks.fencedMutex(name));
+        case WRITE_LOCK -> of(locks.readWriteLock(name).writeLock());
+        case SLOT_SEMAPHORE -> of(locks.slotSemaphore(name));
+        case SLOT_SEMAPHORE_FENCED -> of(locks.slotSemaphore(name).fenced());
+        case CLASSIC_TOKENS -> of(tokens(TokenQueueType.CLASSIC, name));
+        case CLASSIC_TOKENS_ANNOTATED -> calls(name).semaphore();
+        case QUORUM_TOKENS -> of(tokens(TokenQueueType.QUORUM, name));
+        case QUORUM_TOKENS_FENCED -> of(tokens(TokenQueueType.QUORUM, name).fenced());
+        default -> throw new IllegalArgumentException("Not ours: " + kind);
+      };
+    }
+
+    private AmqpLock tokens(TokenQueueType type, String name) {
+      return locks.tokenSemaphore(AmqpLocksPeer.tokens(type, name));
+    }
+
+    private GuardedCalls calls(String name) {
+      return calls.computeIfAbsent(
+          name,
+          mutex ->
+              new GuardedCalls(locks, mutex, AmqpLocksPeer.tokens(TokenQueueType.CLASSIC, mutex)));
+    }
+
+    @Override
+    public void close() {
+      calls.values().forEach(GuardedCalls::close);
+      locks.close();
+    }
+  }
+
+  private static PeerLock of(AmqpLock lock) {
+    return wait -> acquire(lock, wait);
   }
 
   private static Optional<AutoCloseable> acquire(AmqpLock lock, Duration wait)

@@ -6,78 +6,143 @@ import java.io.InputStreamReader;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 
-/** A process with one client of each system that it needs. Its threads want a lock when told to. */
+/**
+ * A process with one client of each system that it needs. It does what it is told, one line after
+ * the other. One thread acquires and releases, for some locks belong to a thread.
+ */
 final class ClientMain {
 
   /** What it says when it can be told. */
   static final String READY = "ready";
 
-  /** An answer begins with that, and then has the words of a {@link Work}. */
+  /** An answer begins with that, and then has the command's result. */
   static final String DONE = "done ";
 
   /** Or it begins with that, and then says why. */
   static final String FAILED = "failed ";
 
+  /**
+   * Lets threads contend: CONTEND KIND LOCK THREADS MILLIS. The result has the words of a {@link
+   * Work}.
+   */
+  static final String CONTEND = "contend";
+
+  /** Acquires all slots and keeps them: HOLD KIND LOCK. */
+  static final String HOLD = "hold";
+
+  /** Releases one of them. The result is when that began, by {@link System#nanoTime}. */
+  static final String RELEASE = "release";
+
+  /** Releases all that are left. */
+  static final String END = "end";
+
+  /** Waits for a slot, and releases it: TAKE KIND LOCK. The result is when it had it. */
+  static final String TAKE = "take";
+
   private static final OperatingSystemMXBean SYSTEM =
       ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
+
+  private final Map<Peer, String> addresses = new EnumMap<>(Peer.class);
+  private final Map<Peer, PeerClient> clients = new EnumMap<>(Peer.class);
+  private final Deque<AutoCloseable> held = new ArrayDeque<>();
 
   private ClientMain() {}
 
   /**
-   * Answers each line "KIND LOCK THREADS MILLIS".
+   * Answers each line.
    *
    * @param args a peer, the address of its server, another peer, and so on
    */
   public static void main(String[] args) throws Exception {
-    Map<Peer, String> addresses = new EnumMap<>(Peer.class);
+    ClientMain process = new ClientMain();
     for (int i = 0; i < args.length; i += 2) {
-      addresses.put(Peer.valueOf(args[i]), args[i + 1]);
+      process.addresses.put(Peer.valueOf(args[i]), args[i + 1]);
     }
-    Map<Peer, PeerClient> clients = new EnumMap<>(Peer.class);
     BufferedReader input =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     System.out.println(READY);
     for (String line = input.readLine(); line != null; line = input.readLine()) {
-      System.out.println(answer(addresses, clients, line.split(" ", -1)));
+      System.out.println(process.answer(line.split(" ", -1)));
     }
     // Not all clients end their threads.
     System.exit(0);
   }
 
-  private static String answer(
-      Map<Peer, String> addresses, Map<Peer, PeerClient> clients, String[] words) {
+  private String answer(String[] words) {
     try {
-      Kind kind = Kind.valueOf(words[0]);
-      Peer peer = kind.peer();
-      PeerClient client = clients.get(peer);
-      if (client == null) {
-        client =
-            peer.connect(
-                Objects.requireNonNull(addresses.get(peer), "no server of " + peer.title()));
-        clients.put(peer, client);
-      }
-      List<PeerLock> locks = new ArrayList<>();
-      while (locks.size() < Integer.parseInt(words[2])) {
-        locks.add(client.lock(kind, words[1]));
-      }
-      return DONE + contend(locks, Duration.ofMillis(Long.parseLong(words[3]))).words();
+      return DONE
+          + switch (words[0]) {
+            case CONTEND -> contend(words).words();
+            case HOLD -> hold(words);
+            case RELEASE -> release();
+            case END -> end();
+            case TAKE -> take(words);
+            default -> throw new IllegalArgumentException("Not a command: " + words[0]);
+          };
     } catch (Exception e) {
       Throwable cause = e instanceof ExecutionException && e.getCause() != null ? e.getCause() : e;
       return FAILED + cause.toString().replaceAll("\\s+", " ");
     }
   }
 
-  private static Work contend(List<PeerLock> locks, Duration time) throws Exception {
+  private PeerLock lock(String[] words) throws Exception {
+    Kind kind = Kind.valueOf(words[1]);
+    Peer peer = kind.peer();
+    PeerClient client = clients.get(peer);
+    if (client == null) {
+      client =
+          peer.connect(Objects.requireNonNull(addresses.get(peer), "no server of " + peer.title()));
+      clients.put(peer, client);
+    }
+    return client.lock(kind, words[2]);
+  }
+
+  private Work contend(String[] words) throws Exception {
+    List<PeerLock> locks = new ArrayList<>();
+    while (locks.size() < Integer.parseInt(words[3])) {
+      locks.add(lock(words));
+    }
     long start = SYSTEM.getProcessCpuTime();
-    Contest contest = Contest.of(locks, time);
+    Contest contest = Contest.of(locks, Duration.ofMillis(Long.parseLong(words[4])));
     Duration cpu = Duration.ofNanos(SYSTEM.getProcessCpuTime() - start);
     return new Work(contest.inTime().size(), contest.sum(), contest.leases(), cpu);
+  }
+
+  private String hold(String[] words) throws Exception {
+    PeerLock lock = lock(words);
+    while (held.size() < Kind.valueOf(words[1]).slots()) {
+      held.add(lock.acquire());
+    }
+    return Integer.toString(held.size());
+  }
+
+  private String release() throws Exception {
+    AutoCloseable lease = held.remove();
+    long start = System.nanoTime();
+    lease.close();
+    return Long.toString(start);
+  }
+
+  private String end() throws Exception {
+    int left = held.size();
+    while (!held.isEmpty()) {
+      held.remove().close();
+    }
+    return Integer.toString(left);
+  }
+
+  private String take(String[] words) throws Exception {
+    try (AutoCloseable lease = lock(words).acquire()) {
+      return Long.toString(System.nanoTime());
+    }
   }
 }

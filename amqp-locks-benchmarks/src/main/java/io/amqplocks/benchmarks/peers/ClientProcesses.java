@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Processes with one client of each system. One that does not answer is ended, and another takes
@@ -15,7 +16,7 @@ import java.util.TreeMap;
  */
 final class ClientProcesses implements AutoCloseable {
 
-  /** How many there are. */
+  /** How many contend. */
   static final int COUNT = 4;
 
   /** How many threads of each contend. */
@@ -23,12 +24,16 @@ final class ClientProcesses implements AutoCloseable {
 
   private static final Duration START = Duration.ofMinutes(2);
 
+  /** For an answer: longer than a client waits for a lock. */
+  private static final Duration PATIENCE = PeerLock.PATIENCE.multipliedBy(2);
+
+  private final int count;
   private final List<String> arguments = new ArrayList<>();
   private final Map<Integer, ChildJvm> processes = new TreeMap<>();
 
-  /** Returns when all of them run. Each connects to a server when it first needs to. */
-  static ClientProcesses start(Map<Peer, String> addresses) {
-    ClientProcesses started = new ClientProcesses(addresses);
+  /** Returns when so many run. Each connects to a server when it first needs to. */
+  static ClientProcesses start(int count, Map<Peer, String> addresses) {
+    ClientProcesses started = new ClientProcesses(count, addresses);
     try {
       boolean unused = started.complete();
       return started;
@@ -38,7 +43,8 @@ final class ClientProcesses implements AutoCloseable {
     }
   }
 
-  private ClientProcesses(Map<Peer, String> addresses) {
+  private ClientProcesses(int count, Map<Peer, String> addresses) {
+    this.count = count;
     addresses.forEach((peer, address) -> arguments.addAll(List.of(peer.name(), address)));
   }
 
@@ -49,7 +55,7 @@ final class ClientProcesses implements AutoCloseable {
    */
   boolean complete() {
     Map<Integer, ChildJvm> added = new TreeMap<>();
-    for (int i = 0; i < COUNT; i++) {
+    for (int i = 0; i < count; i++) {
       if (!processes.containsKey(i)) {
         added.put(
             i,
@@ -88,19 +94,14 @@ final class ClientProcesses implements AutoCloseable {
    * @throws IllegalStateException if one of them could not; then too, none is at it any more
    */
   List<Work> contend(Kind kind, String lock, Duration time) {
-    String command = "%s %s %d %d".formatted(kind.name(), lock, THREADS, time.toMillis());
-    for (ChildJvm process : processes.values()) {
-      try {
-        process.send(command);
-      } catch (UncheckedIOException ended) {
-        // That it gives no answer will say so.
-      }
-    }
+    String command =
+        "%s %s %s %d %d".formatted(ClientMain.CONTEND, kind, lock, THREADS, time.toMillis());
+    processes.keySet().forEach(number -> send(number, command));
     List<Work> works = new ArrayList<>();
     List<IllegalStateException> failures = new ArrayList<>();
     for (int number : List.copyOf(processes.keySet())) {
       try {
-        works.add(answer(number, time.plus(PeerLock.PATIENCE).plus(PeerLock.PATIENCE)));
+        works.add(Work.parse(answer(number, time.plus(PATIENCE))));
       } catch (IllegalStateException e) {
         failures.add(e);
       }
@@ -111,7 +112,42 @@ final class ClientProcesses implements AutoCloseable {
     return works;
   }
 
-  private Work answer(int number, Duration patience) {
+  /**
+   * Lets a process hold the lock and release it while another one waits. To be called after {@link
+   * #complete}. All processes of a machine have one clock for {@link System#nanoTime}, on Linux at
+   * least.
+   *
+   * @param wait how long the other one waits before that
+   * @return from the beginning of the release to the acquire, in nanoseconds
+   * @throws IllegalStateException if one of them could not
+   */
+  long handOver(Kind kind, String lock, Duration wait) throws InterruptedException {
+    String held = ask(0, "%s %s %s".formatted(ClientMain.HOLD, kind, lock));
+    if (Integer.parseInt(held) != kind.slots()) {
+      throw new IllegalStateException("It holds only " + held);
+    }
+    send(1, "%s %s %s".formatted(ClientMain.TAKE, kind, lock));
+    TimeUnit.NANOSECONDS.sleep(wait.toNanos());
+    long released = Long.parseLong(ask(0, ClientMain.RELEASE));
+    long taken = Long.parseLong(answer(1, PATIENCE));
+    String unused = ask(0, ClientMain.END);
+    return taken - released;
+  }
+
+  private String ask(int number, String command) {
+    send(number, command);
+    return answer(number, PATIENCE);
+  }
+
+  private void send(int number, String command) {
+    try {
+      Objects.requireNonNull(processes.get(number)).send(command);
+    } catch (UncheckedIOException ended) {
+      // That it gives no answer will say so.
+    }
+  }
+
+  private String answer(int number, Duration patience) {
     ChildJvm process = Objects.requireNonNull(processes.get(number));
     String answer;
     try {
@@ -126,7 +162,7 @@ final class ClientProcesses implements AutoCloseable {
     if (answer.startsWith(ClientMain.FAILED)) {
       throw new IllegalStateException(answer.substring(ClientMain.FAILED.length()));
     }
-    return Work.parse(answer.substring(ClientMain.DONE.length()));
+    return answer.substring(ClientMain.DONE.length());
   }
 
   @Override

@@ -30,9 +30,12 @@ record Column(String title, Scenario scenario, Metric metric, int percentile) {
           new Column("client CPU", Scenario.PROCESSES, Metric.CLIENT_CPU, 50),
           new Column("p50", Scenario.HAND_OVER, Metric.LATENCY, 50),
           new Column("p99", Scenario.HAND_OVER, Metric.LATENCY, 99),
+          new Column("p50", Scenario.PROCESS_HAND_OVER, Metric.LATENCY, 50),
+          new Column("p90", Scenario.PROCESS_HAND_OVER, Metric.LATENCY, 90),
           new Column("p50, last tenth", Scenario.HELD, Metric.LATENCY, 50),
           new Column("last / first", Scenario.HELD, Metric.GROWTH, 50),
           new Column("server memory", Scenario.HELD, Metric.MEMORY, 50),
+          new Column("client heap", Scenario.HELD, Metric.CLIENT_HEAP, 50),
           new Column("verification", Scenario.HELD, Metric.VERIFICATION, 50),
           new Column("free after", Scenario.DEATH, Metric.FREED, 50));
 

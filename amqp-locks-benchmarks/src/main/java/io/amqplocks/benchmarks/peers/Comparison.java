@@ -35,8 +35,12 @@ record Comparison(Scenario scenario, Metric metric, Kind ours, Kind peer, Goal g
               Kind.JDBC_LOCK_REGISTRY,
               Kind.SHED_LOCK_REDIS,
               Kind.SHED_LOCK_JDBC),
+          Kind.MUTEX_FENCED,
+          List.of(Kind.R_FENCED_LOCK, Kind.INTER_PROCESS_MUTEX),
           Kind.PERSISTENT_MUTEX,
           List.of(Kind.R_LOCK, Kind.INTER_PROCESS_MUTEX),
+          Kind.PERSISTENT_MUTEX_FENCED,
+          List.of(Kind.R_FENCED_LOCK, Kind.INTER_PROCESS_MUTEX),
           Kind.FENCED_MUTEX,
           List.of(Kind.R_FENCED_LOCK, Kind.INTER_PROCESS_MUTEX, Kind.JETCD_LOCK),
           Kind.WRITE_LOCK,
@@ -69,7 +73,9 @@ record Comparison(Scenario scenario, Metric metric, Kind ours, Kind peer, Goal g
           if (scenario == Scenario.HELD && scenario.suits(ours) && scenario.suits(peer)) {
             all.add(new Comparison(scenario, Metric.VERIFICATION, ours, peer, Goal.NONE));
           }
-          if (COSTS.contains(scenario) && COST_PEERS.contains(peer.peer())) {
+          if (COSTS.contains(scenario)
+              && COST_PEERS.contains(peer.peer())
+              && scenario.suits(ours)) {
             all.add(new Comparison(scenario, Metric.SERVER_CPU, ours, peer, Goal.NONE));
           }
         }
@@ -99,7 +105,7 @@ record Comparison(Scenario scenario, Metric metric, Kind ours, Kind peer, Goal g
             case R_FAIR_LOCK -> Goal.atLeastTimes(1.5);
             default -> Goal.NONE;
           };
-      case HAND_OVER -> Goal.atMostTimes(1);
+      case HAND_OVER, PROCESS_HAND_OVER -> Goal.atMostTimes(1);
       // The lock of PostgreSQL has no time to live either: it is freed with the connection.
       case NEW_NAME, BUSY, PROCESSES, HELD -> Goal.NONE;
       case DEATH -> peer == Kind.ADVISORY_LOCK ? Goal.NONE : Goal.atMostTimes(1);

@@ -13,6 +13,7 @@ import java.time.Duration;
  * @param names new ones for each kind
  * @param tries of each kind, while it is busy
  * @param handOvers of each kind, after some that do not count
+ * @param processHandOvers the same, between processes
  * @param held at once of each kind, by one client
  * @param deaths of a holder of each kind
  */
@@ -25,6 +26,7 @@ record Effort(
     int names,
     int tries,
     int handOvers,
+    int processHandOvers,
     int held,
     int deaths) {
 
@@ -40,6 +42,7 @@ record Effort(
             20,
             100,
             20,
+            10,
             200,
             1)
         : new Effort(
@@ -51,6 +54,7 @@ record Effort(
             200,
             2_000,
             200,
+            100,
             1_000,
             2);
   }

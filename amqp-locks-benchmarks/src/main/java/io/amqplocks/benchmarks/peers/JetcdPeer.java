@@ -31,6 +31,7 @@ final class JetcdPeer {
 
   static PeerServer start() throws Exception {
     String etcd = Installed.command("etcd");
+    String version = Installed.version(etcd, "--version");
     ServerProcess.Folder folder = ServerProcess.folder("etcd");
     int port = FreePorts.next();
     String address = "http://127.0.0.1:" + port;
@@ -47,7 +48,7 @@ final class JetcdPeer {
                 "--initial-advertise-peer-urls=" + peerAddress,
                 "--initial-cluster=default=" + peerAddress));
     process.awaitPort(port);
-    return new PeerServer("etcd " + Installed.version(etcd, "--version"), address, process);
+    return new PeerServer("etcd " + version, address, process);
   }
 
   static PeerClient connect(String address) throws Exception {

@@ -18,6 +18,8 @@ enum Metric {
   GROWTH(Unit.TIMES, true),
   /** By which the server's memory has grown, for each lock that is held. */
   MEMORY(Unit.BYTES, true),
+  /** By which the client's heap has grown, after a collection, for each lock that is held. */
+  CLIENT_HEAP(Unit.BYTES, true),
   /** Microseconds; a number for each lock that was asked about. */
   VERIFICATION(Unit.MICROS, true),
   /** Microseconds; a number for each death. Infinite if nobody could acquire it. */

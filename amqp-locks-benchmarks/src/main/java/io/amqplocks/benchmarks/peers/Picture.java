@@ -79,7 +79,7 @@ final class Picture {
       case RATE -> "leases/s";
       case LEAST_SHARE -> "share";
       case GROWTH -> "ratio";
-      case MEMORY -> "bytes";
+      case MEMORY, CLIENT_HEAP -> "bytes";
     };
   }
 

@@ -5,6 +5,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
  * Processes whose threads want one lock, and hold it for no time. What a lease costs is counted for
@@ -15,6 +16,21 @@ final class Processes {
   private Processes() {}
 
   static void measure(Systems systems, List<Kind> kinds, Effort effort, Recorder recorder) {
+    with(
+        ClientProcesses.COUNT,
+        systems,
+        kinds,
+        recorder,
+        processes -> measure(systems, processes, kinds, effort, recorder));
+  }
+
+  /** Starts processes, and ends them after that. If they do not start, each kind has failed. */
+  static void with(
+      int count,
+      Systems systems,
+      List<Kind> kinds,
+      Recorder recorder,
+      Consumer<ClientProcesses> measurement) {
     Map<Peer, String> addresses = new EnumMap<>(Peer.class);
     kinds.stream()
         .filter(systems::has)
@@ -22,13 +38,13 @@ final class Processes {
         .forEach(peer -> addresses.put(peer, systems.server(peer).address()));
     ClientProcesses started;
     try {
-      started = ClientProcesses.start(addresses);
+      started = ClientProcesses.start(count, addresses);
     } catch (RuntimeException notStarted) {
       kinds.forEach(kind -> recorder.fail(kind, notStarted));
       return;
     }
     try (ClientProcesses processes = started) {
-      measure(systems, processes, kinds, effort, recorder);
+      measurement.accept(processes);
     }
   }
 

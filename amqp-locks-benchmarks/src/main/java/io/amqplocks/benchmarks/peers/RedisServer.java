@@ -10,6 +10,7 @@ final class RedisServer {
 
   static PeerServer start() throws Exception {
     String redis = Installed.command("redis-server");
+    String version = Installed.version(redis, "--version");
     ServerProcess.Folder folder = ServerProcess.folder("redis");
     int port = FreePorts.next();
     ServerProcess process =
@@ -28,7 +29,6 @@ final class RedisServer {
                 "--appendonly",
                 "no"));
     process.awaitPort(port);
-    return new PeerServer(
-        "Redis " + Installed.version(redis, "--version"), "redis://127.0.0.1:" + port, process);
+    return new PeerServer("Redis " + version, "redis://127.0.0.1:" + port, process);
   }
 }

@@ -19,6 +19,8 @@ enum Scenario {
   PROCESSES("4 processes with 4 threads each", Metric.RATE),
   /** From the release by one client to the acquire of another that waits. */
   HAND_OVER("hand-over between two clients", Metric.LATENCY),
+  /** The same, between clients in processes of their own. */
+  PROCESS_HAND_OVER("hand-over between two processes", Metric.LATENCY),
   /** One client acquires more and more of them, and keeps them. */
   HELD("one client holds many locks", Metric.LATENCY),
   /** From the kill of the holder's process to the acquire of another that waits. */
@@ -43,6 +45,9 @@ enum Scenario {
 
   /** Whether it can be run with that kind. */
   boolean suits(Kind kind) {
+    if (kind.isVariant() && !suitsVariants(kind)) {
+      return false;
+    }
     return switch (this) {
       case ALONE -> true;
       case NEW_NAME -> !kind.isKept();
@@ -56,7 +61,15 @@ enum Scenario {
             case WRITE_LOCK -> false;
             default -> !kind.isKept();
           };
-      case THREADS, CLIENTS, PROCESSES, HAND_OVER, DEATH -> kind.isWaitedFor();
+      case THREADS, CLIENTS, PROCESSES, HAND_OVER, PROCESS_HAND_OVER, DEATH -> kind.isWaitedFor();
+    };
+  }
+
+  private boolean suitsVariants(Kind kind) {
+    return switch (this) {
+      case ALONE, THREADS, CLIENTS -> true;
+      case HAND_OVER -> !kind.isGuardedCall();
+      case NEW_NAME, BUSY, PROCESSES, PROCESS_HAND_OVER, HELD, DEATH -> false;
     };
   }
 
@@ -70,6 +83,7 @@ enum Scenario {
       case THREADS, CLIENTS -> Contended.measure(systems, this, kinds, effort, recorder);
       case PROCESSES -> Processes.measure(systems, kinds, effort, recorder);
       case HAND_OVER -> HandingOver.measure(systems, kinds, effort, recorder);
+      case PROCESS_HAND_OVER -> HandingOver.betweenProcesses(systems, kinds, effort, recorder);
       case HELD -> Held.measure(systems, kinds, effort, recorder);
       case DEATH -> Deaths.measure(systems, kinds, effort, recorder);
     }

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.amqplocks.benchmarks.Samples;
 import io.amqplocks.test.ChildJvm;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -20,14 +21,15 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 class ClientProcessesTest {
 
   private static final Duration TIME = Duration.ofSeconds(1);
-  private static final Effort LITTLE = new Effort(TIME, TIME, TIME, TIME, 1, 10, 10, 3, 20, 1);
+  private static final Effort LITTLE = new Effort(TIME, TIME, TIME, TIME, 1, 10, 10, 3, 3, 20, 1);
   private static final String LOCK = Scenario.PROCESSES.lock();
 
   @Test
   void doWhatTheyCanAndSayWhatTheyCannot() throws Exception {
     List<ChildJvm> children;
     try (Systems systems = systems();
-        ClientProcesses processes = ClientProcesses.start(addresses(systems))) {
+        ClientProcesses processes =
+            ClientProcesses.start(ClientProcesses.COUNT, addresses(systems))) {
       children = processes.processes();
       // A kind whose system does not run.
       assertThatThrownBy(() -> processes.contend(Kind.R_LOCK, LOCK, TIME))
@@ -55,7 +57,8 @@ class ClientProcessesTest {
   void oneThatDiedIsAFailureOfOneKindAndIsReplaced() throws Exception {
     Recorder recorder = new Recorder(Scenario.PROCESSES);
     try (Systems systems = systems();
-        ClientProcesses processes = ClientProcesses.start(addresses(systems))) {
+        ClientProcesses processes =
+            ClientProcesses.start(ClientProcesses.COUNT, addresses(systems))) {
       processes.processes().get(2).killNow();
       List<Kind> kinds = List.of(Kind.CLASSIC_TOKENS, Kind.MUTEX);
       Processes.measure(systems, processes, kinds, LITTLE, recorder);
@@ -70,6 +73,30 @@ class ClientProcessesTest {
         .isNotEmpty()
         .extracting(Measurement::kind)
         .containsOnly(Kind.MUTEX);
+  }
+
+  /** What is measured is not longer than all of it took, nor is it negative. */
+  @Test
+  void oneHandsOverToTheOther() throws Exception {
+    try (Systems systems = systems();
+        ClientProcesses processes = ClientProcesses.start(2, addresses(systems))) {
+      for (Kind kind : List.of(Kind.MUTEX, Kind.CLASSIC_TOKENS)) {
+        await()
+            .ignoreExceptionsInstanceOf(IllegalStateException.class)
+            .until(() -> processes.contend(kind, LOCK, TIME).size() == 2);
+        Duration pause = Duration.ofMillis(200);
+        long start = System.nanoTime();
+        long nanos = processes.handOver(kind, LOCK, pause);
+        assertThat(nanos).as("%s", kind).isBetween(1L, System.nanoTime() - start - pause.toNanos());
+        List<AutoCloseable> all = new ArrayList<>();
+        while (all.size() < kind.slots()) {
+          all.add(systems.client(Peer.AMQP_LOCKS, 0).lock(kind, LOCK).acquire());
+        }
+        for (AutoCloseable lease : all) {
+          lease.close();
+        }
+      }
+    }
   }
 
   @Test

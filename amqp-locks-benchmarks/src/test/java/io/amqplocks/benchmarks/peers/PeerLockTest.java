@@ -1,12 +1,24 @@
 package io.amqplocks.benchmarks.peers;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.abort;
 
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import io.amqplocks.benchmarks.Lab;
+import io.amqplocks.internal.broker.FenceCounter;
+import io.amqplocks.internal.broker.QueueNames;
+import io.amqplocks.lock.LockId;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -26,9 +38,71 @@ class PeerLockTest {
       assertThat(server.version()).matches(".*\\d+\\.\\d+.*");
       for (Kind kind : Kind.of(peer)) {
         String name = Scenario.ALONE.lock();
-        excludes(one.lock(kind, name), other.lock(kind, name), kind);
+        if (!kind.isGuardedCall()) {
+          excludes(one.lock(kind, name), other.lock(kind, name), kind);
+        }
       }
     }
+  }
+
+  /** Ours in another way: they wait for the lock of their name, or draw from its counters. */
+  @Test
+  void variantsAreAcquiredAsTheirNamesSay() throws Exception {
+    String name = Scenario.ALONE.lock();
+    try (PeerServer server = start(Peer.AMQP_LOCKS);
+        PeerClient one = Peer.AMQP_LOCKS.connect(server.address());
+        PeerClient other = Peer.AMQP_LOCKS.connect(server.address())) {
+      waitsFor(one.lock(Kind.MUTEX, name), 1, other.lock(Kind.MUTEX_ANNOTATED, name));
+      waitsFor(
+          one.lock(Kind.CLASSIC_TOKENS, name),
+          Kind.CLASSIC_TOKENS.slots(),
+          other.lock(Kind.CLASSIC_TOKENS_ANNOTATED, name));
+      for (Kind kind :
+          List.of(Kind.MUTEX_FENCED, Kind.PERSISTENT_MUTEX_FENCED, Kind.SLOT_SEMAPHORE_FENCED)) {
+        int before = counters(server.address());
+        other.lock(kind, name).acquire().close();
+        assertThat(counters(server.address())).as("%s", kind).isEqualTo(before + 1);
+      }
+    }
+  }
+
+  private static void waitsFor(PeerLock lock, int slots, PeerLock calls) throws Exception {
+    calls.acquire().close();
+    List<AutoCloseable> leases = new ArrayList<>();
+    for (int i = 0; i < slots; i++) {
+      leases.add(lock.acquire());
+    }
+    FutureTask<Boolean> call = new FutureTask<>(() -> calls.acquire(Duration.ZERO).isPresent());
+    new Thread(call, "annotated").start();
+    assertThatThrownBy(() -> call.get(SHORT.toMillis(), TimeUnit.MILLISECONDS))
+        .isInstanceOf(TimeoutException.class);
+    for (AutoCloseable lease : leases) {
+      lease.close();
+    }
+    assertThat(call.get(60, TimeUnit.SECONDS)).isTrue();
+  }
+
+  /** How many slots of the scenario's locks have given a fencing token. */
+  private static int counters(String address) throws Exception {
+    String[] uriAndPrefix = address.split("#", 2);
+    QueueNames names = new QueueNames(uriAndPrefix[1]);
+    String name = Scenario.ALONE.lock();
+    int counters = 0;
+    try (Connection connection = Lab.factory(uriAndPrefix[0]).newConnection()) {
+      for (LockId lock :
+          List.of(LockId.mutex(name), LockId.persistentMutex(name), LockId.slotSemaphore(name))) {
+        for (int slot = 1; slot <= Kind.SLOT_SEMAPHORE.slots(); slot++) {
+          Channel channel = connection.createChannel();
+          try {
+            var unused = channel.queueDeclarePassive(names.epoch(FenceCounter.of(lock, slot), 1));
+            counters++;
+          } catch (IOException none) {
+            // It closes the channel, so each look has one of its own.
+          }
+        }
+      }
+    }
+    return counters;
   }
 
   private static void excludes(PeerLock one, PeerLock other, Kind kind) throws Exception {

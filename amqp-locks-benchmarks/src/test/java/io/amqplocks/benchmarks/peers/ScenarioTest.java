@@ -20,7 +20,8 @@ class ScenarioTest {
   /** The operating system tells the time on a processor in steps of a hundredth of a second. */
   private static final Duration LONGER = Duration.ofMillis(500);
 
-  private static final Effort LITTLE = new Effort(SHORT, SHORT, SHORT, LONGER, 2, 10, 10, 3, 20, 1);
+  private static final Effort LITTLE =
+      new Effort(SHORT, SHORT, SHORT, LONGER, 2, 10, 10, 3, 3, 20, 1);
   private static final List<Kind> KINDS = List.of(Kind.MUTEX, Kind.CLASSIC_TOKENS);
 
   @Test
@@ -54,7 +55,7 @@ class ScenarioTest {
       case GROWTH -> assertThat(measured.values()).hasSize(1).allMatch(ratio -> ratio > 0);
       case VERIFICATION -> assertThat(measured.values()).hasSize(20).allMatch(us -> us > 0);
       // It may be anything, for so few locks.
-      case MEMORY -> assertThat(measured.values()).hasSize(1);
+      case MEMORY, CLIENT_HEAP -> assertThat(measured.values()).hasSize(1);
     }
   }
 
@@ -67,7 +68,7 @@ class ScenarioTest {
       assertThat(recorder.failures()).isEmpty();
       assertThat(recorder.measurements())
           .extracting(Measurement::metric)
-          .contains(Metric.LATENCY, Metric.GROWTH, Metric.VERIFICATION);
+          .contains(Metric.LATENCY, Metric.GROWTH, Metric.CLIENT_HEAP, Metric.VERIFICATION);
       PeerClient other = systems.client(Peer.AMQP_LOCKS, 1);
       for (int i = 0; i < LITTLE.held(); i++) {
         other.lock(Kind.MUTEX, Scenario.HELD.lock() + "-" + i).acquire().close();
@@ -112,6 +113,14 @@ class ScenarioTest {
         .as("a connection has too few channels")
         .containsExactly(Scenario.HELD);
     assertThat(Scenario.NEW_NAME.suits(Kind.MUTEX)).isTrue();
+    assertThat(List.of(Scenario.values()))
+        .filteredOn(each -> each.suits(Kind.MUTEX_FENCED))
+        .as("elsewhere it is as the mutex")
+        .containsExactly(Scenario.ALONE, Scenario.THREADS, Scenario.CLIENTS, Scenario.HAND_OVER);
+    assertThat(List.of(Scenario.values()))
+        .filteredOn(each -> each.suits(Kind.CLASSIC_TOKENS_ANNOTATED))
+        .as("it cannot be kept")
+        .containsExactly(Scenario.ALONE, Scenario.THREADS, Scenario.CLIENTS);
     assertThat(Comparison.all())
         .allMatch(each -> each.scenario().suits(each.ours()) && each.scenario().suits(each.peer()));
   }
