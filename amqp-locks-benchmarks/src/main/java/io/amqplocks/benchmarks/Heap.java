@@ -1,12 +1,12 @@
 package io.amqplocks.benchmarks;
 
 /** How much of the heap is in use, exactly enough to divide a difference by thousands. */
-final class Heap {
+public final class Heap {
 
   private Heap() {}
 
   /** Bytes in use after collecting all that is garbage. */
-  static long used() {
+  public static long used() {
     Runtime runtime = Runtime.getRuntime();
     long least = Long.MAX_VALUE;
     // What is reachable only by way of a reference object goes a round later.

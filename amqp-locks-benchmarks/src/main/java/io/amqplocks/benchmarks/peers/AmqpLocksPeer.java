@@ -12,6 +12,7 @@ import io.amqplocks.lock.LockId;
 import io.amqplocks.test.Brokers;
 import io.amqplocks.test.OwnedBroker;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -33,7 +34,11 @@ final class AmqpLocksPeer {
       Lab lab = new Lab(broker.uri(), true);
       AmqpLocks locks = lab.locks();
       for (Scenario scenario : Scenario.values()) {
-        createAll(lab, locks, scenario.lock());
+        for (Kind kind : Kind.of(Peer.AMQP_LOCKS)) {
+          if (scenario.suits(kind)) {
+            create(lab, locks, kind, name(kind, scenario.lock()));
+          }
+        }
       }
       return new PeerServer(
           "RabbitMQ " + broker.version(),
@@ -56,24 +61,50 @@ final class AmqpLocksPeer {
         .flatMap(server -> Stream.concat(Stream.of(server), server.descendants()));
   }
 
-  private static void createAll(Lab lab, AmqpLocks locks, String name) {
-    lab.fence(LockId.mutex(name), 1);
-    lab.persistentMutex(locks, name);
-    lab.fence(LockId.persistentMutex(name), 1);
-    lab.semaphore(locks, name, Kind.SLOT_SEMAPHORE.slots());
-    lab.fence(LockId.slotSemaphore(name), Kind.SLOT_SEMAPHORE.slots());
-    for (TokenQueueType type : TokenQueueType.values()) {
-      String tokens = tokens(type, name);
-      lab.tokens(admin -> admin.tokenSemaphore(tokens), "token-semaphore." + tokens);
-      locks.admin().tokenSemaphore(tokens).create(Kind.CLASSIC_TOKENS.slots(), type);
+  private static void create(Lab lab, AmqpLocks locks, Kind kind, String name) {
+    switch (kind) {
+      case MUTEX, MUTEX_ANNOTATED, WRITE_LOCK -> {
+        // It is there while somebody uses it.
+      }
+      case MUTEX_FENCED -> lab.fence(LockId.mutex(name), 1);
+      case PERSISTENT_MUTEX -> lab.persistentMutex(locks, name);
+      case PERSISTENT_MUTEX_FENCED -> {
+        lab.persistentMutex(locks, name);
+        lab.fence(LockId.persistentMutex(name), 1);
+      }
+      case FENCED_MUTEX -> {
+        lab.tokens(admin -> admin.fencedMutex(name), "fenced-mutex." + name);
+        // Its first acquire creates it.
+        locks.fencedMutex(name).tryAcquire().orElseThrow().close();
+      }
+      case SLOT_SEMAPHORE -> lab.semaphore(locks, name, kind.slots());
+      case SLOT_SEMAPHORE_FENCED -> {
+        lab.semaphore(locks, name, kind.slots());
+        lab.fence(LockId.slotSemaphore(name), kind.slots());
+      }
+      case CLASSIC_TOKENS, CLASSIC_TOKENS_ANNOTATED, QUORUM_TOKENS -> {
+        lab.tokens(admin -> admin.tokenSemaphore(name), "token-semaphore." + name);
+        TokenQueueType type =
+            kind == Kind.QUORUM_TOKENS ? TokenQueueType.QUORUM : TokenQueueType.CLASSIC;
+        locks.admin().tokenSemaphore(name).create(kind.slots(), type);
+      }
+      default -> throw new IllegalArgumentException("Not ours: " + kind);
     }
-    lab.tokens(admin -> admin.fencedMutex(name), "fenced-mutex." + name);
-    // Its first acquire creates it.
-    locks.fencedMutex(name).tryAcquire().orElseThrow().close();
   }
 
-  private static String tokens(TokenQueueType type, String name) {
-    return name + (type == TokenQueueType.CLASSIC ? "-classic" : "-quorum");
+  /**
+   * The name of the lock that a kind has for a scenario's. Each has its own, so that no kind finds
+   * what another one has left.
+   */
+  static String name(Kind kind, String name) {
+    return switch (kind) {
+      case CLASSIC_TOKENS -> name + "-classic";
+      case QUORUM_TOKENS -> name + "-quorum";
+      default ->
+          kind.isVariant()
+              ? name + "-" + kind.name().toLowerCase(Locale.ROOT).replace('_', '-')
+              : name;
+    };
   }
 
   static PeerClient connect(String address) throws Exception {
@@ -85,47 +116,50 @@ final class AmqpLocksPeer {
   static PeerClient connect(ConnectionFactory factory, String prefix) {
     AmqpLocks locks =
         AmqpLocks.builder(factory).queuePrefix(prefix).connectionName("bench").build();
-    return new Client(locks);
+    return new Client(factory, prefix, locks);
   }
 
   /** Its annotated methods are in an application of their own for each name. */
   private static final class Client implements PeerClient {
+    private final ConnectionFactory factory;
+    private final String prefix;
     private final AmqpLocks locks;
     private final Map<String, GuardedCalls> calls = new ConcurrentHashMap<>();
 
-    Client(AmqpLocks locks) {
+    Client(ConnectionFactory factory, String prefix, AmqpLocks locks) {
+      this.factory = factory;
+      this.prefix = prefix;
       this.locks = locks;
     }
 
     @Override
-    public PeerLock lock(Kind kind, String name) {
+    public PeerLock lock(Kind kind, String scenarios) {
+      String name = name(kind, scenarios);
       return switch (kind) {
         case MUTEX -> of(locks.mutex(name));
         case MUTEX_FENCED -> of(locks.mutex(name).fenced());
-        case MUTEX_ANNOTATED -> calls(name).mutex();
+        case MUTEX_ANNOTATED -> calls(scenarios).mutex();
         case PERSISTENT_MUTEX -> of(locks.persistentMutex(name));
         case PERSISTENT_MUTEX_FENCED -> of(locks.persistentMutex(name).fenced());
         case FENCED_MUTEX -> of(locks.fencedMutex(name));
         case WRITE_LOCK -> of(locks.readWriteLock(name).writeLock());
         case SLOT_SEMAPHORE -> of(locks.slotSemaphore(name));
         case SLOT_SEMAPHORE_FENCED -> of(locks.slotSemaphore(name).fenced());
-        case CLASSIC_TOKENS -> of(tokens(TokenQueueType.CLASSIC, name));
-        case CLASSIC_TOKENS_ANNOTATED -> calls(name).semaphore();
-        case QUORUM_TOKENS -> of(tokens(TokenQueueType.QUORUM, name));
-        case QUORUM_TOKENS_FENCED -> of(tokens(TokenQueueType.QUORUM, name).fenced());
+        case CLASSIC_TOKENS, QUORUM_TOKENS -> of(locks.tokenSemaphore(name));
+        case CLASSIC_TOKENS_ANNOTATED -> calls(scenarios).semaphore();
         default -> throw new IllegalArgumentException("Not ours: " + kind);
       };
     }
 
-    private AmqpLock tokens(TokenQueueType type, String name) {
-      return locks.tokenSemaphore(AmqpLocksPeer.tokens(type, name));
-    }
-
-    private GuardedCalls calls(String name) {
+    private GuardedCalls calls(String scenarios) {
       return calls.computeIfAbsent(
-          name,
-          mutex ->
-              new GuardedCalls(locks, mutex, AmqpLocksPeer.tokens(TokenQueueType.CLASSIC, mutex)));
+          scenarios,
+          name ->
+              new GuardedCalls(
+                  factory,
+                  prefix,
+                  name(Kind.MUTEX_ANNOTATED, name),
+                  name(Kind.CLASSIC_TOKENS_ANNOTATED, name)));
     }
 
     @Override

@@ -17,7 +17,8 @@ import java.util.concurrent.ExecutionException;
 
 /**
  * A process with one client of each system that it needs. It does what it is told, one line after
- * the other. One thread acquires and releases, for some locks belong to a thread.
+ * the other. What it holds is acquired and released by one thread, for some locks belong to a
+ * thread.
  */
 final class ClientMain {
 
@@ -45,8 +46,14 @@ final class ClientMain {
   /** Releases all that are left. */
   static final String END = "end";
 
-  /** Waits for a slot, and releases it: TAKE KIND LOCK. The result is when it had it. */
+  /**
+   * Says {@link #WAITING}, waits for a slot, and releases it: TAKE KIND LOCK. The result is when it
+   * had it.
+   */
   static final String TAKE = "take";
+
+  /** It is about to wait. */
+  static final String WAITING = "waiting";
 
   private static final OperatingSystemMXBean SYSTEM =
       ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
@@ -118,6 +125,9 @@ final class ClientMain {
   }
 
   private String hold(String[] words) throws Exception {
+    if (!held.isEmpty()) {
+      throw new IllegalStateException("It holds %d of another lock".formatted(held.size()));
+    }
     PeerLock lock = lock(words);
     while (held.size() < Kind.valueOf(words[1]).slots()) {
       held.add(lock.acquire());
@@ -141,7 +151,9 @@ final class ClientMain {
   }
 
   private String take(String[] words) throws Exception {
-    try (AutoCloseable lease = lock(words).acquire()) {
+    PeerLock lock = lock(words);
+    System.out.println(WAITING);
+    try (AutoCloseable lease = lock.acquire()) {
       return Long.toString(System.nanoTime());
     }
   }

@@ -115,23 +115,40 @@ final class ClientProcesses implements AutoCloseable {
   /**
    * Lets a process hold the lock and release it while another one waits. To be called after {@link
    * #complete}. All processes of a machine have one clock for {@link System#nanoTime}, on Linux at
-   * least.
+   * least. If one of them could not, all are ended.
    *
    * @param wait how long the other one waits before that
    * @return from the beginning of the release to the acquire, in nanoseconds
    * @throws IllegalStateException if one of them could not
    */
   long handOver(Kind kind, String lock, Duration wait) throws InterruptedException {
-    String held = ask(0, "%s %s %s".formatted(ClientMain.HOLD, kind, lock));
-    if (Integer.parseInt(held) != kind.slots()) {
-      throw new IllegalStateException("It holds only " + held);
+    boolean done = false;
+    try {
+      String unused = ask(0, "%s %s %s".formatted(ClientMain.HOLD, kind, lock));
+      send(1, "%s %s %s".formatted(ClientMain.TAKE, kind, lock));
+      awaitWaiting(1);
+      TimeUnit.NANOSECONDS.sleep(wait.toNanos());
+      long released = Long.parseLong(ask(0, ClientMain.RELEASE));
+      long taken = Long.parseLong(answer(1, PATIENCE));
+      done = Integer.parseInt(ask(0, ClientMain.END)) == kind.slots() - 1;
+      return taken - released;
+    } finally {
+      if (!done) {
+        // What they still hold, and would still answer, must not meet another kind.
+        List.copyOf(processes.keySet()).forEach(this::end);
+      }
     }
-    send(1, "%s %s %s".formatted(ClientMain.TAKE, kind, lock));
-    TimeUnit.NANOSECONDS.sleep(wait.toNanos());
-    long released = Long.parseLong(ask(0, ClientMain.RELEASE));
-    long taken = Long.parseLong(answer(1, PATIENCE));
-    String unused = ask(0, ClientMain.END);
-    return taken - released;
+  }
+
+  private void awaitWaiting(int number) {
+    String line =
+        Objects.requireNonNull(processes.get(number))
+            .awaitLine(
+                said -> said.equals(ClientMain.WAITING) || said.startsWith(ClientMain.FAILED),
+                PATIENCE);
+    if (line.startsWith(ClientMain.FAILED)) {
+      throw new IllegalStateException(line.substring(ClientMain.FAILED.length()));
+    }
   }
 
   private String ask(int number, String command) {

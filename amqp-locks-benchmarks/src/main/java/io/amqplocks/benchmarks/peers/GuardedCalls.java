@@ -1,9 +1,12 @@
 package io.amqplocks.benchmarks.peers;
 
-import io.amqplocks.AmqpLocks;
+import com.rabbitmq.client.Address;
+import com.rabbitmq.client.ConnectionFactory;
+import io.amqplocks.spring.BrokerSettings;
 import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.SemaphoreGuarded;
 import io.amqplocks.spring.autoconfigure.AmqpLocksAutoConfiguration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
@@ -11,8 +14,8 @@ import org.springframework.core.env.MapPropertySource;
 
 /**
  * Annotated methods of a Spring application that do nothing, and the locks that guard them. Such a
- * lock is held for the length of the call. So an acquire is a whole call, whatever it is to wait,
- * and its lease has been released already.
+ * lock is held for the length of the call. So {@link PeerLock#acquire} makes the whole call and
+ * ignores its argument, and nothing is left to release.
  */
 final class GuardedCalls implements AutoCloseable {
 
@@ -32,11 +35,13 @@ final class GuardedCalls implements AutoCloseable {
   private final Work work;
 
   /**
-   * Starts the application.
+   * Starts the application, which has connections of its own.
    *
-   * @param semaphore one of tokens on a classic queue
+   * @param prefix of all queues
+   * @param mutex the name of a mutex
+   * @param semaphore the name of a semaphore of tokens on a classic queue
    */
-  GuardedCalls(AmqpLocks locks, String mutex, String semaphore) {
+  GuardedCalls(ConnectionFactory factory, String prefix, String mutex, String semaphore) {
     application
         .getEnvironment()
         .getPropertySources()
@@ -48,9 +53,13 @@ final class GuardedCalls implements AutoCloseable {
                     mutex,
                     "bench.semaphore",
                     semaphore,
+                    "amqp-locks.queue-prefix",
+                    prefix,
                     "amqp-locks.semaphore-queue-type",
                     "classic")));
-    application.registerBean(AmqpLocks.class, () -> locks);
+    Address address = new Address(factory.getHost(), factory.getPort());
+    application.registerBean(
+        BrokerSettings.class, () -> new BrokerSettings(factory, List.of(address)));
     application.register(AmqpLocksAutoConfiguration.class, Work.class);
     application.refresh();
     work = application.getBean(Work.class);

@@ -2,6 +2,7 @@ package io.amqplocks.benchmarks.peers;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -17,7 +18,9 @@ import java.util.concurrent.locks.LockSupport;
 final class HandingOver {
 
   private static final int LEAST_PAUSE = 30_000_000;
-  private static final int LONGEST_PAUSE = 60_000_000;
+
+  /** Those who look every 100 ms are released at any moment between two looks. */
+  private static final int LONGEST_PAUSE = LEAST_PAUSE + 100_000_000;
 
   private HandingOver() {}
 
@@ -51,7 +54,7 @@ final class HandingOver {
         processes -> betweenProcesses(processes, kinds, effort, recorder));
   }
 
-  private static void betweenProcesses(
+  static void betweenProcesses(
       ClientProcesses processes, List<Kind> kinds, Effort effort, Recorder recorder) {
     String lock = Scenario.PROCESS_HAND_OVER.lock();
     Set<Kind> warm = EnumSet.noneOf(Kind.class);
@@ -77,6 +80,9 @@ final class HandingOver {
       for (Kind kind : List.copyOf(turns)) {
         try {
           long nanos = handOver.nanos(kind);
+          if (nanos <= 0) {
+            throw new IllegalStateException("It was acquired before it was released");
+          }
           if (round >= 0) {
             recorder.add(kind, Metric.LATENCY, nanos / 1e3);
           }
@@ -85,6 +91,7 @@ final class HandingOver {
           turns.remove(kind);
         }
       }
+      Collections.rotate(turns, -1);
     }
   }
 
@@ -94,21 +101,24 @@ final class HandingOver {
 
   private static long handOver(PeerLock held, PeerLock wanted, int slots) throws Exception {
     List<AutoCloseable> leases = new ArrayList<>();
-    for (int i = 0; i < slots; i++) {
-      leases.add(held.acquire());
+    try {
+      while (leases.size() < slots) {
+        leases.add(held.acquire());
+      }
+      CompletableFuture<Long> taken = new CompletableFuture<>();
+      Thread waiter = new Thread(() -> takeOnce(wanted, taken), "waiter");
+      waiter.start();
+      LockSupport.parkNanos(pause().toNanos());
+      long start = System.nanoTime();
+      leases.remove(0).close();
+      long nanos = taken.get(60, TimeUnit.SECONDS) - start;
+      waiter.join();
+      return nanos;
+    } finally {
+      for (AutoCloseable lease : leases) {
+        lease.close();
+      }
     }
-    CompletableFuture<Long> taken = new CompletableFuture<>();
-    Thread waiter = new Thread(() -> takeOnce(wanted, taken), "waiter");
-    waiter.start();
-    LockSupport.parkNanos(pause().toNanos());
-    long start = System.nanoTime();
-    leases.remove(0).close();
-    long nanos = taken.get(60, TimeUnit.SECONDS) - start;
-    waiter.join();
-    for (AutoCloseable lease : leases) {
-      lease.close();
-    }
-    return nanos;
   }
 
   private static void takeOnce(PeerLock wanted, CompletableFuture<Long> taken) {

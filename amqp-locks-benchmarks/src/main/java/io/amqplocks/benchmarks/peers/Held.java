@@ -1,7 +1,7 @@
 package io.amqplocks.benchmarks.peers;
 
+import io.amqplocks.benchmarks.Heap;
 import io.amqplocks.benchmarks.Samples;
-import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
@@ -51,7 +51,7 @@ final class Held {
       throws Exception {
     PeerServer server = systems.server(kind.peer());
     OptionalLong before = memory(server);
-    long heap = heap();
+    long heap = Heap.used();
     Samples first = new Samples();
     Samples last = new Samples();
     for (int i = 0; i < count; i++) {
@@ -67,8 +67,8 @@ final class Held {
       }
     }
     recorder.add(kind, Metric.GROWTH, growth(first, last));
-    recorder.add(kind, Metric.CLIENT_HEAP, (heap() - heap) / (double) count);
     OptionalLong after = memory(server);
+    recorder.add(kind, Metric.CLIENT_HEAP, (Heap.used() - heap) / (double) count);
     if (before.isPresent() && after.isPresent()) {
       double bytes = after.getAsLong() - before.getAsLong();
       recorder.add(kind, Metric.MEMORY, bytes / count);
@@ -78,12 +78,6 @@ final class Held {
   /** What the last ones take, by what the first ones took. */
   static double growth(Samples first, Samples last) {
     return last.median() / first.median();
-  }
-
-  /** What is in use in this process, garbage excepted. */
-  private static long heap() {
-    System.gc();
-    return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
   }
 
   private static OptionalLong memory(PeerServer server) throws InterruptedException {

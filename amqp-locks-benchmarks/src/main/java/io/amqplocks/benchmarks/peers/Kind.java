@@ -6,21 +6,20 @@ import java.util.List;
 enum Kind {
   MUTEX(Peer.AMQP_LOCKS, "mutex", 1),
   /** A mutex whose leases have fencing tokens, which a quorum queue beside it counts. */
-  MUTEX_FENCED(Peer.AMQP_LOCKS, "mutex.fenced()", 1),
+  MUTEX_FENCED(Peer.AMQP_LOCKS, "mutex with fencing tokens", 1),
   /** A mutex that a method with {@code @MutexGuarded} acquires. */
   MUTEX_ANNOTATED(Peer.AMQP_LOCKS, "@MutexGuarded", 1),
   PERSISTENT_MUTEX(Peer.AMQP_LOCKS, "persistent mutex", 1),
-  PERSISTENT_MUTEX_FENCED(Peer.AMQP_LOCKS, "persistent mutex.fenced()", 1),
+  PERSISTENT_MUTEX_FENCED(Peer.AMQP_LOCKS, "persistent mutex with fencing tokens", 1),
   FENCED_MUTEX(Peer.AMQP_LOCKS, "fenced mutex", 1),
   /** Of the two sides of a read-write lock, the one that excludes everybody. */
   WRITE_LOCK(Peer.AMQP_LOCKS, "read-write lock, writing", 1),
   SLOT_SEMAPHORE(Peer.AMQP_LOCKS, "slot semaphore, 5 slots", Kind.SLOTS),
-  SLOT_SEMAPHORE_FENCED(Peer.AMQP_LOCKS, "slot semaphore.fenced()", Kind.SLOTS),
+  SLOT_SEMAPHORE_FENCED(Peer.AMQP_LOCKS, "slot semaphore with fencing tokens", Kind.SLOTS),
   CLASSIC_TOKENS(Peer.AMQP_LOCKS, "5 classic tokens", Kind.SLOTS),
   /** Classic tokens that a method with {@code @SemaphoreGuarded} acquires. */
   CLASSIC_TOKENS_ANNOTATED(Peer.AMQP_LOCKS, "@SemaphoreGuarded", Kind.SLOTS),
   QUORUM_TOKENS(Peer.AMQP_LOCKS, "5 quorum tokens", Kind.SLOTS),
-  QUORUM_TOKENS_FENCED(Peer.AMQP_LOCKS, "5 quorum tokens.fenced()", Kind.SLOTS),
   R_LOCK(Peer.REDISSON, "RLock", 1),
   R_FENCED_LOCK(Peer.REDISSON, "RFencedLock", 1),
   R_FAIR_LOCK(Peer.REDISSON, "RFairLock", 1),
@@ -63,8 +62,8 @@ enum Kind {
   }
 
   /**
-   * Whether it is another kind's lock, acquired in another way: by an annotated method, or with a
-   * fencing token. What is as for that kind is not measured again.
+   * Whether it is a lock of another kind, acquired in another way: by an annotated method, or with
+   * a fencing token.
    */
   boolean isVariant() {
     return switch (this) {
@@ -72,8 +71,7 @@ enum Kind {
           MUTEX_ANNOTATED,
           PERSISTENT_MUTEX_FENCED,
           SLOT_SEMAPHORE_FENCED,
-          CLASSIC_TOKENS_ANNOTATED,
-          QUORUM_TOKENS_FENCED ->
+          CLASSIC_TOKENS_ANNOTATED ->
           true;
       default -> false;
     };

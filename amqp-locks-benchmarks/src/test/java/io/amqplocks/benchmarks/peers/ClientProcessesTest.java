@@ -78,24 +78,50 @@ class ClientProcessesTest {
   /** What is measured is not longer than all of it took, nor is it negative. */
   @Test
   void oneHandsOverToTheOther() throws Exception {
+    Duration pause = Duration.ofMillis(200);
     try (Systems systems = systems();
         ClientProcesses processes = ClientProcesses.start(2, addresses(systems))) {
       for (Kind kind : List.of(Kind.MUTEX, Kind.CLASSIC_TOKENS)) {
-        await()
-            .ignoreExceptionsInstanceOf(IllegalStateException.class)
-            .until(() -> processes.contend(kind, LOCK, TIME).size() == 2);
-        Duration pause = Duration.ofMillis(200);
         long start = System.nanoTime();
-        long nanos = processes.handOver(kind, LOCK, pause);
-        assertThat(nanos).as("%s", kind).isBetween(1L, System.nanoTime() - start - pause.toNanos());
-        List<AutoCloseable> all = new ArrayList<>();
-        while (all.size() < kind.slots()) {
-          all.add(systems.client(Peer.AMQP_LOCKS, 0).lock(kind, LOCK).acquire());
-        }
-        for (AutoCloseable lease : all) {
-          lease.close();
-        }
+        assertThat(processes.handOver(kind, LOCK, pause))
+            .as("%s", kind)
+            .isBetween(1L, System.nanoTime() - start - pause.toNanos());
+        allIsFree(systems, kind);
       }
+      assertThat(processes.processes()).hasSize(2);
+    }
+  }
+
+  /** What the processes held, and would still answer, meets no other kind. */
+  @Test
+  void aHandOverThatFailsIsOneKindsFailure() throws Exception {
+    Recorder recorder = new Recorder(Scenario.PROCESS_HAND_OVER);
+    try (Systems systems = systems();
+        ClientProcesses processes = ClientProcesses.start(2, addresses(systems))) {
+      assertThatThrownBy(() -> processes.handOver(Kind.R_LOCK, LOCK, TIME))
+          .hasMessageContaining("no server of Redisson");
+      assertThat(processes.processes()).isEmpty();
+      assertThat(processes.complete()).isTrue();
+      processes.processes().get(1).killNow();
+      assertThatThrownBy(() -> processes.handOver(Kind.CLASSIC_TOKENS, LOCK, TIME))
+          .isInstanceOf(IllegalStateException.class);
+      assertThat(processes.processes()).as("one held five tokens").isEmpty();
+      allIsFree(systems, Kind.CLASSIC_TOKENS);
+      HandingOver.betweenProcesses(processes, List.of(Kind.MUTEX), LITTLE, recorder);
+    }
+    assertThat(recorder.failures()).isEmpty();
+    assertThat(recorder.measurements())
+        .singleElement()
+        .satisfies(each -> assertThat(each.values()).hasSize(3).allMatch(micros -> micros > 0));
+  }
+
+  private static void allIsFree(Systems systems, Kind kind) throws Exception {
+    List<AutoCloseable> all = new ArrayList<>();
+    while (all.size() < kind.slots()) {
+      all.add(systems.client(Peer.AMQP_LOCKS, 0).lock(kind, LOCK).acquire());
+    }
+    for (AutoCloseable lease : all) {
+      lease.close();
     }
   }
 

@@ -6,9 +6,12 @@ import static org.junit.jupiter.api.Assumptions.abort;
 
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
+import io.amqplocks.AmqpLocks;
 import io.amqplocks.benchmarks.Lab;
 import io.amqplocks.internal.broker.FenceCounter;
 import io.amqplocks.internal.broker.QueueNames;
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockId;
 import java.io.IOException;
 import java.time.Duration;
@@ -48,57 +51,67 @@ class PeerLockTest {
   /** Ours in another way: they wait for the lock of their name, or draw from its counters. */
   @Test
   void variantsAreAcquiredAsTheirNamesSay() throws Exception {
-    String name = Scenario.ALONE.lock();
+    String scenarios = Scenario.ALONE.lock();
     try (PeerServer server = start(Peer.AMQP_LOCKS);
-        PeerClient one = Peer.AMQP_LOCKS.connect(server.address());
-        PeerClient other = Peer.AMQP_LOCKS.connect(server.address())) {
-      waitsFor(one.lock(Kind.MUTEX, name), 1, other.lock(Kind.MUTEX_ANNOTATED, name));
+        AmqpLocks locks = locks(server.address());
+        PeerClient client = Peer.AMQP_LOCKS.connect(server.address())) {
       waitsFor(
-          one.lock(Kind.CLASSIC_TOKENS, name),
-          Kind.CLASSIC_TOKENS.slots(),
-          other.lock(Kind.CLASSIC_TOKENS_ANNOTATED, name));
+          locks.mutex(AmqpLocksPeer.name(Kind.MUTEX_ANNOTATED, scenarios)),
+          1,
+          client.lock(Kind.MUTEX_ANNOTATED, scenarios));
+      waitsFor(
+          locks.tokenSemaphore(AmqpLocksPeer.name(Kind.CLASSIC_TOKENS_ANNOTATED, scenarios)),
+          Kind.CLASSIC_TOKENS_ANNOTATED.slots(),
+          client.lock(Kind.CLASSIC_TOKENS_ANNOTATED, scenarios));
       for (Kind kind :
           List.of(Kind.MUTEX_FENCED, Kind.PERSISTENT_MUTEX_FENCED, Kind.SLOT_SEMAPHORE_FENCED)) {
-        int before = counters(server.address());
-        other.lock(kind, name).acquire().close();
-        assertThat(counters(server.address())).as("%s", kind).isEqualTo(before + 1);
+        assertThat(counters(server.address(), kind)).as("%s", kind).isZero();
+        client.lock(kind, scenarios).acquire().close();
+        assertThat(counters(server.address(), kind)).as("%s", kind).isEqualTo(1);
       }
     }
   }
 
-  private static void waitsFor(PeerLock lock, int slots, PeerLock calls) throws Exception {
+  private static AmqpLocks locks(String address) throws Exception {
+    String[] uriAndPrefix = address.split("#", 2);
+    return AmqpLocks.builder(Lab.factory(uriAndPrefix[0])).queuePrefix(uriAndPrefix[1]).build();
+  }
+
+  private static void waitsFor(AmqpLock lock, int slots, PeerLock calls) throws Exception {
     calls.acquire().close();
-    List<AutoCloseable> leases = new ArrayList<>();
+    List<Lease> leases = new ArrayList<>();
     for (int i = 0; i < slots; i++) {
-      leases.add(lock.acquire());
+      leases.add(lock.acquire(PeerLock.PATIENCE));
     }
     FutureTask<Boolean> call = new FutureTask<>(() -> calls.acquire(Duration.ZERO).isPresent());
     new Thread(call, "annotated").start();
     assertThatThrownBy(() -> call.get(SHORT.toMillis(), TimeUnit.MILLISECONDS))
         .isInstanceOf(TimeoutException.class);
-    for (AutoCloseable lease : leases) {
-      lease.close();
-    }
+    leases.forEach(Lease::close);
     assertThat(call.get(60, TimeUnit.SECONDS)).isTrue();
   }
 
-  /** How many slots of the scenario's locks have given a fencing token. */
-  private static int counters(String address) throws Exception {
+  /** How many slots of the lock have given a fencing token. */
+  private static int counters(String address, Kind kind) throws Exception {
     String[] uriAndPrefix = address.split("#", 2);
-    QueueNames names = new QueueNames(uriAndPrefix[1]);
-    String name = Scenario.ALONE.lock();
+    String name = AmqpLocksPeer.name(kind, Scenario.ALONE.lock());
+    LockId lock =
+        switch (kind) {
+          case MUTEX_FENCED -> LockId.mutex(name);
+          case PERSISTENT_MUTEX_FENCED -> LockId.persistentMutex(name);
+          default -> LockId.slotSemaphore(name);
+        };
     int counters = 0;
     try (Connection connection = Lab.factory(uriAndPrefix[0]).newConnection()) {
-      for (LockId lock :
-          List.of(LockId.mutex(name), LockId.persistentMutex(name), LockId.slotSemaphore(name))) {
-        for (int slot = 1; slot <= Kind.SLOT_SEMAPHORE.slots(); slot++) {
-          Channel channel = connection.createChannel();
-          try {
-            var unused = channel.queueDeclarePassive(names.epoch(FenceCounter.of(lock, slot), 1));
-            counters++;
-          } catch (IOException none) {
-            // It closes the channel, so each look has one of its own.
-          }
+      for (int slot = 1; slot <= kind.slots(); slot++) {
+        String queue = new QueueNames(uriAndPrefix[1]).counter(FenceCounter.of(lock, slot), 1);
+        // A queue that is missing closes the channel, so each look has one of its own.
+        Channel channel = connection.createChannel();
+        try {
+          var unused = channel.queueDeclarePassive(queue);
+          counters++;
+        } catch (IOException none) {
+          assertThat(none).hasStackTraceContaining("NOT_FOUND");
         }
       }
     }

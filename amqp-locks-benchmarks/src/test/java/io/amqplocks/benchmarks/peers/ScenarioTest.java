@@ -115,12 +115,18 @@ class ScenarioTest {
     assertThat(Scenario.NEW_NAME.suits(Kind.MUTEX)).isTrue();
     assertThat(List.of(Scenario.values()))
         .filteredOn(each -> each.suits(Kind.MUTEX_FENCED))
-        .as("elsewhere it is as the mutex")
-        .containsExactly(Scenario.ALONE, Scenario.THREADS, Scenario.CLIENTS, Scenario.HAND_OVER);
+        .as("the rest would take long")
+        .containsExactly(
+            Scenario.ALONE,
+            Scenario.THREADS,
+            Scenario.CLIENTS,
+            Scenario.PROCESSES,
+            Scenario.HAND_OVER,
+            Scenario.PROCESS_HAND_OVER);
     assertThat(List.of(Scenario.values()))
         .filteredOn(each -> each.suits(Kind.CLASSIC_TOKENS_ANNOTATED))
         .as("it cannot be kept")
-        .containsExactly(Scenario.ALONE, Scenario.THREADS, Scenario.CLIENTS);
+        .containsExactly(Scenario.ALONE, Scenario.THREADS, Scenario.CLIENTS, Scenario.PROCESSES);
     assertThat(Comparison.all())
         .allMatch(each -> each.scenario().suits(each.ours()) && each.scenario().suits(each.peer()));
   }
