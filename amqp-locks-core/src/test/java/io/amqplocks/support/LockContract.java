@@ -89,7 +89,9 @@ public abstract class LockContract {
   @Test
   void oneHolderAmongThreadsOfOneConnection() throws Exception {
     AmqpLock lock = lock(fixture.open(), "m");
-    for (int round = 0; round < 50; round++) {
+    int rounds = 50;
+    int winners = 0;
+    for (int round = 0; round < rounds; round++) {
       CyclicBarrier start = new CyclicBarrier(2);
       List<Future<Optional<Lease>>> tries = new ArrayList<>();
       for (int i = 0; i < 2; i++) {
@@ -104,10 +106,17 @@ public abstract class LockContract {
       for (Future<Optional<Lease>> each : tries) {
         each.get().ifPresent(won::add);
       }
-      assertThat(won).hasSize(1);
-      won.get(0).close();
+      assertThat(won).hasSizeLessThan(2);
+      winners += won.size();
+      won.forEach(Lease::close);
       isFree("m");
     }
+    assertThat(winners).isGreaterThanOrEqualTo(leastWinners(rounds));
+  }
+
+  /** Of so many races between two that try once, how many have a winner. */
+  protected int leastWinners(int rounds) {
+    return rounds;
   }
 
   @Test

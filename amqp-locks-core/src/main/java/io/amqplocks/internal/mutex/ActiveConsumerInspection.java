@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  * @param channels the channels of the consumers
  * @param queues declares the queues, and publishes to them
  * @param areUnacknowledgedCounted whether the messages of a queue include those that a consumer
- *     has. Such a broker also replies to a look before it sends what the queue had. So a queue with
- *     a message and a consumer then says nothing.
+ *     has. Qpid counts them, and may also reply to a look before it sends what the queue had. So a
+ *     queue with a message and a consumer proves nothing at once.
  */
 record ActiveConsumerInspection(
     ConsumerChannelPool channels, MutexQueues queues, boolean areUnacknowledgedCounted) {
@@ -104,22 +104,12 @@ record ActiveConsumerInspection(
     }
   }
 
-  /** Whether the state proves that the queue has a message that it does not send to a consumer. */
-  boolean keepsBack(QueueState state) {
-    return keepsBack(state, areUnacknowledgedCounted);
-  }
-
-  static boolean keepsBack(QueueState state, boolean areUnacknowledgedCounted) {
-    return state.consumers() == 0 || (state.messages() > 0 && !areUnacknowledgedCounted);
-  }
-
   /**
    * Looks at the queue by the consumer's own channel. When this returns, every message has arrived
    * that the queue had sent to the consumer before it replied. The queue's process replies after it
    * sent the message. The broker's channel may pass the reply on first, but it has the message
    * then, and passes that on before it replies to a second request. The client hands messages to
-   * another thread, which the channel knows of. On a broker that counts unacknowledged messages
-   * none of this is so.
+   * another thread, which the channel knows of. Of Qpid none of this is known.
    *
    * @return null if the queue has gone
    */

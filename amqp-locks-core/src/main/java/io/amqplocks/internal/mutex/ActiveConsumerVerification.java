@@ -53,12 +53,13 @@ record ActiveConsumerVerification(ActiveConsumerInspection inspection, MutexQueu
 
   /** Why no message comes back: another consumer is active, or the queue lost its message. */
   private void findOut(Call call, ActiveConsumer consumer) {
-    if (isPassedOver(call, consumer) || consumer.await(0)) {
+    boolean messageProvesIt = !inspection.areUnacknowledgedCounted();
+    if (isPassedOver(call, consumer, messageProvesIt) || consumer.await(0)) {
       return;
     }
     queues.publish(call, consumer.queue());
     if (!consumer.await(call.remainingNanos() / 2)) {
-      boolean unused = isPassedOver(call, consumer);
+      boolean unused = isPassedOver(call, consumer, true);
     }
   }
 
@@ -66,8 +67,10 @@ record ActiveConsumerVerification(ActiveConsumerInspection inspection, MutexQueu
    * Whether the queue is gone, or has a message that it does not send to this consumer. A queue
    * that was busy may answer a look before it sees the message that was requeued earlier. So it is
    * looked at twice.
+   *
+   * @param messageProvesIt whether a message in the queue is one that was not sent to this consumer
    */
-  private boolean isPassedOver(Call call, ActiveConsumer consumer) {
+  private boolean isPassedOver(Call call, ActiveConsumer consumer, boolean messageProvesIt) {
     QueueState state = null;
     for (int i = 0; i < 2; i++) {
       state = inspection.look(call, consumer);
@@ -77,7 +80,7 @@ record ActiveConsumerVerification(ActiveConsumerInspection inspection, MutexQueu
       if (state == null) {
         break;
       }
-      if (!inspection.keepsBack(state)) {
+      if (state.consumers() > 0 && (state.messages() == 0 || !messageProvesIt)) {
         return false;
       }
     }
