@@ -48,9 +48,10 @@ class PermitsContentionTest {
       int now = inside.addAndGet(lease.permits());
       try {
         most.accumulateAndGet(now, Math::max);
-        // Takes a round trip, in which others would be seen that must not be there.
+        // Takes a round trip, in which others would be seen that must not be there. A machine that
+        // stalls for a second may leave it without an answer.
         LeaseState state = lease.verify();
-        assertThat(state).as("%s, %s", lease, lease.lossReason()).isEqualTo(LeaseState.HELD);
+        assertThat(state).as("%s, %s", lease, lease.lossReason()).isNotEqualTo(LeaseState.LOST);
       } finally {
         inside.addAndGet(-lease.permits());
       }

@@ -34,6 +34,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -130,7 +131,8 @@ class ReadWriteLockTest {
         .hasMessageContaining("The read lock 'm' did not come free within 100 ms");
     isHeld(writer);
     writer.close();
-    theirs.readLock().tryAcquire().orElseThrow().close();
+    // The reader that gave up leaves the gate by a message that nobody waits for.
+    Fixture.first(theirs.readLock()).close();
     isUnused();
   }
 
@@ -303,14 +305,19 @@ class ReadWriteLockTest {
     AtomicInteger writing = new AtomicInteger();
     AtomicInteger most = new AtomicInteger();
     AtomicInteger writes = new AtomicInteger();
-    long end = System.nanoTime() + STRESS.toNanos();
+    long start = System.nanoTime();
+    // A busy machine may be given more time to show enough.
+    BooleanSupplier goesOn =
+        () ->
+            isYoung(start, STRESS.toSeconds())
+                || ((most.get() < 2 || writes.get() <= 10) && isYoung(start, 60));
     List<Callable<String>> work = new ArrayList<>();
     for (int i = 0; i < 3; i++) {
       AmqpReadWriteLock lock = lock();
       for (int j = 0; j < 4; j++) {
         work.add(
             () -> {
-              while (System.nanoTime() - end < 0) {
+              while (goesOn.getAsBoolean()) {
                 try (Lease lease = lock.readLock().acquire(LONG)) {
                   most.accumulateAndGet(reading.incrementAndGet(), Math::max);
                   LockSupport.parkNanos(50_000);
@@ -326,7 +333,7 @@ class ReadWriteLockTest {
       for (int j = 0; j < 2; j++) {
         work.add(
             () -> {
-              while (System.nanoTime() - end < 0) {
+              while (goesOn.getAsBoolean()) {
                 try (Lease lease = lock.writeLock().acquire(LONG)) {
                   writes.incrementAndGet();
                   if (writing.incrementAndGet() > 1 || reading.get() > 0) {
@@ -529,7 +536,7 @@ class ReadWriteLockTest {
   /** A reader that looked at the gate before the writer came may still come before it. */
   @Test
   void aWriterThatMeetsALateReaderLeavesTheGate() throws Exception {
-    long end = System.nanoTime() + Duration.ofSeconds(2).toNanos();
+    long start = System.nanoTime();
     AtomicInteger writes = new AtomicInteger();
     List<Future<?>> all = new ArrayList<>();
     for (int i = 0; i < 2; i++) {
@@ -538,7 +545,8 @@ class ReadWriteLockTest {
         all.add(
             threads.submit(
                 () -> {
-                  while (System.nanoTime() - end < 0) {
+                  // On a busy machine it may take longer than that.
+                  while (isYoung(start, 2) || (writes.get() == 0 && isYoung(start, 40))) {
                     Optional<Lease> lease = each.tryAcquire();
                     if (lease.isPresent() && each.equals(lock.writeLock())) {
                       writes.incrementAndGet();
@@ -554,6 +562,10 @@ class ReadWriteLockTest {
     }
     assertThat(writes).as("writes").hasPositiveValue();
     isUnused();
+  }
+
+  private static boolean isYoung(long start, long seconds) {
+    return System.nanoTime() - start < TimeUnit.SECONDS.toNanos(seconds);
   }
 
   /** The one at the gate, wherever it is. It would find out by itself, but later. */

@@ -1,5 +1,6 @@
 package io.amqplocks.support;
 
+import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
@@ -21,6 +22,21 @@ final class ColdStart {
     while (true) {
       try {
         return lock.acquire(Duration.ofSeconds(20));
+      } catch (LockException.Unanswered | LockException.Unreachable e) {
+        if (end - System.nanoTime() < 0) {
+          throw e;
+        }
+      }
+    }
+  }
+
+  /** Connects, and tries again where the broker seemed not to answer. */
+  static void connect(AmqpLocks locks) {
+    long end = System.nanoTime() + PATIENCE.toNanos();
+    while (true) {
+      try {
+        locks.connect();
+        return;
       } catch (LockException.Unanswered | LockException.Unreachable e) {
         if (end - System.nanoTime() < 0) {
           throw e;

@@ -18,6 +18,7 @@ public final class CollectorMain {
     ConnectionFactory factory = new ConnectionFactory();
     factory.setUri(args[0]);
     try (AmqpLocks locks = AmqpLocks.builder(factory).queuePrefix(args[1]).build()) {
+      ColdStart.connect(locks);
       System.out.println("WAITING");
       try (Lease lease =
           LockArgument.lock(locks, args[2])

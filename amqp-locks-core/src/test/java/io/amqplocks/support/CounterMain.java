@@ -30,6 +30,7 @@ public final class CounterMain {
     int additions = Integer.parseInt(args[5]);
     ExecutorService threads = Executors.newFixedThreadPool(Integer.parseInt(args[4]));
     try (AmqpLocks locks = AmqpLocks.builder(factory).queuePrefix(args[1]).build()) {
+      ColdStart.connect(locks);
       AmqpLock mutex = locks.mutex(args[2]);
       List<Callable<Integer>> adders = new ArrayList<>();
       for (int i = 0; i < Integer.parseInt(args[4]); i++) {

@@ -34,6 +34,7 @@ public final class Crowd implements AutoCloseable {
             .mapToObj(i -> AmqpLocks.builder(factory).queuePrefix(prefix).build())
             .toList();
     threads = Executors.newFixedThreadPool(number);
+    clients.forEach(ColdStart::connect);
   }
 
   /** Each acquires so often; what is seen of it is on the board. */

@@ -157,7 +157,7 @@ class TokenAdminFaultTest extends TokenAdministered {
     Tokens.take(holder, fixture.names().tokenRecord(ID), 1);
     TokenSemaphoreAdmin hasty =
         fixture
-            .open(fixture.builder().callTimeout(Duration.ofSeconds(3)))
+            .open(fixture.builder().callTimeout(Duration.ofSeconds(8)))
             .admin()
             .tokenSemaphore("s");
     assertThat(hasty.createIfAbsent(7, TokenQueueType.QUORUM)).isEqualTo(2);

@@ -144,7 +144,8 @@ class TokenGivenAwayTest extends TokenGivenAway {
           new Thread(
               () -> {
                 while (!verifying.isDone()) {
-                  if (lease.verify() != LeaseState.HELD) {
+                  // A machine that stalls for seconds may leave it without an answer.
+                  if (lease.verify() == LeaseState.LOST) {
                     verifying.completeExceptionally(
                         new AssertionError(lease + " " + lease.lossReason()));
                   }
