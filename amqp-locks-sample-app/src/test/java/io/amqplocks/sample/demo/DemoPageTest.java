@@ -30,7 +30,7 @@ import org.springframework.web.client.RestClient;
 @BrokerTest(ownBroker = true)
 class DemoPageTest extends PageKeyboardContract {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE = Duration.ofMinutes(3);
 
   private static ChildJvm demo;
   private static String page;

@@ -66,23 +66,44 @@ abstract class PageKeyboardContract {
   void theKeyboardKillsAWorker() throws IOException {
     try (PageInBrowser page = PageInBrowser.open(address())) {
       int worker = workers(page).get(1);
-      page.press("Kill worker " + worker);
-      String killed = "worker %d killed (kill -9), while holding ".formatted(worker);
-      page.until(
-          () ->
-              page.texts("#events .KILLED span").stream()
-                  .anyMatch(event -> event.startsWith(killed)));
-      page.until(() -> page.number("#lanes .cap") > 0);
-      assertThat(page.style("#lanes .cap", "fill")).isEqualTo(RED);
-      assertThat(page.texts("#said")).containsExactly("Done: kill worker " + worker);
-      assertThat(page.texts("#workers th")).doesNotContain("Worker " + worker);
-      // The button is gone. The keyboard goes on from the table that it was in.
-      assertThat(page.focused()).isEqualTo("workers-title");
-      page.until(() -> page.number("#events .FREED") > 0);
+      boolean freed = kill(page, worker);
+      // A busy machine may kill it when it holds nothing, or nothing whose upload is surely not
+      // over. The demo then waits for no slot. So its successor is killed too.
+      for (int kills = 1; !freed && kills < 5; kills++) {
+        worker++;
+        awaitAtWork(page, worker);
+        page.until(() -> page.number("#lanes .cap") == 0);
+        freed = kill(page, worker);
+      }
+      assertThat(freed).isTrue();
       picture(page, "kill");
-      page.until(() -> holding(page).contains("worker " + (worker + 1)) && isFull(page, 7));
+      awaitAtWork(page, worker + 1);
       picture(page, "after-kill");
     }
+  }
+
+  /** Returns whether the page shows the red ends of its holds, and that others take its slots. */
+  private static boolean kill(PageInBrowser page, int worker) {
+    page.press("Kill worker " + worker);
+    String killed = "worker %d killed (kill -9), while holding ".formatted(worker);
+    page.until(
+        () ->
+            page.texts("#events .KILLED span").stream()
+                .anyMatch(event -> event.startsWith(killed)));
+    boolean ended = page.isSoon(() -> page.number("#lanes .cap") > 0);
+    if (ended) {
+      assertThat(page.style("#lanes .cap", "fill")).isEqualTo(RED);
+    }
+    // The button's request is answered after the event is shown.
+    page.until(() -> page.texts("#said").equals(List.of("Done: kill worker " + worker)));
+    page.until(() -> !page.texts("#workers th").contains("Worker " + worker));
+    // The button is gone. The keyboard goes on from the table that it was in.
+    assertThat(page.focused()).isEqualTo("workers-title");
+    return ended && page.isSoon(() -> page.number("#events .FREED") > 0);
+  }
+
+  private static void awaitAtWork(PageInBrowser page, int worker) {
+    page.until(() -> holding(page).contains("worker " + worker) && isFull(page, 7));
   }
 
   protected final void picture(PageInBrowser page, String name) throws IOException {

@@ -18,7 +18,7 @@ import tools.jackson.databind.json.JsonMapper;
 /** Does what the page does in a browser: reads the scenes, and presses the buttons. */
 final class Watcher implements AutoCloseable {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE = Duration.ofMinutes(3);
 
   private final HttpClient client = HttpClient.newHttpClient();
   private final JsonMapper json = JsonMapper.builder().build();

@@ -69,7 +69,7 @@ class KubernetesShutdownTest {
     worker.awaitStarted();
     assertThat(worker.asksLiveness()).isEqualTo(200);
     await().atMost(LONG).until(() -> worker.asksReadiness() == 200);
-    assertThat(receiving.asksReadiness()).isEqualTo(200);
+    await().atMost(LONG).until(() -> receiving.asksReadiness() == 200);
     assertThat(worker.revokesSlots()).isEqualTo(405);
 
     addWork(image);
@@ -120,7 +120,7 @@ class KubernetesShutdownTest {
     Pod worker = start("images-worker");
     worker.awaitStarted();
     assertThat(worker.asksLiveness()).isEqualTo(200);
-    assertThat(worker.asksReadiness()).isEqualTo(503);
+    await().atMost(LONG).until(() -> worker.asksReadiness() == 503);
     worker.terminate();
     assertThat(worker.awaitEnd()).as("%s", worker.log()).hasValue(TERMINATED);
   }

@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalInt;
+import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 
 /**
@@ -39,6 +40,9 @@ final class Pod implements AutoCloseable {
 
   /** The kubelet's default. */
   private static final int TIMEOUT_SECONDS = 1;
+
+  /** The kubelet's default. */
+  private static final int FAILURE_THRESHOLD = 3;
 
   private final HttpClient kubelet = HttpClient.newHttpClient();
   private final V1Deployment deployment;
@@ -120,8 +124,17 @@ final class Pod implements AutoCloseable {
     return address;
   }
 
+  /** What it answers; a failure after as many of them in a row as the kubelet restarts it for. */
   int asksLiveness() throws InterruptedException {
-    return ask(Objects.requireNonNull(container().getLivenessProbe()));
+    V1Probe liveness = Objects.requireNonNull(container().getLivenessProbe());
+    int threshold = Objects.requireNonNullElse(liveness.getFailureThreshold(), FAILURE_THRESHOLD);
+    int answer = ask(liveness);
+    for (int failures = 1; failures < threshold && answer != 200; failures++) {
+      // Not the probe's whole period, in which a pod that is ending may end.
+      TimeUnit.SECONDS.sleep(1);
+      answer = ask(liveness);
+    }
+    return answer;
   }
 
   int asksReadiness() throws InterruptedException {
