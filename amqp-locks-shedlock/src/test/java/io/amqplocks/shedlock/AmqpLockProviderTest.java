@@ -93,12 +93,16 @@ class AmqpLockProviderTest {
     return lock(by, atMost, atLeast).orElseThrow();
   }
 
-  private void awaitLocked(LockProvider by) {
-    await()
+  /** The broker may not have read yet what others gave back, or that they no longer try. */
+  private SimpleLock awaitLock(LockProvider by) {
+    return await()
         .atMost(PATIENCE)
         .until(() -> lock(by, LONG, NO_TIME), Optional::isPresent)
-        .orElseThrow()
-        .unlock();
+        .orElseThrow();
+  }
+
+  private void awaitLocked(LockProvider by) {
+    awaitLock(by).unlock();
   }
 
   /** How many messages keep the lock. */
@@ -175,8 +179,8 @@ class AmqpLockProviderTest {
     SimpleLock lock = locked(provider, LONG, NO_TIME);
     assertBusy();
     lock.unlock();
-    // In this process at once, elsewhere as soon as the broker has read the release.
-    SimpleLock again = locked(provider, LONG, NO_TIME);
+    // As soon as the broker has read that the other one tries no more.
+    SimpleLock again = awaitLock(provider);
     assertBusy();
     again.unlock();
     awaitLocked(other);
@@ -200,11 +204,7 @@ class AmqpLockProviderTest {
   @Test
   void unlockingWhatHasExpiredLeavesTheNextHolderAlone() {
     SimpleLock lock = locked(provider, SHORT, NO_TIME);
-    SimpleLock theirs =
-        await()
-            .atMost(PATIENCE)
-            .until(() -> lock(other, LONG, NO_TIME), Optional::isPresent)
-            .orElseThrow();
+    SimpleLock theirs = awaitLock(other);
     lock.unlock();
     assertBusy();
     theirs.unlock();
@@ -330,14 +330,15 @@ class AmqpLockProviderTest {
           .asString()
           .contains("REVOKED", "a test", "Another node may have run the job");
     }
+    // A revocation gives back on a thread of its own.
     try (Warnings warnings = Warnings.of(name)) {
-      SimpleLock extended = locked(provider, LONG, NO_TIME);
+      SimpleLock extended = awaitLock(provider);
       here.revoke(LockId.mutex("shedlock:" + name), "a test");
       assertThat(extended.extend(LONG, NO_TIME)).isEmpty();
       assertThat(warnings.all()).singleElement().asString().contains("REVOKED");
     }
     try (Warnings warnings = Warnings.of(name)) {
-      SimpleLock outlived = locked(provider, LONG, NO_TIME);
+      SimpleLock outlived = awaitLock(provider);
       here.close();
       outlived.unlock();
       assertThat(warnings.all()).singleElement().asString().contains("AmqpLocks was closed");

@@ -3,6 +3,7 @@ package io.amqplocks.spring.aspectj.woven;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockId;
+import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +18,14 @@ final class Outside {
   static void ask(AmqpLocks stranger, String name) {
     locks = stranger;
     mutex = name;
+  }
+
+  /** Waits until nobody holds the mutex of the test. A release does not wait for the broker. */
+  static void awaitFree() throws InterruptedException {
+    if (locks == null) {
+      throw new IllegalStateException("Nobody to ask");
+    }
+    locks.lock(LockId.mutex(mutex)).acquire(Duration.ofSeconds(30)).close();
   }
 
   /** Whether the mutex of the test is held now. */

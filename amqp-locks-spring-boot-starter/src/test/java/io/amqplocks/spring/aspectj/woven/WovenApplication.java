@@ -114,7 +114,7 @@ public final class WovenApplication {
       tell("other annotation", work::ofOtherAnnotation);
       tell("reader and writer", work::callReader);
       tell("injected", work::callInjected);
-      tell("keyed", work::callKeyed);
+      tellOnceFree("keyed", work::callKeyed);
       tell("stage", () -> work.callStage().get(30, TimeUnit.SECONDS));
       tell("mono", () -> work.callMono().block(Duration.ofSeconds(30)));
       tell("async", () -> work.async().get(30, TimeUnit.SECONDS));
@@ -127,7 +127,7 @@ public final class WovenApplication {
       tell("overriding", () -> context.getBean(OtherWork.Overriding.class).work("me"));
       tell("of an interface", () -> context.getBean(OtherWork.Implementing.class).work());
       tell("of a superclass", () -> context.getBean(OtherWork.Inheriting.class).work());
-      tell("unannotated", () -> new OtherWork.Unannotated().work("me"));
+      tellOnceFree("unannotated", () -> new OtherWork.Unannotated().work("me"));
       try (Lease mine = stranger.lock(LockId.mutex(mutex)).acquire(Duration.ofSeconds(20))) {
         tell("busy", () -> mine.lock().name().value().isEmpty() ? "" : work.callBusy());
         fallbacks(context.getBean(OtherWork.FallingBack.class));
@@ -183,7 +183,7 @@ public final class WovenApplication {
     OtherWork.Plain ofOne = one.getBean(OtherWork.Plain.class);
     OtherWork.Plain ofTwo = two.getBean(OtherWork.Plain.class);
     tell("bean of the first", ofOne::work);
-    tell("bean of the second", ofTwo::work);
+    tellOnceFree("bean of the second", ofTwo::work);
     tell("new while both are open", () -> new OtherWork.Plain().work());
     two.close();
     tell("new when the second is closed", () -> new OtherWork.Plain().work());
@@ -198,7 +198,7 @@ public final class WovenApplication {
             context("aspectj", mutex, OtherWork.Below.class)) {
       OtherWork.Plain plain = proxies.getBean(OtherWork.Plain.class);
       tell("proxy", plain::work);
-      tell("proxy by itself", plain::callWork);
+      tellOnceFree("proxy by itself", plain::callWork);
       tell("later context", () -> Boolean.toString(later.isActive()));
     }
   }
@@ -256,6 +256,16 @@ public final class WovenApplication {
       value = String.valueOf(cause.getMessage()).replace("\n", " ");
     }
     write(name + "=" + value);
+  }
+
+  /** The same, for what is to find the mutex free after somebody has held it. */
+  private static void tellOnceFree(String name, Callable<String> what) {
+    tell(
+        name,
+        () -> {
+          Outside.awaitFree();
+          return what.call();
+        });
   }
 
   static void write(String line) {

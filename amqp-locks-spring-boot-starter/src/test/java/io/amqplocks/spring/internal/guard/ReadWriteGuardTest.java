@@ -171,7 +171,13 @@ class ReadWriteGuardTest {
             assertThat(documents.ifNobodyWrites()).as("beside %s", writer).isEmpty();
           }
           try (var reader = elsewhere().readLock().acquire(LONG)) {
-            assertThat(documents.ifNobodyWrites()).as("beside %s", reader).contains("read");
+            // It does not wait until the broker has read what the writer gave back.
+            await()
+                .untilAsserted(
+                    () ->
+                        assertThat(documents.ifNobodyWrites())
+                            .as("beside %s", reader)
+                            .contains("read"));
           }
         });
   }
