@@ -89,6 +89,8 @@ class BrokenSharedLocksTest {
             Duration.ofSeconds(4));
     Set<Promise> found =
         BrokenClient.found(defect, plan, broker, folder, isFound ? Promise.CAPACITY : null);
+    // A pause of the machine may end a client as well.
+    found.remove(Promise.LIVENESS);
     assertThat(found).isEqualTo(isFound ? EnumSet.of(Promise.CAPACITY) : Set.of());
   }
 }

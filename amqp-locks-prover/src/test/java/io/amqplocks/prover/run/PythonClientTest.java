@@ -100,8 +100,10 @@ class PythonClientTest {
   @Test
   void sharesLocks() throws InterruptedException, IOException {
     Round round = round(2, List.of());
-    // A pause of the machine costs all leases that are held just then.
-    for (int again = 0; again < 2 && failures(round).size() >= 10; again++) {
+    // A pause of the machine costs all leases that are held just then, or much of the time.
+    for (int again = 0;
+        again < 2 && (failures(round).size() >= 10 || !areServed(round, 0));
+        again++) {
       round = round(2, List.of());
     }
     assertThat(failures(round)).hasSizeLessThan(10);
@@ -119,7 +121,7 @@ class PythonClientTest {
             new Plan.Harm(FaultKind.KILL, 1, Duration.ofMillis(1_900), Duration.ZERO));
     Round round = round(4, kills);
     // A lock for which nobody waits in line may favor one of them for these seconds.
-    for (int again = 0; again < 2 && !areServed(round); again++) {
+    for (int again = 0; again < 2 && !areServed(round, 2); again++) {
       round = round(4, kills);
     }
     // A line that the kill cut short is recorded as well.
@@ -130,10 +132,13 @@ class PythonClientTest {
     }
   }
 
-  private static boolean areServed(Round round) {
+  /** Whether that client, which is one of Java, and the next one got enough of each lock. */
+  private static boolean areServed(Round round, int first) {
     return LOCKS.stream()
         .allMatch(
-            lock -> leases(round, lock, 2) > many(lock) && leases(round, lock, 3) > many(lock));
+            lock ->
+                leases(round, lock, first) > many(lock)
+                    && leases(round, lock, first + 1) > many(lock));
   }
 
   /** Requires that nothing was violated. */
