@@ -13,13 +13,19 @@ import org.junit.jupiter.api.Test;
 
 class ContentionTest {
 
-  private static final Duration TIME = Duration.ofMillis(200);
+  /** A thread may begin late on a busy machine, and what it does after the end does not count. */
+  private static final Duration TIME = Duration.ofSeconds(2);
 
   @Test
   void tellsWhatEachThreadGot() throws Exception {
     AtomicInteger released = new AtomicInteger();
     AutoCloseable lease = released::incrementAndGet;
-    Callable<AutoCloseable> fast = () -> lease;
+    Callable<AutoCloseable> fast =
+        () -> {
+          // Leaves the processor to others.
+          TimeUnit.MILLISECONDS.sleep(1);
+          return lease;
+        };
     Callable<AutoCloseable> slow =
         () -> {
           TimeUnit.MILLISECONDS.sleep(TIME.toMillis() + 50);

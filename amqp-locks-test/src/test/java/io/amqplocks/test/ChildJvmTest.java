@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class ChildJvmTest {
 
-  private static final Duration SOON = Duration.ofMinutes(1);
+  private static final Duration SOON = Duration.ofMinutes(3);
   private static final int MUCH = 20_000;
   private static final int BURST = 4_000;
 
@@ -97,12 +97,12 @@ class ChildJvmTest {
                       },
                       SOON));
       child.send("burst " + written);
-      assertThat(slow.await(60, TimeUnit.SECONDS)).isTrue();
-      await().until(() -> Files.exists(written));
+      assertThat(awaits(slow)).isTrue();
+      await().atMost(SOON).until(() -> Files.exists(written));
       CompletableFuture<Void> killing = CompletableFuture.runAsync(child::killNow);
-      await().until(() -> !child.isAlive());
+      await().atMost(SOON).until(() -> !child.isAlive());
       mayRead.countDown();
-      killing.get(60, TimeUnit.SECONDS);
+      killing.get(SOON.toSeconds(), TimeUnit.SECONDS);
       assertThat(looking.join()).startsWith("burst");
       assertThat(child.lines()).filteredOn(line -> line.startsWith("burst")).hasSize(BURST);
     }
@@ -110,7 +110,7 @@ class ChildJvmTest {
 
   private static boolean awaits(CountDownLatch latch) {
     try {
-      return latch.await(60, TimeUnit.SECONDS);
+      return latch.await(SOON.toSeconds(), TimeUnit.SECONDS);
     } catch (InterruptedException e) {
       throw new AssertionError(e);
     }

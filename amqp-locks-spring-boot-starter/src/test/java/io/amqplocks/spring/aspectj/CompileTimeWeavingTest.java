@@ -71,7 +71,7 @@ class CompileTimeWeavingTest extends WeavingContract {
     Path log = woven.resolveSibling("log");
     Process weaver = builder.redirectOutput(log.toFile()).start();
     try {
-      assertThat(weaver.waitFor(60, TimeUnit.SECONDS)).isTrue();
+      assertThat(weaver.waitFor(3, TimeUnit.MINUTES)).isTrue();
     } catch (InterruptedException e) {
       throw new AssertionError(e);
     } finally {

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 /** What a woven application does, in a process of its own, however it was woven. */
 abstract class WeavingContract {
 
-  static final Duration LONG = Duration.ofSeconds(90);
+  static final Duration LONG = Duration.ofMinutes(3);
 
   @AutoClose final LocksOnBroker onBroker;
 

@@ -142,7 +142,7 @@ final class Prometheus implements AutoCloseable {
   public void close() {
     process.destroyForcibly();
     try {
-      assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+      assertThat(process.waitFor(3, TimeUnit.MINUTES)).isTrue();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
