@@ -165,6 +165,8 @@ abstract class LockContract {
     Lease first = lock.acquire(LONG);
     CompletableFuture<Lease> low = waiting(lock);
     CompletableFuture<Lease> high = waiting(lock.withPriority(5));
+    // By then it is the one that waits at the broker.
+    await().atMost(LONG).during(Duration.ofSeconds(2)).until(() -> !low.isDone() && !high.isDone());
     first.close();
     Lease next = get(high);
     assertThat(locks.waiting()).containsEntry(lock.id(), 1);

@@ -168,9 +168,9 @@ class AlgorithmBehaviourTest {
                     return work.urgently();
                   },
                   () -> {
-                    // The head of those who wait must be the urgent one by then.
+                    // By then the head of those who wait is the urgent one, also at the broker.
                     await()
-                        .during(Duration.ofSeconds(1))
+                        .during(Duration.ofSeconds(2))
                         .until(() -> locks.status().waiting() == 2);
                     only.close();
                     return "done";

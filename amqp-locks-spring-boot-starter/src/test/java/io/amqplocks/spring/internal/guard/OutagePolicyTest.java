@@ -83,10 +83,15 @@ class OutagePolicyTest {
     application.run(
         context -> {
           OutageWork work = context.getBean(OutageWork.class);
-          assertThat(work.fails()).isEqualTo("work");
+          awaitWork(work, OutageWork::fails);
           disconnect();
           test.accept(work, context);
         });
+  }
+
+  /** A busy broker may not answer within the call timeout. Such a call does not run the work. */
+  private static void awaitWork(OutageWork work, Function<OutageWork, ?> call) {
+    await().ignoreExceptions().until(() -> "work".equals(call.apply(work)));
   }
 
   private static <T extends @Nullable Object> Named<Function<OutageWork, T>> call(
@@ -124,7 +129,7 @@ class OutagePolicyTest {
           assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(SOON.dividedBy(3));
           assertThat(work.ran()).isEqualTo(1);
           proxy.heal();
-          await().ignoreExceptions().until(() -> call.apply(work).equals("work"));
+          awaitWork(work, call);
           assertThat(context.getBean(AmqpLocks.class).status().waiting()).isZero();
         });
   }
@@ -135,7 +140,7 @@ class OutagePolicyTest {
     application.run(
         context -> {
           OutageWork work = context.getBean(OutageWork.class);
-          assertThat(call.apply(work)).isEqualTo("work");
+          awaitWork(work, call);
           proxy.blackHole(Direction.BOTH);
           assertThat(failure(within(SOON, () -> call.apply(work))).isOutage()).isTrue();
           assertThat(work.ran()).isEqualTo(1);
@@ -151,6 +156,7 @@ class OutagePolicyTest {
       application.run(
           context -> {
             OutageWork work = context.getBean(OutageWork.class);
+            awaitWork(work, call);
             try (Lease mutex = stranger.mutex(onBroker.name()).acquire(SOON);
                 Lease slot = stranger.tokenSemaphore(onBroker.name()).acquire(SOON)) {
               CompletableFuture<Object> waiting =
@@ -163,7 +169,7 @@ class OutagePolicyTest {
               assertThat(mutex.lossReason()).isEmpty();
               assertThat(slot.lossReason()).isEmpty();
             }
-            assertThat(work.ran()).isZero();
+            assertThat(work.ran()).isEqualTo(1);
           });
     }
   }
