@@ -18,8 +18,8 @@ record Address(String uri) {
 
   private static final int TIMEOUT_MILLIS = 5_000;
 
-  /** The client waits half of it for each of two steps, on a busy machine too. */
-  private static final int HANDSHAKE_MILLIS = 30_000;
+  /** For a busy machine. Of a handshake the client waits half of it in each of two steps. */
+  private static final int PATIENCE_MILLIS = 30_000;
 
   static Address of(String host, int port) {
     return new Address("amqp://guest:guest@" + host + ":" + port + "/%2f");
@@ -38,8 +38,8 @@ record Address(String uri) {
     factory.setAutomaticRecoveryEnabled(false);
     factory.setTopologyRecoveryEnabled(false);
     factory.setConnectionTimeout(TIMEOUT_MILLIS);
-    factory.setHandshakeTimeout(HANDSHAKE_MILLIS);
-    factory.setChannelRpcTimeout(TIMEOUT_MILLIS);
+    factory.setHandshakeTimeout(PATIENCE_MILLIS);
+    factory.setChannelRpcTimeout(PATIENCE_MILLIS);
     return factory;
   }
 

@@ -11,6 +11,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.opentest4j.TestAbortedException;
 
 /**
@@ -45,6 +46,9 @@ public final class Cluster implements AutoCloseable {
 
   private static final List<Integer> NUMBERS = List.of(1, 2, 3);
   private static final Duration TOGETHER = Duration.ofMinutes(3);
+
+  /** In which servers that were restarted are together, or will not be without another restart. */
+  private static final Duration REJOINED = Duration.ofSeconds(15);
 
   private final ClusterNetwork network;
   private final List<ClusterNode> nodes;
@@ -127,13 +131,26 @@ public final class Cluster implements AutoCloseable {
    * seldom a minute. On a busy machine they may choose anew without a fault, and none leads for a
    * moment. So this waits for one.
    *
-   * @throws IllegalStateException if none of the nodes leads within 90 seconds; at once on Mnesia
+   * @throws IllegalStateException if none of them leads within three minutes; on Mnesia at once
    */
   public ClusterNode leader() {
     if (!onKhepri()) {
       throw new IllegalStateException("No node leads the metadata store now");
     }
-    return await(() -> nodes.stream().filter(ClusterNode::leads).findFirst(), "choose a leader");
+    return await(() -> nodes.stream().filter(ClusterNode::leads).findFirst(), TOGETHER)
+        .orElseThrow(() -> late("choose a leader"));
+  }
+
+  /**
+   * Lets that node lead the metadata store, and returns when it does. On a busy machine the nodes
+   * may choose anew at any time, so do it right before it matters.
+   *
+   * @throws IllegalStateException if it does not lead within three minutes; on Mnesia at once
+   */
+  public void makeLeader(ClusterNode node) {
+    if (leader() != node && await(() -> node.takesLead(), TOGETHER).isEmpty()) {
+      throw late("make node " + node.number() + " their leader");
+    }
   }
 
   /** The nodes but that one. */
@@ -177,7 +194,10 @@ public final class Cluster implements AutoCloseable {
 
   /**
    * Undoes all faults of all nodes, and returns when all of them run and see one another. On Mnesia
-   * this restarts the servers that see fewer nodes than the one that sees most.
+   * this restarts the servers that see fewer nodes than the one that sees most, again if need be: a
+   * node may notice that it has lost another one a minute after the cut has ended.
+   *
+   * @throws IllegalStateException if that does not help for minutes, with what each node sees
    */
   public void heal() {
     nodes.forEach(ClusterNode::reconnect);
@@ -189,9 +209,19 @@ public final class Cluster implements AutoCloseable {
           return node;
         });
     if (!onKhepri()) {
-      restartParted();
+      rejoin();
     }
     awaitTogether();
+  }
+
+  private void rejoin() {
+    long end = System.nanoTime() + TOGETHER.toNanos();
+    do {
+      // A node that only believes in the others notices now, and is not taken for the largest
+      // group.
+      nodes.forEach(ClusterNode::answeringNodes);
+      restartParted();
+    } while (!comesTogether(REJOINED) && System.nanoTime() - end < 0);
   }
 
   private void restartParted() {
@@ -206,26 +236,30 @@ public final class Cluster implements AutoCloseable {
   /**
    * Returns when every node runs and sees all others running, and one of them leads where any does.
    *
-   * @throws IllegalStateException if that takes longer than 90 seconds
+   * @throws IllegalStateException if that takes longer than three minutes, with what each node sees
    */
   public void awaitTogether() {
-    List<ClusterNode> unused =
-        await(() -> areTogether() ? Optional.of(nodes) : Optional.empty(), "come together");
+    if (!comesTogether(TOGETHER)) {
+      throw late("come together");
+    }
+  }
+
+  private boolean comesTogether(Duration patience) {
+    return await(() -> areTogether() ? Optional.of(true) : Optional.empty(), patience).isPresent();
   }
 
   private boolean areTogether() {
-    return nodes.stream().allMatch(node -> node.runningNodes() == nodes.size()) && isLed();
+    return nodes.stream().allMatch(node -> node.runningNodes() == nodes.size())
+        && nodes.stream().allMatch(node -> node.answeringNodes() == nodes.size())
+        && isLed();
   }
 
-  private static <T> T await(Supplier<Optional<T>> look, String what) {
-    long end = System.nanoTime() + TOGETHER.toNanos();
+  private static <T> Optional<T> await(Supplier<Optional<T>> look, Duration patience) {
+    long end = System.nanoTime() + patience.toNanos();
     while (true) {
       Optional<T> found = look.get();
-      if (found.isPresent()) {
-        return found.get();
-      }
-      if (System.nanoTime() - end > 0) {
-        throw new IllegalStateException("The nodes did not " + what + " within " + TOGETHER);
+      if (found.isPresent() || System.nanoTime() - end > 0) {
+        return found;
       }
       try {
         Thread.sleep(100);
@@ -234,6 +268,15 @@ public final class Cluster implements AutoCloseable {
         throw new IllegalStateException("Interrupted while waiting for a cluster", interrupted);
       }
     }
+  }
+
+  private IllegalStateException late(String what) {
+    String seen =
+        nodes.stream()
+            .map(node -> "node " + node.number() + " sees " + node.peers())
+            .collect(Collectors.joining("; "));
+    return new IllegalStateException(
+        "The nodes did not %s within %s: %s".formatted(what, TOGETHER, seen));
   }
 
   private boolean isLed() {

@@ -2,6 +2,7 @@ package io.amqplocks.test;
 
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.test.ClusterNetwork.Bridge;
+import java.util.Optional;
 
 /**
  * One node of a {@link Cluster}: a broker of its own for its clients, with all the faults that
@@ -69,6 +70,20 @@ public final class ClusterNode implements Broker {
     return running.isEmpty() ? 0 : Integer.parseInt(running);
   }
 
+  /**
+   * How many nodes it has a connection with that still carries a call, itself included. A cut may
+   * have ended one that this side believes in until it sends again.
+   */
+  int answeringNodes() {
+    String answering = ask(Erlang.ANSWERING_NODES);
+    return answering.isEmpty() ? 0 : Integer.parseInt(answering);
+  }
+
+  /** The nodes that it has a connection with and those that it believes to run, for a report. */
+  String peers() {
+    return control.running() ? ask(Erlang.PEERS) : "nothing, since it does not run";
+  }
+
   /** The state of each quorum queue's member here, for someone who looks for a reason. */
   public String quorumQueues() {
     return ask(Erlang.QUORUM_QUEUES);
@@ -77,6 +92,12 @@ public final class ClusterNode implements Broker {
   /** Whether this node, as far as it knows, leads the metadata store of the cluster. */
   boolean leads() {
     return ask(Erlang.METADATA_LEADER).equals(network.nodeName(number));
+  }
+
+  /** Asks for the lead. Itself if it has that, as far as it knows. */
+  Optional<ClusterNode> takesLead() {
+    String unused = ask(Erlang.LEAD_METADATA);
+    return leads() ? Optional.of(this) : Optional.empty();
   }
 
   String ask(String expressions) {

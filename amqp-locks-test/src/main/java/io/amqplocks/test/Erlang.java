@@ -252,15 +252,32 @@ final class Erlang {
       """
           + DONE;
 
-  /** How many nodes of its cluster run, as far as this one sees. */
-  static final String RUNNING_NODES =
+  /** Binds {@code Running}: the nodes of its cluster that run, as far as this one sees. */
+  private static final String RUNNING =
       """
       Running = case lists:member({list_running, 0}, rabbit_nodes:module_info(exports)) of
         true -> rabbit_nodes:list_running();
         false -> rabbit_nodes:all_running() %% up to 3.12
       end,
-      integer_to_list(length(Running)).
       """;
+
+  /** How many nodes of its cluster run, as far as this one sees. */
+  static final String RUNNING_NODES = RUNNING + "integer_to_list(length(Running)).";
+
+  /** How many nodes answer a call by this one within five seconds, itself included. */
+  static final String ANSWERING_NODES =
+      """
+      Answers = erpc:multicall([node() | nodes()], erlang, node, [], 5000),
+      integer_to_list(length([Node || {ok, Node} <- Answers])).
+      """;
+
+  /** The nodes connected, those that run, and those that it was parted from; as Erlang terms. */
+  static final String PEERS =
+      RUNNING
+          + """
+          io_lib:format("~0p running, ~0p connected, ~0p parted",
+            [Running, nodes(connected), catch rabbit_node_monitor:partitions()]).
+          """;
 
   /** Node, or nothing for all: closes the connections with them, which both sides may notice. */
   static final String DISCONNECT =
@@ -301,6 +318,17 @@ final class Erlang {
         _ -> ""
       end.
       """;
+
+  static final String LEAD_METADATA =
+      """
+      case ra_leaderboard:lookup_leader(rabbitmq_metadata) of
+        {_, Node} = Leader when Node =/= node() ->
+          ra:transfer_leadership(Leader, {rabbitmq_metadata, node()});
+        _ ->
+          none
+      end
+      """
+          + DONE;
 
   static final String SET_ALARM =
       "rabbit_alarm:set_alarm({{resource_limit, memory, node()}, []})" + ALARM_KNOWN + DONE;

@@ -75,7 +75,7 @@ class BrokerFaultsTest {
     if (!broker.version().isAtLeast(4, 0)) {
       // Mnesia's log is written behind, after up to two seconds: what is newer dies with the
       // process.
-      await().pollDelay(Duration.ofSeconds(6)).until(() -> true);
+      await().pollDelay(Duration.ofSeconds(6)).atMost(LONG).until(() -> true);
     }
     faults.freeze(); // Which must not save it.
     faults.kill();

@@ -71,7 +71,8 @@ class ClusterTest {
   @Test
   void whatOneNodeIsToldTheOthersKnow() throws Exception {
     assertThat(cluster.nodes()).hasSize(3).extracting(ClusterNode::number).containsExactly(1, 2, 3);
-    assertThat(cluster.others(cluster.leader())).hasSize(2).doesNotContain(cluster.leader());
+    ClusterNode leader = cluster.leader();
+    assertThat(cluster.others(leader)).hasSize(2).doesNotContain(leader);
     try (Connection first = cluster.node(1).connectionFactory().newConnection();
         Connection third = cluster.node(3).connectionFactory().newConnection()) {
       first.createChannel().queueDeclare("known", true, false, false, Map.of());
@@ -81,6 +82,16 @@ class ClusterTest {
           .ignoreExceptions()
           .until(() -> third.createChannel().queueDeclarePassive("known") != null);
       third.createChannel().queueDelete("known");
+    }
+  }
+
+  @Test
+  void anyNodeIsMadeLeader() {
+    for (ClusterNode node : cluster.nodes()) {
+      cluster.makeLeader(node);
+
+      assertThat(node.leads()).isTrue();
+      await().atMost(LONG).until(() -> cluster.leader() == node);
     }
   }
 
