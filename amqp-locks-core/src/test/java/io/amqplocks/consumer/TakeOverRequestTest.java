@@ -159,6 +159,9 @@ class TakeOverRequestTest {
       assertThat(consumer.isActive()).isFalse();
     }
     SoleConsumer newcomer = kept(on("d").handOverOnRequest());
+    // It waits at the broker before it asks: who yielded comes back after two seconds.
+    newcomer.start();
+    fixture.awaitConsumers(fixture.names().mutex(LockName.of("sole")), 4);
     assertThat(newcomer.takeOver(LONG)).isTrue();
     assertThat(standingBy).noneMatch(SoleConsumer::isActive);
     assertThat(first.isActive()).isFalse();
@@ -246,7 +249,7 @@ class TakeOverRequestTest {
   private ChildJvm process() {
     ChildJvm process =
         ChildJvm.of(SoleConsumerMain.class)
-            .args(fixture.broker().uri(), fixture.prefix(), queue, "4")
+            .args(fixture.broker().uri(), fixture.prefix(), queue, "10")
             .start();
     processes.add(process);
     process.awaitLine("STARTED", START);
@@ -299,7 +302,7 @@ class TakeOverRequestTest {
     if (death == Death.NEWCOMER_HAS_ASKED) {
       first.send("go");
     }
-    await().atMost(Duration.ofSeconds(20)).until(() -> isActive(staying));
+    await().atMost(START).until(() -> isActive(staying));
     publish(20, 40);
     await().atMost(START).until(() -> numbers(processes).contains("39"));
     assertThat(numbers(processes))

@@ -139,6 +139,7 @@ class ClusterFaultTest {
     Lease others = Fixture.first(quiet.exclusiveQueueMutex("others"));
     Lease released = Fixture.first(releasing.exclusiveQueueMutex("released"));
 
+    cluster.makeLeader(other);
     alone.cutOffFromPeers();
 
     assertEndsInTime(
@@ -149,14 +150,14 @@ class ClusterFaultTest {
     assertInTime(start);
     assertThat(held.verify()).isEqualTo(LeaseState.HELD);
     // An exclusive consumer is between it and the queue's own node: no metadata.
-    Lease consumed = quiet.persistentMutex("p").tryAcquire().orElseThrow();
+    Lease consumed = Fixture.first(quiet.persistentMutex("p"));
     // A token takes a majority.
     assertEndsInTime(
         () -> quiet.persistentMutex("fenced").fenced().tryAcquire(), "persistent mutex 'fenced'");
     // Not by acquire: to wait is to register a queue to be woken by, and that takes a majority.
-    await().until(() -> quiet.persistentMutex("fenced").tryAcquire().isPresent());
+    Lease unused = Fixture.first(quiet.persistentMutex("fenced"));
 
-    assertThat(majority.exclusiveQueueMutex("held").tryAcquire()).isEmpty();
+    assertThat(answered(majority.exclusiveQueueMutex("held"))).isEmpty();
     acquired(majority.exclusiveQueueMutex("elsewhere")).close();
     assertEndsInTime(() -> majority.persistentMutex("p").tryAcquire(), "persistent mutex 'p'");
 
@@ -166,7 +167,7 @@ class ClusterFaultTest {
     assertThat(reason.detail()).contains("INTERNAL_ERROR");
     assertThat(others.verify()).isEqualTo(LeaseState.HELD);
     assertThat(consumed.verify()).isEqualTo(LeaseState.HELD);
-    assertThat(majority.exclusiveQueueMutex("held").tryAcquire()).isEmpty();
+    assertThat(answered(majority.exclusiveQueueMutex("held"))).isEmpty();
 
     cluster.heal();
 
@@ -180,6 +181,21 @@ class ClusterFaultTest {
     String asked = fixture.names().holder(LockName.of("s"), 1);
     Lease second = acquiredAfterOperator(asking.slotSemaphore("s"), other, asked);
     assertThat(List.of(first.slot(), second.slot())).containsExactlyInAnyOrder(1, 2);
+  }
+
+  /** The lowest that is free. An attempt that was too late may be undone only now. */
+  private static Lease slot(AmqpLocks locks, int wanted) {
+    return await()
+        .atMost(SOON)
+        .until(
+            () -> {
+              Lease got = Fixture.first(locks.slotSemaphore("s"));
+              if (got.slot() != wanted) {
+                got.close();
+              }
+              return got;
+            },
+            got -> got.slot() == wanted);
   }
 
   /**
@@ -202,9 +218,12 @@ class ClusterFaultTest {
     ClusterNode other = cluster.others(alone).get(0);
     AmqpLocks majority = on(other);
     AmqpLocks asking = on(other);
+    // What is asked in vain for half a minute ends the session, so it is not that of a holder.
+    AmqpLocks looking = on(other);
     Lease held = Fixture.first(on(alone).exclusiveQueueMutex("held"));
     Lease theirs = Fixture.first(majority.exclusiveQueueMutex("theirs"));
 
+    cluster.makeLeader(alone);
     long start = System.nanoTime();
     alone.cutOff();
 
@@ -212,7 +231,7 @@ class ClusterFaultTest {
     assertEndsInTime(() -> asking.exclusiveQueueMutex("asked").tryAcquire(), "mutex 'asked'");
     await().until(() -> held.state() != LeaseState.HELD);
     try {
-      assertThat(majority.exclusiveQueueMutex("held").tryAcquire()).isEmpty();
+      assertThat(looking.exclusiveQueueMutex("held").tryAcquire()).isEmpty();
     } catch (LockException e) {
       // They have none yet.
       assertThat(e).matches(LockException::isOutage, "an outage");
@@ -223,11 +242,11 @@ class ClusterFaultTest {
 
     await()
         .during(Duration.ofSeconds(10))
-        .atMost(Duration.ofMinutes(1))
+        .atMost(Duration.ofMinutes(3))
         .ignoreExceptionsInstanceOf(LockException.class)
         .until(
             () -> {
-              assertThat(majority.exclusiveQueueMutex("held").tryAcquire()).isEmpty();
+              assertThat(looking.exclusiveQueueMutex("held").tryAcquire()).isEmpty();
               return true;
             });
     assertThat(theirs.verify()).isEqualTo(LeaseState.HELD);
@@ -259,10 +278,10 @@ class ClusterFaultTest {
     FencingToken between = Fences.token(locks.exclusiveQueueMutex("fenced"));
     assertThat(between.isAfter(before)).isTrue();
     assertThat(elsewhere.verify()).isEqualTo(LeaseState.HELD);
-    assertThat(locks.exclusiveQueueMutex("lost").tryAcquire()).isEmpty();
-    assertThat(locks.exclusiveQueueMutex("freed").tryAcquire()).isEmpty();
+    assertThat(answered(locks.exclusiveQueueMutex("lost"))).isEmpty();
+    assertThat(answered(locks.exclusiveQueueMutex("freed"))).isEmpty();
     other.faults().deleteQueue(queue("freed"));
-    Lease next = locks.exclusiveQueueMutex("freed").tryAcquire().orElseThrow();
+    Lease next = Fixture.first(locks.exclusiveQueueMutex("freed"));
 
     dead.faults().start();
     cluster.awaitTogether();
@@ -290,10 +309,9 @@ class ClusterFaultTest {
     AmqpLocks patient = patient(dead);
     patient.admin().slotSemaphore("s").resize(4);
     fixture.enable(patient, "p");
-    Lease first = Fixture.first(locks.slotSemaphore("s"));
-    Lease second = Fixture.first(theirs.slotSemaphore("s"));
-    Lease third = Fixture.first(locks.slotSemaphore("s"));
-    assertThat(List.of(first.slot(), second.slot(), third.slot())).containsExactly(1, 2, 3);
+    Lease first = slot(locks, 1);
+    Lease second = slot(theirs, 2);
+    Lease third = slot(locks, 3);
     Lease consumed = Fixture.first(locks.persistentMutex("p"));
 
     dead.faults().kill();
@@ -315,8 +333,7 @@ class ClusterFaultTest {
     assertThat(first.verify()).isEqualTo(LeaseState.HELD);
     assertThat(third.verify()).isEqualTo(LeaseState.HELD);
     first.close();
-    Optional<Lease> again = locks.slotSemaphore("s").tryAcquire();
-    assertThat(again).hasValueSatisfying(lease -> assertThat(lease.slot()).isEqualTo(1));
+    assertThat(Fixture.first(locks.slotSemaphore("s")).slot()).isEqualTo(1);
 
     dead.faults().start();
     cluster.awaitTogether();
@@ -327,9 +344,11 @@ class ClusterFaultTest {
         .ignoreExceptionsInstanceOf(LockException.class)
         .until(() -> locks.admin().slotSemaphore("s").count() == 4);
     assertThat(third.verify()).isEqualTo(LeaseState.HELD);
-    assertThat(acquired(locks.slotSemaphore("s")).slot()).isEqualTo(2);
-    assertThat(acquired(locks.slotSemaphore("s")).slot()).isEqualTo(4);
-    assertThat(locks.slotSemaphore("s").tryAcquire()).isEmpty();
+    // The queue that the dead holder had of slot 2 may be there for a moment more.
+    int fourth = acquired(locks.slotSemaphore("s")).slot();
+    int fifth = acquired(locks.slotSemaphore("s")).slot();
+    assertThat(List.of(fourth, fifth)).containsExactlyInAnyOrder(2, 4);
+    assertThat(answered(locks.slotSemaphore("s"))).isEmpty();
     acquired(locks.persistentMutex("p")).close();
     patient(other).admin().persistentMutex("p").enable();
   }
@@ -344,7 +363,7 @@ class ClusterFaultTest {
     AmqpLocks locks = on(other);
     AmqpLocks waiting = on(other);
     Lease held = locks.mutex("m").acquire(SOON);
-    CompletableFuture<Lease> waiter = waiting.mutex("m").acquireAsync(Duration.ofMinutes(2));
+    CompletableFuture<Lease> waiter = waiting.mutex("m").acquireAsync(Duration.ofMinutes(6));
     await().until(() -> waiting.status().waiting() == 1);
 
     dead.faults().kill();
@@ -356,7 +375,7 @@ class ClusterFaultTest {
     dead.faults().start();
     cluster.awaitTogether();
 
-    try (Lease next = waiter.get(120, TimeUnit.SECONDS)) {
+    try (Lease next = waiter.get(6, TimeUnit.MINUTES)) {
       assertThat(next.verify()).isEqualTo(LeaseState.HELD);
     }
     acquired(locks.mutex("m")).close();
@@ -371,14 +390,16 @@ class ClusterFaultTest {
   void inAMinorityAMutexWhoseQueueIsThereGoesOn() throws Exception {
     ClusterNode alone = cluster.others(cluster.leader()).get(0);
     AmqpLocks locks = on(alone);
-    AmqpLocks majority = on(cluster.others(alone).get(0));
+    ClusterNode other = cluster.others(alone).get(0);
+    AmqpLocks majority = on(other);
     Lease held = Fixture.first(locks.mutex("m"));
     Fixture.first(locks.mutex("used")).close();
 
+    cluster.makeLeader(other);
     alone.cutOffFromPeers();
 
     assertThat(held.verify()).isEqualTo(LeaseState.HELD);
-    locks.mutex("used").tryAcquire().orElseThrow().close();
+    Fixture.first(locks.mutex("used")).close();
     assertEndsInTime(() -> locks.mutex("new").tryAcquire(), "mutex 'new'");
     assertThatThrownBy(() -> majority.mutex("m").acquire(Duration.ofSeconds(10)))
         .isInstanceOf(LockException.class)

@@ -122,6 +122,7 @@ class DyingConnectionTest {
     proxy.cut();
     assertThat(waiting.get(60, TimeUnit.SECONDS).verify()).isEqualTo(LeaseState.HELD);
     assertThat(ours.state()).isEqualTo(LeaseState.LOST);
+    await().until(() -> heard.heard.stream().anyMatch(each -> each.startsWith("lost")));
     assertThat(heard.heard).filteredOn(each -> each.startsWith("lost")).hasSize(1);
   }
 

@@ -147,6 +147,19 @@ public final class Rivalries implements AutoCloseable {
     soft.assertAll();
   }
 
+  /** Waits for it for a minute at most; {@link #assertChangedHands} says which have not. */
+  public void awaitChangedHands(Predicate<String> names) {
+    long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
+    await()
+        .atMost(Duration.ofMinutes(2))
+        .until(
+            () ->
+                System.nanoTime() - end > 0
+                    || rivalries().stream()
+                        .filter(each -> names.test(each.name()))
+                        .allMatch(Rivalry::changedHands));
+  }
+
   /** Without which a fault would not have shown anything. */
   public void assertChangedHands(Predicate<String> names) {
     SoftAssertions soft = new SoftAssertions();

@@ -30,7 +30,7 @@ class QueueDeletedEventsTest {
   private static final Duration LONG = Duration.ofSeconds(20);
 
   /** Before anybody looks for himself. */
-  private static final Duration SOON = Duration.ofMillis(450);
+  private static final Duration SOON = Duration.ofMillis(300);
 
   private final ExecutorService threads = Executors.newCachedThreadPool();
 
@@ -58,7 +58,8 @@ class QueueDeletedEventsTest {
   private Duration soonAfterDeath(
       Fixture fixture, AmqpLocks locks, AmqpLock lock, String holderQueue) throws Exception {
     List<Duration> waited = new ArrayList<>();
-    for (int i = 0; i < 5; i++) {
+    // A busy machine makes most of them late.
+    for (int i = 0; i < 12 && (i < 2 || waited.get(1).compareTo(SOON) >= 0); i++) {
       Connection holder = fixture.stranger();
       holder.createChannel().queueDeclare(holderQueue, false, true, false, null);
       Future<Long> next =
@@ -69,14 +70,21 @@ class QueueDeletedEventsTest {
                 }
               });
       await().until(() -> locks.status().waiting() == 1);
-      await().during(Duration.ofMillis(600)).until(() -> !next.isDone());
+      // By itself it looks half a second after it has begun to wait, or later.
+      fixture.awaitConsumers(fixture.names().wake(lock.id()), 1);
+      await()
+          .pollDelay(Duration.ZERO)
+          .until(
+              () ->
+                  fixture.broker().faults().queues().stream()
+                      .anyMatch(q -> q.name().contains(".events-") && q.consumers() == 1));
+      assertThat(next).isNotDone();
       long dead = System.nanoTime();
       holder.abort(1);
       waited.add(Duration.ofNanos(next.get(60, TimeUnit.SECONDS) - dead));
+      waited.sort(null);
     }
-    waited.sort(null);
     System.out.println(lock + ": free after a holder's death: " + waited);
-    // Not the median: a busy machine makes most of them late.
     return waited.get(1);
   }
 }

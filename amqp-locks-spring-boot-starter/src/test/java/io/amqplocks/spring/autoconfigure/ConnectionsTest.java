@@ -78,7 +78,7 @@ class ConnectionsTest {
                 Lease lease = locks.mutex(onBroker.name()).acquire(Duration.ofSeconds(20));
                 proxy.blackHole(Direction.BOTH);
                 await()
-                    .atMost(Duration.ofSeconds(8))
+                    .atMost(Duration.ofSeconds(14))
                     .until(() -> lease.state() == LeaseState.UNCERTAIN);
                 proxy.heal();
                 proxy.cut();

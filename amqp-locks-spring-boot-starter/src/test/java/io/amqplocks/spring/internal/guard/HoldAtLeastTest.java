@@ -144,7 +144,7 @@ class HoldAtLeastTest {
 
   @Test
   void twoProcessesWithTheSameCronTickRunOnce() {
-    LocalDateTime tick = LocalDateTime.now(ZoneId.systemDefault()).plusSeconds(20);
+    LocalDateTime tick = LocalDateTime.now(ZoneId.systemDefault()).plusSeconds(45);
     ApplicationContextRunner scheduled =
         application
             .withUserConfiguration(Scheduling.class)
@@ -160,7 +160,7 @@ class HoldAtLeastTest {
                   BusyAttempts firsts = first.getBean(BusyAttempts.class);
                   BusyAttempts seconds = second.getBean(BusyAttempts.class);
                   await()
-                      .atMost(Duration.ofSeconds(60))
+                      .atMost(Duration.ofSeconds(90))
                       .until(
                           () ->
                               RAN.get() == 2

@@ -153,24 +153,26 @@ class OutagePolicyTest {
   @MethodSource("failing")
   void failsWhileItWaitsForABusyLock(Function<OutageWork, Object> call) {
     try (AmqpLocks stranger = onBroker.stranger()) {
-      application.run(
-          context -> {
-            OutageWork work = context.getBean(OutageWork.class);
-            awaitWork(work, call);
-            try (Lease mutex = stranger.mutex(onBroker.name()).acquire(SOON);
-                Lease slot = stranger.tokenSemaphore(onBroker.name()).acquire(SOON)) {
-              CompletableFuture<Object> waiting =
-                  CompletableFuture.supplyAsync(() -> call.apply(work));
-              AmqpLocks locks = context.getBean(AmqpLocks.class);
-              await().until(() -> locks.status().waiting() == 1);
-              disconnect();
-              assertThat(failure(waiting.orTimeout(30, java.util.concurrent.TimeUnit.SECONDS)))
-                  .isInstanceOf(LockException.Unreachable.class);
-              assertThat(mutex.lossReason()).isEmpty();
-              assertThat(slot.lossReason()).isEmpty();
-            }
-            assertThat(work.ran()).isEqualTo(1);
-          });
+      application
+          .withPropertyValues("amqp-locks.call-timeout=10s")
+          .run(
+              context -> {
+                OutageWork work = context.getBean(OutageWork.class);
+                awaitWork(work, call);
+                try (Lease mutex = stranger.mutex(onBroker.name()).acquire(SOON);
+                    Lease slot = stranger.tokenSemaphore(onBroker.name()).acquire(SOON)) {
+                  CompletableFuture<Object> waiting =
+                      CompletableFuture.supplyAsync(() -> call.apply(work));
+                  AmqpLocks locks = context.getBean(AmqpLocks.class);
+                  await().until(() -> locks.status().waiting() == 1);
+                  disconnect();
+                  assertThat(failure(waiting.orTimeout(30, java.util.concurrent.TimeUnit.SECONDS)))
+                      .isInstanceOf(LockException.Unreachable.class);
+                  assertThat(mutex.lossReason()).isEmpty();
+                  assertThat(slot.lossReason()).isEmpty();
+                }
+                assertThat(work.ran()).isEqualTo(1);
+              });
     }
   }
 
@@ -261,18 +263,21 @@ class OutagePolicyTest {
 
   @Test
   void aBusyLockIsNoOutage() {
-    application.run(
-        context -> {
-          OutageWork work = context.getBean(OutageWork.class);
-          try (Lease other = context.getBean(LockTemplate.class).mutex(onBroker.name()).acquire()) {
-            assertThat(catchThrowable(work::runsUnlessBusy))
-                .isInstanceOf(LockException.AcquireTimeout.class);
-            assertThat(work.fallsBack("this")).isEqualTo("this while busy");
-            assertThat(other.lossReason()).isEmpty();
-          }
-          assertThat(work.ran()).isZero();
-          assertThat(unguarded(context, "mutex")).isZero();
-        });
+    application
+        .withPropertyValues("amqp-locks.call-timeout=10s")
+        .run(
+            context -> {
+              OutageWork work = context.getBean(OutageWork.class);
+              try (Lease other =
+                  context.getBean(LockTemplate.class).mutex(onBroker.name()).acquire()) {
+                assertThat(catchThrowable(work::runsUnlessBusy))
+                    .isInstanceOf(LockException.AcquireTimeout.class);
+                assertThat(work.fallsBack("this")).isEqualTo("this while busy");
+                assertThat(other.lossReason()).isEmpty();
+              }
+              assertThat(work.ran()).isZero();
+              assertThat(unguarded(context, "mutex")).isZero();
+            });
   }
 
   @Test
