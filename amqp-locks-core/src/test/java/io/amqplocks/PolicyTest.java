@@ -209,13 +209,13 @@ class PolicyTest {
   @ValueSource(booleans = {true, false})
   void expiresTakesSlotsThatNobodyHolds(boolean before) {
     if (before) {
-      policy("{\"expires\":5000}");
+      policy("{\"expires\":8000}");
     }
     AmqpLocks locks = fixture.open(fixture.builder().verifyEvery(Duration.ofMillis(300)));
     fixture.create(locks, "s", 2);
     Lease lease = locks.slotSemaphore("s").tryAcquire().orElseThrow();
     if (!before) {
-      policy("{\"expires\":5000}");
+      policy("{\"expires\":8000}");
     }
     await().until(() -> !exists(fixture.names().slot(NAME, 3 - lease.slot())));
     // Each verification asks for A, and that counts as a use of it.

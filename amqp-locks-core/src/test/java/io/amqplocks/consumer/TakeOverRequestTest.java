@@ -302,7 +302,7 @@ class TakeOverRequestTest {
     if (death == Death.NEWCOMER_HAS_ASKED) {
       first.send("go");
     }
-    await().atMost(START).until(() -> isActive(staying));
+    await().atMost(Duration.ofSeconds(45)).until(() -> isActive(staying));
     publish(20, 40);
     await().atMost(START).until(() -> numbers(processes).contains("39"));
     assertThat(numbers(processes))

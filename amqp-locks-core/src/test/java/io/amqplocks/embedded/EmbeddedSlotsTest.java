@@ -369,7 +369,7 @@ class EmbeddedSlotsTest {
         ChildJvm.of(HolderMain.class)
             .args(fixture.broker().uri(), fixture.prefix(), "semaphore:s,semaphore:s", "10")
             .start()) {
-      holder.awaitLine("HELD 2", LONG);
+      holder.awaitLine("HELD 2", Duration.ofSeconds(90));
       assertThat(semaphore.tryAcquire()).isEmpty();
       Future<Lease> waiter = threads.submit(() -> semaphore.acquire(LONG));
       holder.killNow();

@@ -176,7 +176,7 @@ class FenceTest {
           ChildJvm.of(FencedHolderMain.class)
               .args(fixture.broker().uri(), fixture.prefix(), kind + ":l")
               .start()) {
-        String held = holder.awaitLine("TOKEN ", LONG);
+        String held = holder.awaitLine("TOKEN ", Duration.ofSeconds(90));
         numbers.add(Long.parseLong(held.substring("TOKEN ".length())));
         holder.killNow();
       }

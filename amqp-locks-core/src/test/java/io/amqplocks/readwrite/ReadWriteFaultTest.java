@@ -70,7 +70,7 @@ class ReadWriteFaultTest {
         ChildJvm.of(HolderMain.class)
             .args(fixture.broker().uri(), fixture.prefix(), locks, "10")
             .start();
-    var unused = holder.awaitLine("HELD", LONG);
+    var unused = holder.awaitLine("HELD", Duration.ofSeconds(90));
     return holder;
   }
 

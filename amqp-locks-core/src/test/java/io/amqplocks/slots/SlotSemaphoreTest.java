@@ -196,7 +196,7 @@ class SlotSemaphoreTest {
   /** Creating takes longer here than a lease is certain without being verified. */
   @Test
   void creatingManySlotsOutlastsTheCertaintyOfItsMutex(Broker broker) throws Exception {
-    Duration heartbeat = Duration.ofSeconds(4);
+    Duration heartbeat = Duration.ofSeconds(8);
     int slots = 200;
     try (TcpProxy proxy = TcpProxy.to(broker)) {
       ConnectionFactory factory = broker.connectionFactory();
@@ -206,7 +206,7 @@ class SlotSemaphoreTest {
           fixture.connected(fixture.builder(factory).heartbeat(heartbeat).callTimeout(heartbeat));
       assertThat(locks.admin().slotSemaphore("s").count()).isZero();
       // Each slot takes two answers, one of them about the mutex.
-      proxy.delay(Direction.BROKER_TO_CLIENT, Duration.ofMillis(20));
+      proxy.delay(Direction.BROKER_TO_CLIENT, Duration.ofMillis(40));
       long start = System.nanoTime();
       locks.admin().slotSemaphore("s").create(slots);
       assertThat(Duration.ofNanos(System.nanoTime() - start))

@@ -176,9 +176,10 @@ public final class Fixture implements BeforeEachCallback, AfterEachCallback, Aut
         .orElseThrow();
   }
 
-  /** Waits until a queue has so many consumers, as the broker counts. */
+  /** Waits until a queue has so many consumers, as the broker counts; a JVM may have to start. */
   public void awaitConsumers(String queue, int number) {
     Awaitility.await()
+        .atMost(Duration.ofSeconds(90))
         .until(
             () ->
                 broker().faults().queues().stream()

@@ -18,7 +18,7 @@ record Address(String uri) {
 
   private static final int TIMEOUT_MILLIS = 5_000;
 
-  /** For a busy machine. Of a handshake the client waits half of it in each of two steps. */
+  /** For a busy machine. The client waits half of it for each of a handshake's two steps. */
   private static final int PATIENCE_MILLIS = 30_000;
 
   static Address of(String host, int port) {

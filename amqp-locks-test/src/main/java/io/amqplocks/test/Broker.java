@@ -30,8 +30,8 @@ public interface Broker {
   BrokerVersion version();
 
   /**
-   * A new connection factory for this broker. Automatic and topology recovery are off, and
-   * connecting, the handshake and RPCs on channels time out after 5 seconds. The caller may change
+   * A new connection factory for this broker. Automatic and topology recovery are off. Connecting
+   * times out after 5 seconds, the handshake and calls on channels after 30. The caller may change
    * all of it.
    */
   ConnectionFactory connectionFactory();

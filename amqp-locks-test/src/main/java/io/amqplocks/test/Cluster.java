@@ -47,7 +47,7 @@ public final class Cluster implements AutoCloseable {
   private static final List<Integer> NUMBERS = List.of(1, 2, 3);
   private static final Duration TOGETHER = Duration.ofMinutes(3);
 
-  /** In which servers that were restarted are together, or will not be without another restart. */
+  /** Restarted servers are together within this time, or need another restart. */
   private static final Duration REJOINED = Duration.ofSeconds(15);
 
   private final ClusterNetwork network;
@@ -135,22 +135,38 @@ public final class Cluster implements AutoCloseable {
    */
   public ClusterNode leader() {
     if (!onKhepri()) {
-      throw new IllegalStateException("No node leads the metadata store now");
+      throw noLeader();
     }
     return await(() -> nodes.stream().filter(ClusterNode::leads).findFirst(), TOGETHER)
         .orElseThrow(() -> late("choose a leader"));
   }
 
   /**
-   * Lets that node lead the metadata store, and returns when it does. On a busy machine the nodes
-   * may choose anew at any time, so do it right before it matters.
+   * Lets that node lead the metadata store, and returns when all nodes know that it does. On a busy
+   * machine the nodes may choose anew at any time, so do it right before it matters.
    *
    * @throws IllegalStateException if it does not lead within three minutes; on Mnesia at once
    */
   public void makeLeader(ClusterNode node) {
-    if (leader() != node && await(() -> node.takesLead(), TOGETHER).isEmpty()) {
+    if (!onKhepri()) {
+      throw noLeader();
+    }
+    if (await(() -> isLedBy(node) ? Optional.of(node) : Optional.empty(), TOGETHER).isEmpty()) {
       throw late("make node " + node.number() + " their leader");
     }
+  }
+
+  /** Asks for it if not. */
+  private boolean isLedBy(ClusterNode node) {
+    String name = network.nodeName(node.number());
+    if (!node.leads()) {
+      node.takeLead();
+    }
+    return nodes.stream().allMatch(each -> each.knownLeader().equals(name));
+  }
+
+  private static IllegalStateException noLeader() {
+    return new IllegalStateException("No node leads the metadata store now");
   }
 
   /** The nodes but that one. */

@@ -2,7 +2,6 @@ package io.amqplocks.test;
 
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.test.ClusterNetwork.Bridge;
-import java.util.Optional;
 
 /**
  * One node of a {@link Cluster}: a broker of its own for its clients, with all the faults that
@@ -91,13 +90,17 @@ public final class ClusterNode implements Broker {
 
   /** Whether this node, as far as it knows, leads the metadata store of the cluster. */
   boolean leads() {
-    return ask(Erlang.METADATA_LEADER).equals(network.nodeName(number));
+    return knownLeader().equals(network.nodeName(number));
   }
 
-  /** Asks for the lead. Itself if it has that, as far as it knows. */
-  Optional<ClusterNode> takesLead() {
+  /** Asks the one that leads the metadata store for the lead. */
+  void takeLead() {
     String unused = ask(Erlang.LEAD_METADATA);
-    return leads() ? Optional.of(this) : Optional.empty();
+  }
+
+  /** The name of the node that leads the metadata store, as far as this one knows; else nothing. */
+  String knownLeader() {
+    return ask(Erlang.METADATA_LEADER);
   }
 
   String ask(String expressions) {

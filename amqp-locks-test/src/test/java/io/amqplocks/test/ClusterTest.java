@@ -90,7 +90,7 @@ class ClusterTest {
     for (ClusterNode node : cluster.nodes()) {
       cluster.makeLeader(node);
 
-      assertThat(node.leads()).isTrue();
+      // On a busy machine they may choose another one at once.
       await().atMost(LONG).until(() -> cluster.leader() == node);
     }
   }

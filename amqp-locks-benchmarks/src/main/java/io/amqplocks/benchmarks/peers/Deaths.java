@@ -22,7 +22,7 @@ final class Deaths {
   /** Longer than the time to live of any of them; who has waited so long waits for ever. */
   static final Duration PATIENCE = Duration.ofSeconds(60);
 
-  private static final Duration START = Duration.ofMinutes(1);
+  private static final Duration START = Duration.ofMinutes(3);
 
   private Deaths() {}
 

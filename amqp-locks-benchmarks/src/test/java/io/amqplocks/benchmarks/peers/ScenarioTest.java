@@ -18,10 +18,10 @@ class ScenarioTest {
   private static final Duration SHORT = Duration.ofMillis(100);
 
   /** The operating system tells the time on a processor in steps of a hundredth of a second. */
-  private static final Duration LONGER = Duration.ofMillis(500);
+  private static final Duration LONGER = Duration.ofSeconds(1);
 
   private static final Effort LITTLE =
-      new Effort(SHORT, SHORT, SHORT, LONGER, 2, 10, 10, 3, 3, 20, 1);
+      new Effort(SHORT, SHORT, LONGER, LONGER, 2, 10, 10, 3, 3, 20, 1);
   private static final List<Kind> KINDS = List.of(Kind.MUTEX, Kind.CLASSIC_TOKENS);
 
   @Test

@@ -47,7 +47,7 @@ class ServerProcessTest {
   @Test
   void endsWithAKilledJvm() {
     try (ChildJvm jvm = ChildJvm.of(StarterMain.class).start()) {
-      Path folder = Path.of(jvm.awaitLine("folder ", Duration.ofMinutes(1)).substring(7));
+      Path folder = Path.of(jvm.awaitLine("folder ", Duration.ofMinutes(3)).substring(7));
       assertThat(folder).exists();
       jvm.killNow();
       await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(folder).doesNotExist());

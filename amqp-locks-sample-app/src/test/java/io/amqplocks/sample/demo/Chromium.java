@@ -29,7 +29,7 @@ import tools.jackson.databind.json.JsonMapper;
 /** A headless Chromium with one page, driven by its DevTools protocol. For one thread. */
 final class Chromium implements AutoCloseable {
 
-  private static final Duration ANSWER = Duration.ofSeconds(30);
+  private static final Duration ANSWER = Duration.ofMinutes(2);
   private static final String LISTENING = "DevTools listening on ";
 
   private static final List<String> OPTIONS =

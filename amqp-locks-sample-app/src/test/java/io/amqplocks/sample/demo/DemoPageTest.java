@@ -117,9 +117,7 @@ class DemoPageTest extends PageKeyboardContract {
   @Order(4)
   void cutsAWorkersConnections() throws Exception {
     try (Watcher watcher = new Watcher(page)) {
-      watcher.await(scene -> held(scene, 1) > 1);
-      assertThat(watcher.press("workers/1/cut").statusCode()).isEqualTo(204);
-      Scene lost = watcher.await(scene -> scene.lost() > 0);
+      Scene lost = cutUntilOneIsLost(watcher);
       watcher.await(scene -> has(scene, "worker 1 lost slot"));
       assertThat(lost.workers()).extracting(Scene.Worker::number).contains(1);
       // It comes back, and acquires anew.
@@ -127,6 +125,21 @@ class DemoPageTest extends PageKeyboardContract {
           scene ->
               scene.holds().stream().anyMatch(bar -> bar.worker() == 1 && bar.from() > lost.now()));
     }
+  }
+
+  /** It may have nothing to lose in the moment of a cut. */
+  private static Scene cutUntilOneIsLost(Watcher watcher) throws Exception {
+    for (int cuts = 0; cuts < 5; cuts++) {
+      Scene before = watcher.await(scene -> held(scene, 1) > 1);
+      assertThat(watcher.press("workers/1/cut").statusCode()).isEqualTo(204);
+      Scene after =
+          watcher.await(
+              scene -> scene.lost() > before.lost() || scene.now() - before.now() > 10_000);
+      if (after.lost() > before.lost()) {
+        return after;
+      }
+    }
+    throw new AssertionError("Nothing was lost by five cuts");
   }
 
   @Test
@@ -181,10 +194,10 @@ class DemoPageTest extends PageKeyboardContract {
           .until(
               () -> {
                 channel.queuePurge(work);
-                return shown.texts("#lanes td:nth-child(2)").stream().allMatch("nobody"::equals);
+                return shown.texts("#lanes td:nth-child(2)").stream().allMatch("nobody"::equals)
+                    && shown.texts("#lanes td:nth-child(4)").stream().allMatch("free"::equals)
+                    && shown.texts("#in-flight").equals(List.of("0"));
               });
-      shown.until(() -> shown.texts("#in-flight").equals(List.of("0")));
-      assertThat(shown.texts("#lanes td:nth-child(4)")).containsOnly("free");
       picture(shown, "no-load");
     }
   }

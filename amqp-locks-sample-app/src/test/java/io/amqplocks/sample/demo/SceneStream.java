@@ -20,7 +20,7 @@ final class SceneStream {
   private static final int WATCHERS = 16;
 
   /** By then the last scene has been sent to whoever reads. */
-  private static final Duration LAST_WORDS = Duration.ofSeconds(1);
+  private static final Duration LAST_WORDS = Duration.ofSeconds(5);
 
   /** A scene and its number, or at the end the result. */
   private record Next(int number, @Nullable Scene scene, @Nullable String result) {}

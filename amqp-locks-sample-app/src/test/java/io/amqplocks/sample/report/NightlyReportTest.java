@@ -157,7 +157,8 @@ class NightlyReportTest {
 
   private void write(LocalDate day) throws Exception {
     try (Lease lease = locks.fencedMutex("nightly-report").acquire(LONG)) {
-      assertThat(table.write(day, 1, lease.fencingToken())).isTrue();
+      // The leader may delete it between the two statements.
+      await().atMost(LONG).until(() -> table.write(day, 1, lease.fencingToken()));
     }
   }
 

@@ -27,6 +27,8 @@ import java.util.stream.Stream;
 /** A private server of Prometheus, which scrapes one target and evaluates rules every second. */
 final class Prometheus implements AutoCloseable {
 
+  private static final Duration START = Duration.ofMinutes(2);
+
   private static final Pattern LISTENING =
       Pattern.compile("msg=\"Listening on\" address=(127\\.0\\.0\\.1:[1-9]\\d*)");
 
@@ -76,8 +78,9 @@ final class Prometheus implements AutoCloseable {
             .redirectOutput(log.toFile())
             .start();
     try {
-      address = await().until(() -> listening(log), Optional::isPresent).orElseThrow();
-      await().until(() -> get("/-/ready").statusCode() == 200);
+      address =
+          await().atMost(START).until(() -> listening(log), Optional::isPresent).orElseThrow();
+      await().atMost(START).until(() -> get("/-/ready").statusCode() == 200);
     } catch (RuntimeException | Error e) {
       close();
       throw e;
