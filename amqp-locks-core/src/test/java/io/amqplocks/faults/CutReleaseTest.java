@@ -42,7 +42,7 @@ class CutReleaseTest {
 
   private static final Duration BREAK = Duration.ofSeconds(3);
 
-  private static final Duration SOON = Duration.ofSeconds(45);
+  private static final Duration SOON = Duration.ofSeconds(20);
 
   /** A channel that asked a leader that is gone goes on after 65 s, and may then ask again. */
   private static final Duration LATE = Duration.ofSeconds(150);

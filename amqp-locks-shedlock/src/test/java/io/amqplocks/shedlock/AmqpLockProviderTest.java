@@ -42,9 +42,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** What a provider of ShedLock must do. */
+/** What a provider of ShedLock must do. Most of its tests wait, so they run at the same time. */
 @BrokerTest(everyLine = true)
+@Execution(ExecutionMode.CONCURRENT)
 class AmqpLockProviderTest {
 
   private static final Duration PATIENCE = Duration.ofSeconds(30);

@@ -1,19 +1,19 @@
 package io.amqplocks.test;
 
-import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
 
 /**
  * The brokers that one test class has borrowed, at most one of each line. JUnit closes this when
- * the class and its {@code @AfterAll} are done. Of the thread that runs the class.
+ * the class and its {@code @AfterAll} are done. Tests of the class may ask at the same time.
  */
 final class ClassBrokers implements AutoCloseable {
 
   private final SharedBrokers brokers;
   private final boolean own;
-  private final Map<String, LentBroker> lent = new HashMap<>();
+  private final Map<String, LentBroker> lent = new ConcurrentHashMap<>();
 
   /** Those of the class of that context. */
   static ClassBrokers of(ExtensionContext context, SharedBrokers brokers, boolean own) {

@@ -12,10 +12,15 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.reporting.ReportEntry;
 import org.junit.platform.testkit.engine.EngineTestKit;
@@ -33,7 +38,13 @@ class BrokerTestTest {
   static final class Junit {
 
     public static void main(String[] args) throws ClassNotFoundException {
-      EngineTestKit.Builder kit = EngineTestKit.engine("junit-jupiter");
+      EngineTestKit.Builder kit =
+          EngineTestKit.engine("junit-jupiter")
+              // Only for classes that ask for it.
+              .configurationParameter("junit.jupiter.execution.parallel.enabled", "true")
+              .configurationParameter("junit.jupiter.execution.parallel.config.strategy", "fixed")
+              .configurationParameter(
+                  "junit.jupiter.execution.parallel.config.fixed.parallelism", "4");
       for (String name : args) {
         kit.selectors(selectClass(Class.forName(name)));
       }
@@ -87,6 +98,19 @@ class BrokerTestTest {
   /** Gets the broker that {@link Hurting} had. */
   @BrokerTest(ownBroker = true)
   static class AfterHurting extends Using {}
+
+  /** Whose tests ask for their broker at the same time. */
+  @BrokerTest(ownBroker = true)
+  @Execution(ExecutionMode.CONCURRENT)
+  static class Concurrent {
+    private static final Set<String> SEEN = ConcurrentHashMap.newKeySet();
+
+    @RepeatedTest(8)
+    void allHaveTheSame(Broker broker) {
+      SEEN.add(broker.uri());
+      assertThat(SEEN).hasSize(1);
+    }
+  }
 
   @BrokerTest
   static class HurtingOthers {
@@ -333,5 +357,13 @@ class BrokerTestTest {
     assertThatThrownBy(() -> local.start("9.9"))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageMatching("No RabbitMQ (9.9|broker) can be had.*");
+  }
+
+  @Test
+  void testsOfAClassMayRunAtTheSameTime() {
+    List<String> events = run(Map.of(), Concurrent.class);
+
+    assertThat(events).noneMatch(event -> event.contains("FAILED"));
+    assertThat(events).filteredOn(event -> event.contains("SUCCESSFUL")).hasSizeGreaterThan(8);
   }
 }
