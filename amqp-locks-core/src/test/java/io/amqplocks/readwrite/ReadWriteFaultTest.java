@@ -109,7 +109,7 @@ class ReadWriteFaultTest {
             .args(fixture.broker().uri(), fixture.prefix(), "write:m", "10")
             .start();
     try (waiting) {
-      fixture.awaitConsumers(gate(), 1);
+      fixture.awaitConsumers(gate(), 1, Duration.ofSeconds(90));
       CompletableFuture<Lease> behind = lock.readLock().acquireAsync(LONG);
       fixture.awaitConsumers(gate(), 2);
       waiting.killNow();

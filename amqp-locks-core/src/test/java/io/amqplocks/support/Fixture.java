@@ -176,10 +176,19 @@ public final class Fixture implements BeforeEachCallback, AfterEachCallback, Aut
         .orElseThrow();
   }
 
-  /** Waits until a queue has so many consumers, as the broker counts; a JVM may have to start. */
+  /** Waits until a queue has so many consumers, as the broker counts. */
   public void awaitConsumers(String queue, int number) {
+    awaitConsumers(queue, number, Duration.ofSeconds(30));
+  }
+
+  /**
+   * As {@link #awaitConsumers(String, int)}.
+   *
+   * @param patience how long that may take; a JVM may have to start
+   */
+  public void awaitConsumers(String queue, int number, Duration patience) {
     Awaitility.await()
-        .atMost(Duration.ofSeconds(90))
+        .atMost(patience)
         .until(
             () ->
                 broker().faults().queues().stream()

@@ -14,6 +14,8 @@ import io.amqplocks.test.OwnedBroker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -31,7 +33,8 @@ class QueueDeletedEventsTest {
   private static final Duration LONG = Duration.ofSeconds(20);
 
   private static final Duration SOON = Duration.ofMillis(100);
-  private static final int ENOUGH = 5;
+  private static final Duration EARLY = Duration.ofMillis(400);
+  private static final int ENOUGH = 2;
 
   private final ExecutorService threads = Executors.newCachedThreadPool();
 
@@ -54,17 +57,18 @@ class QueueDeletedEventsTest {
   }
 
   /**
-   * A stranger that holds by the same queue, and whose connection breaks off. A client that was not
-   * told is as soon only if it happens to look just then, which is some time in a second, and it
-   * looks often only once it has been lucky: so each has one go.
+   * A stranger that holds by the same queue, and whose connection breaks off. A client that is not
+   * told looks for the first time half a second after it has begun to wait, or later. So it cannot
+   * be as soon if the stranger dies {@link #EARLY}. It looks often once it has been lucky twice, so
+   * each has one go.
    */
   private void assertHeardOf(
       Fixture fixture, Function<AmqpLocks, AmqpLock> kind, String holderQueue) throws Exception {
     List<Duration> waited = new ArrayList<>();
     // A busy machine makes most of them late.
-    for (int i = 0; i < 20 && soon(waited) < ENOUGH; i++) {
+    for (int i = 0; i < 40 && soon(waited) < ENOUGH; i++) {
       try (AmqpLocks locks = fixture.connected(fixture.builder())) {
-        waited.add(untilAcquired(fixture, locks, kind.apply(locks), holderQueue));
+        untilAcquired(fixture, locks, kind.apply(locks), holderQueue).ifPresent(waited::add);
       }
     }
     System.out.println(holderQueue + ": free after a holder's death: " + waited);
@@ -75,10 +79,12 @@ class QueueDeletedEventsTest {
     return waited.stream().filter(each -> each.compareTo(SOON) < 0).count();
   }
 
-  private Duration untilAcquired(
+  /** Empty if the holder did not die early. */
+  private Optional<Duration> untilAcquired(
       Fixture fixture, AmqpLocks locks, AmqpLock lock, String holderQueue) throws Exception {
     Connection holder = fixture.stranger();
     holder.createChannel().queueDeclare(holderQueue, false, true, false, null);
+    long begun = System.nanoTime();
     Future<Long> next =
         threads.submit(
             () -> {
@@ -86,16 +92,19 @@ class QueueDeletedEventsTest {
                 return System.nanoTime();
               }
             });
-    await().until(() -> locks.status().waiting() == 1);
-    await()
-        .pollDelay(Duration.ZERO)
-        .until(
-            () ->
-                fixture.broker().faults().queues().stream()
-                    .anyMatch(q -> q.name().contains(".events-") && q.consumers() == 1));
+    eventually(() -> locks.status().waiting() == 1);
+    eventually(
+        () ->
+            fixture.broker().faults().queues().stream()
+                .anyMatch(q -> q.name().contains(".events-") && q.consumers() == 1));
     assertThat(next).isNotDone();
     long dead = System.nanoTime();
     holder.abort(1);
-    return Duration.ofNanos(next.get(60, TimeUnit.SECONDS) - dead);
+    Duration waited = Duration.ofNanos(next.get(60, TimeUnit.SECONDS) - dead);
+    return dead - begun < EARLY.toNanos() ? Optional.of(waited) : Optional.empty();
+  }
+
+  private static void eventually(Callable<Boolean> condition) {
+    await().pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(10)).until(condition);
   }
 }

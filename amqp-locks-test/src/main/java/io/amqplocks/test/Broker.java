@@ -31,8 +31,8 @@ public interface Broker {
 
   /**
    * A new connection factory for this broker. Automatic and topology recovery are off. Connecting
-   * times out after 5 seconds, the handshake and calls on channels after 30. The caller may change
-   * all of it.
+   * times out after 5 seconds, the handshake and calls on channels after up to 30. The caller may
+   * change all of it.
    */
   ConnectionFactory connectionFactory();
 

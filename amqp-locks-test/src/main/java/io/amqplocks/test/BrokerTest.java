@@ -28,10 +28,10 @@ import org.junit.jupiter.api.extension.ExtendWith;
  *
  * <p>{@link Brokers} says where brokers come from and which lines are wanted. Each line's broker is
  * started when it is first used, and shared by all test classes of the JVM: use names of your own
- * for queues, policies and users. Test classes may run in parallel, but the tests of a class must
- * run one after the other. A class that hurts the broker as a whole, or counts all there is in it,
- * asks for a broker of its own by {@link #ownBroker()}; a shared one refuses such faults. After a
- * class every fault that it left in force is undone, see {@link BrokerFaults#heal()}.
+ * for queues, policies and users. Test classes may run in parallel, and so may the tests of a class
+ * if none of them hurts the broker. A class that hurts the broker as a whole, or counts all there
+ * is in it, asks for a broker of its own by {@link #ownBroker()}; a shared one refuses such faults.
+ * After a class every fault that it left in force is undone, see {@link BrokerFaults#heal()}.
  *
  * <p>A line that is wanted but not there is reported as skipped, with the reason, or as an error if
  * the environment variable {@code AMQP_LOCKS_BROKER_REQUIRED} is {@code true}. The annotation is

@@ -142,10 +142,12 @@ public final class Cluster implements AutoCloseable {
   }
 
   /**
-   * Lets that node lead the metadata store, and returns when all nodes know that it does. On a busy
-   * machine the nodes may choose anew at any time, so do it right before it matters.
+   * Lets that node lead the metadata store, and returns when all nodes know that it does. All must
+   * run and see one another. On a busy machine they may choose anew at any time, so do it right
+   * before it matters.
    *
-   * @throws IllegalStateException if it does not lead within three minutes; on Mnesia at once
+   * @throws IllegalStateException if not all know it as their leader within about three minutes; on
+   *     Mnesia at once
    */
   public void makeLeader(ClusterNode node) {
     if (!onKhepri()) {

@@ -194,12 +194,16 @@ class DemoPageTest extends PageKeyboardContract {
           .until(
               () -> {
                 channel.queuePurge(work);
-                return shown.texts("#lanes td:nth-child(2)").stream().allMatch("nobody"::equals)
-                    && shown.texts("#lanes td:nth-child(4)").stream().allMatch("free"::equals)
+                return areAll("nobody", shown.texts("#lanes td:nth-child(2)"))
+                    && areAll("free", shown.texts("#lanes td:nth-child(4)"))
                     && shown.texts("#in-flight").equals(List.of("0"));
               });
       picture(shown, "no-load");
     }
+  }
+
+  private static boolean areAll(String text, List<String> texts) {
+    return texts.stream().distinct().toList().equals(List.of(text));
   }
 
   @Test
