@@ -153,17 +153,18 @@ public final class Cluster implements AutoCloseable {
     if (!onKhepri()) {
       throw noLeader();
     }
-    if (await(() -> isLedBy(node) ? Optional.of(node) : Optional.empty(), TOGETHER).isEmpty()) {
+    Supplier<Optional<ClusterNode>> attempt =
+        () -> {
+          node.takeLead();
+          return allFollow(node) ? Optional.of(node) : Optional.empty();
+        };
+    if (await(attempt, TOGETHER).isEmpty()) {
       throw late("make node " + node.number() + " their leader");
     }
   }
 
-  /** Asks for it if not. */
-  private boolean isLedBy(ClusterNode node) {
+  private boolean allFollow(ClusterNode node) {
     String name = network.nodeName(node.number());
-    if (!node.leads()) {
-      node.takeLead();
-    }
     return nodes.stream().allMatch(each -> each.knownLeader().equals(name));
   }
 

@@ -93,7 +93,7 @@ public final class ClusterNode implements Broker {
     return knownLeader().equals(network.nodeName(number));
   }
 
-  /** Asks the one that leads the metadata store for the lead. */
+  /** Asks the node that leads the metadata store for the lead, unless it is this one. */
   void takeLead() {
     String unused = ask(Erlang.LEAD_METADATA);
   }
