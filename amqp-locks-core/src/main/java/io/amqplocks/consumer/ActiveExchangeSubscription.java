@@ -13,7 +13,6 @@ import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -30,7 +29,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Concurrency: {@code TwoWays} is guarded by one lock. The client's threads put messages into
  * it, the worker takes them, and the thread that ends the subscription gives them back. The broker
- * is told outside the lock.
+ * is told outside the lock. The channel is closed after the other thread has ended the
+ * subscription: a channel that is being closed drops the answers to other calls.
  */
 final class ActiveExchangeSubscription implements Subscription {
 
@@ -57,13 +57,17 @@ final class ActiveExchangeSubscription implements Subscription {
   private final TwoWays<Delivery> messages;
   private final String trackingTag;
   private final String activeTag;
-  private final AtomicBoolean unbound = new AtomicBoolean();
-  private final AtomicBoolean cancelled = new AtomicBoolean();
+
+  /** Held while the broker is told to send no more, and the channel is not to be closed. */
+  private final ReentrantLock ending = new ReentrantLock();
+
+  private boolean left;
 
   /** What the broker is to be told when the lock is given back. */
   private final List<Runnable> toTell = new ArrayList<>();
 
   private @Nullable String broken;
+  private boolean dropped;
   private boolean ended;
 
   /** From the cancel on, behind which the client may still pass on what came before it. */
@@ -223,7 +227,7 @@ final class ActiveExchangeSubscription implements Subscription {
     boolean atBroker = channel.isOpen() || term.isCurrent();
     change(
         () -> {
-          if (atBroker) {
+          if (atBroker && !dropped) {
             messages.settle(delivery.isRejected());
           } else {
             messages.giveBackInHand();
@@ -242,21 +246,23 @@ final class ActiveExchangeSubscription implements Subscription {
   }
 
   @Override
+  public void drop() {
+    change(() -> dropped = true);
+  }
+
+  @Override
   public void end() {
     change(() -> ended = true);
+    ending.lock();
     try {
-      if (unbound.compareAndSet(false, true)) {
-        // The broker deletes the exchange with its last binding. From then on it routes nothing to
-        // a queue that is about to end; such a message it would refuse to its publisher.
-        channel.queueUnbind(own, exchange, "");
-      }
-      awaitCopies();
-      if (cancelled.compareAndSet(false, true)) {
-        channel.basicCancel(trackingTag);
-        channel.basicCancel(activeTag);
+      if (!left) {
+        left = true;
+        leave();
       }
     } catch (IOException | RuntimeException e) {
       log.debug("The broker ends all this by itself when the connection closes", e);
+    } finally {
+      ending.unlock();
     }
     change(
         () -> {
@@ -265,12 +271,21 @@ final class ActiveExchangeSubscription implements Subscription {
         });
   }
 
+  private void leave() throws IOException {
+    // The broker deletes the exchange with its last binding. From then on it routes nothing to a
+    // queue that is about to end; such a message it would refuse to its publisher.
+    channel.queueUnbind(own, exchange, "");
+    awaitCopies();
+    channel.basicCancel(trackingTag);
+    channel.basicCancel(activeTag);
+  }
+
   private void awaitCopies() {
     boolean interrupted = false;
     guard.lock();
     try {
       long left = COPIES_NANOS;
-      while (left > 0 && broken == null && !cancelled.get() && messages.awaitsCopies()) {
+      while (left > 0 && broken == null && messages.awaitsCopies()) {
         try {
           left = changed.awaitNanos(left);
         } catch (InterruptedException e) {

@@ -9,7 +9,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,7 +19,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Concurrency: the client's threads put deliveries into the buffer. The worker takes them out to
  * handle them, and the thread that ends the subscription takes them out to give them back. So each
- * delivery is either handled or given back.
+ * delivery is either handled or given back. The channel is closed after the other thread has ended
+ * the subscription: a channel that is being closed drops the answers to other calls.
  */
 final class QueueSubscription implements Subscription {
 
@@ -30,7 +31,11 @@ final class QueueSubscription implements Subscription {
 
   private final Channel channel;
   private final BlockingQueue<Object> received = new LinkedBlockingQueue<>();
-  private final AtomicBoolean ended = new AtomicBoolean();
+
+  /** Held while the broker is told to send no more, and the channel is not to be closed. */
+  private final ReentrantLock ending = new ReentrantLock();
+
+  private boolean cancelled;
   private final boolean nacks;
   private final String tag;
 
@@ -89,10 +94,16 @@ final class QueueSubscription implements Subscription {
     return channel.isOpen();
   }
 
+  /** The broker alone knows what was handled. */
+  @Override
+  public void drop() {}
+
   @Override
   public void end() {
+    ending.lock();
     try {
-      if (ended.compareAndSet(false, true)) {
+      if (!cancelled) {
+        cancelled = true;
         channel.basicCancel(tag);
       }
       for (Object next = received.poll(); next != null; next = received.poll()) {
@@ -102,6 +113,8 @@ final class QueueSubscription implements Subscription {
       }
     } catch (IOException | RuntimeException e) {
       log.debug("The broker takes back by itself what was sent ahead", e);
+    } finally {
+      ending.unlock();
     }
     received.add(WAKE_UP);
   }

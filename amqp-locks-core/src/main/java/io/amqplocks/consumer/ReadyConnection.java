@@ -14,6 +14,9 @@ import java.util.concurrent.TimeoutException;
  */
 record ReadyConnection(Connection connection, Channel channel) implements AutoCloseable {
 
+  /** For the broker to say that it has seen the end, which it may be too busy for. */
+  private static final int ABORT_MILLIS = 500;
+
   static ReadyConnection open(SoleConsumerBuilder settings) throws IOException, TimeoutException {
     Connection connection =
         settings.factory.newConnection("amqp-locks consumer of " + settings.queue);
@@ -25,7 +28,7 @@ record ReadyConnection(Connection connection, Channel channel) implements AutoCl
       channel.basicQos(settings.prefetch);
       return new ReadyConnection(connection, channel);
     } catch (IOException | RuntimeException e) {
-      connection.abort(SoleConsumerBuilder.TIMEOUT_MILLIS);
+      connection.abort(ABORT_MILLIS);
       throw e;
     }
   }
@@ -44,9 +47,12 @@ record ReadyConnection(Connection connection, Channel channel) implements AutoCl
         });
   }
 
-  /** At once, whatever is under way. The broker requeues what is not acknowledged. */
+  /**
+   * At once, whatever is under way. The broker requeues what is not acknowledged. A call that it
+   * does not answer ends with the connection.
+   */
   void abort() {
-    connection.abort(SoleConsumerBuilder.TIMEOUT_MILLIS);
+    connection.abort(ABORT_MILLIS);
   }
 
   @Override

@@ -44,6 +44,12 @@ interface Subscription {
   boolean isOpen();
 
   /**
+   * The connection is about to be dropped: the message in hand goes back to the queue, even if the
+   * handler ends before the channel is known to be closed. Any thread may call this.
+   */
+  void drop();
+
+  /**
    * Has the broker send no more, and gives back what is in the buffer. Another consumer may begin
    * then. What the worker has in hand stays with it. Any thread may call this.
    */

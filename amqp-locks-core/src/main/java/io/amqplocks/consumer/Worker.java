@@ -6,6 +6,8 @@ import io.amqplocks.leader.Leadership;
 import io.amqplocks.leader.Revocation;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -31,6 +33,16 @@ final class Worker {
   private static final long FIRST_PAUSE_MILLIS = 100;
   private static final long LONGEST_PAUSE_MILLIS = 10_000;
 
+  /** For the answers without which nothing can be consumed: about ten, of a call's 10 s each. */
+  private static final Duration FIRST_PATIENCE = Duration.ofSeconds(3);
+
+  private static final Duration LONGEST_PATIENCE = Duration.ofMinutes(1);
+
+  /** For the answers at the end of a term, without which the broker takes its messages back. */
+  private static final Duration LAST_PATIENCE = Duration.ofSeconds(5);
+
+  private static final String LATE = "the broker did not answer in time";
+
   /** How often it looks besides, if nothing comes. */
   private static final long LOOK_MILLIS = 100;
 
@@ -48,6 +60,7 @@ final class Worker {
   private boolean ending;
   private @Nullable String said;
   private long pauseMillis = FIRST_PAUSE_MILLIS;
+  private Duration nextPatience = FIRST_PATIENCE;
 
   /**
    * Creates a worker.
@@ -98,7 +111,7 @@ final class Worker {
 
   /**
    * The term has ended: waits until the message in hand is handled, for the grace period at most,
-   * and leaves nothing behind.
+   * and leaves nothing behind. With none in hand it waits for the broker only, for some seconds.
    */
   void stop(Revocation why, Duration grace) {
     long end = System.nanoTime() + TimeUnit.NANOSECONDS.convert(grace);
@@ -106,25 +119,53 @@ final class Worker {
     try {
       Delivery delivery = inHand;
       Thread telling = delivery == null ? null : tellHandler(delivery, why);
-      Subscription consuming = subscription;
-      if (consuming != null) {
-        consuming.end();
-      }
+      endSubscription(delivery == null);
       if (telling != null) {
         join(telling, end);
       }
-      ended = isHandedBack(end);
-      if (!ended) {
-        log.warn(
-            "The handler of queue '{}' has not finished its message within {}; the message goes back to the queue",
-            settings.queue,
-            grace);
+      ended = isHandedBack(delivery == null ? System.nanoTime() + LAST_PATIENCE.toNanos() : end);
+      if (!ended && delivery == null) {
+        sayUnanswered();
+      } else if (!ended) {
+        sayNotFinished(grace);
       }
     } finally {
       if (!ended) {
         drop();
       }
     }
+  }
+
+  /** The acknowledgement of a message in hand needs the connection, however slow the broker is. */
+  private void endSubscription(boolean mayDrop) {
+    Subscription consuming = subscription;
+    ReadyConnection open = connection;
+    if (consuming == null || open == null) {
+      return;
+    }
+    if (!mayDrop) {
+      consuming.end();
+      return;
+    }
+    try (AnswerDeadline deadline = new AnswerDeadline(open, LAST_PATIENCE)) {
+      consuming.end();
+      if (!deadline.isMet()) {
+        sayUnanswered();
+      }
+    }
+  }
+
+  private void sayUnanswered() {
+    log.warn(
+        "The broker did not answer in time when the active consumer of queue '{}' stopped; it takes back what it had sent ahead when it notices that the connection is closed",
+        settings.queue);
+  }
+
+  private void sayNotFinished(Duration grace) {
+    log.warn(
+        "The handler of queue '{}' has not finished its message within {}; the message goes back to the queue",
+        settings.queue,
+        grace);
   }
 
   /** Waits until the broker has all back. The connection may take a little longer to close. */
@@ -186,6 +227,10 @@ final class Worker {
   }
 
   private void drop() {
+    Subscription consuming = subscription;
+    if (consuming != null) {
+      consuming.drop();
+    }
     ReadyConnection open = connection;
     if (open != null) {
       open.abort();
@@ -196,9 +241,8 @@ final class Worker {
   private void work() {
     try {
       while (goesOn()) {
-        try (ReadyConnection open = connections.take()) {
-          connection = open;
-          consume(open);
+        try {
+          connectAndConsume();
         } catch (Exception | Error e) {
           say(e);
         }
@@ -209,12 +253,23 @@ final class Worker {
     }
   }
 
-  private void consume(ReadyConnection open) throws IOException, TimeoutException {
-    settings.require(BrokerProfile.of(open.connection()));
-    if (settings.handsOverOnRequest) {
-      requests.listen(open.connection(), this::askedToStop);
+  private void connectAndConsume() throws IOException, TimeoutException {
+    ReadyConnection open = connections.take();
+    // Before the term is asked: whoever ends it either drops this or is seen here.
+    connection = open;
+    try {
+      if (goesOn()) {
+        consume(open);
+      }
+    } catch (IOException | TimeoutException | RuntimeException | Error e) {
+      open.abort();
+      throw e;
     }
-    Subscription begun = Subscription.begin(open.channel(), settings, term, handled);
+    open.close();
+  }
+
+  private void consume(ReadyConnection open) throws IOException, TimeoutException {
+    Subscription begun = begin(open);
     subscription = begun;
     while (goesOn()) {
       Delivery next = begun.next(LOOK_MILLIS);
@@ -224,6 +279,31 @@ final class Worker {
     }
     begun.close();
     handedBack.countDown();
+  }
+
+  private Subscription begin(ReadyConnection open) throws IOException {
+    settings.require(BrokerProfile.of(open.connection()));
+    Duration patience = nextPatience;
+    nextPatience = Collections.min(List.of(LONGEST_PATIENCE, patience.multipliedBy(2)));
+    AnswerDeadline deadline = new AnswerDeadline(open, patience);
+    try (deadline) {
+      if (settings.handsOverOnRequest) {
+        requests.listen(open.connection(), this::askedToStop);
+      }
+      Subscription begun = Subscription.begin(open.channel(), settings, term, handled);
+      if (deadline.isMet()) {
+        nextPatience = FIRST_PATIENCE;
+        return begun;
+      }
+      throw new IOException(LATE);
+    } catch (IOException | RuntimeException e) {
+      if (deadline.isMet()) {
+        throw e;
+      }
+      IOException late = new IOException(LATE);
+      late.addSuppressed(e);
+      throw late;
+    }
   }
 
   /** Unless it is an old connection, on which the request of a former term came late. */
@@ -265,7 +345,7 @@ final class Worker {
       return true;
     } catch (Exception | Error e) {
       log.warn(
-          "The handler of queue '{}' failed with a message for the {}th time, and is called with it again after a pause",
+          "The handler of queue '{}' failed with a message, and is called with it again after a pause; failures of this message so far: {}",
           settings.queue,
           delivery.fail(),
           e);

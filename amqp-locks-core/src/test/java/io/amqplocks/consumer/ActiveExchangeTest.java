@@ -1,6 +1,7 @@
 package io.amqplocks.consumer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
@@ -9,10 +10,14 @@ import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.GetResponse;
+import io.amqplocks.leader.LeaderElection;
+import io.amqplocks.leader.Leadership;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.test.BrokerQueue;
 import io.amqplocks.test.BrokerTest;
+import io.amqplocks.test.Direction;
+import io.amqplocks.test.TcpProxy;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -20,6 +25,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
@@ -333,6 +339,43 @@ class ActiveExchangeTest {
     assertThat(handled).containsExactly(0, 0);
     only.close();
     assertThat(channel.messageCount(queue)).isZero();
+  }
+
+  /**
+   * The worker and the thread that stops it tell the broker at the same time. A call that has
+   * waited for its turn until the channel was closed is never answered.
+   */
+  @Test
+  void whoClosesItLetsWhoEndsItFinish() throws Exception {
+    LeaderElection election = LeaderElection.on(fixture.open().mutex("sole")).build();
+    election.start();
+    Leadership term = election.awaitLeadership(Duration.ofSeconds(30)).orElseThrow();
+    try (TcpProxy proxy = TcpProxy.to(fixture.broker())) {
+      ConnectionFactory factory = fixture.broker().connectionFactory();
+      factory.setHost(proxy.host());
+      factory.setPort(proxy.port());
+      factory.setChannelRpcTimeout(120_000);
+      try (Connection connection = factory.newConnection()) {
+        for (int i = 0; i < 10; i++) {
+          Subscription subscription =
+              Subscription.begin(
+                  connection.createChannel(), on(delivery -> {}), term, new HandledIds());
+          proxy.delay(Direction.BROKER_TO_CLIENT, Duration.ofMillis(100));
+          CompletableFuture<Void> closes =
+              CompletableFuture.runAsync(
+                  () -> assertThatCode(subscription::close).doesNotThrowAnyException());
+          // Between its first request and the answer.
+          CompletableFuture<Void> ends =
+              CompletableFuture.runAsync(
+                  subscription::end, CompletableFuture.delayedExecutor(20, TimeUnit.MILLISECONDS));
+          ends.get(30, TimeUnit.SECONDS);
+          closes.get(30, TimeUnit.SECONDS);
+          proxy.delay(Direction.BROKER_TO_CLIENT, Duration.ZERO);
+        }
+      }
+    } finally {
+      election.close();
+    }
   }
 
   /** The message in hand is finished; those behind it go to the next one, and none twice. */

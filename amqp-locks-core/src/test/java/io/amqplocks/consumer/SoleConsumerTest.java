@@ -16,7 +16,9 @@ import io.amqplocks.lock.LockName;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.support.LogWatch;
 import io.amqplocks.test.BrokerTest;
+import io.amqplocks.test.Direction;
 import io.amqplocks.test.TcpProxy;
+import io.amqplocks.test.WireTap;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -27,11 +29,13 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -39,6 +43,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @BrokerTest(everyLine = true)
+@Order(1) // of the longest
 class SoleConsumerTest {
 
   private static final Duration LONG = Duration.ofSeconds(60);
@@ -474,6 +479,80 @@ class SoleConsumerTest {
       assertThat(consumer.isActive()).isTrue();
       consumer.close();
     }
+  }
+
+  /** As a queue that lost its leader when it was asked: it may answer half a minute later. */
+  @Test
+  void aQueueThatDoesNotAnswerIsAskedAgainByANewConnection() throws Exception {
+    AtomicInteger muted = new AtomicInteger();
+    CountDownLatch over = new CountDownLatch(1);
+    WireTap mute =
+        (connection, direction, bytes) -> {
+          if (direction == Direction.CLIENT_TO_BROKER && hasConsume(bytes)) {
+            muted.compareAndSet(0, connection);
+          } else if (direction == Direction.BROKER_TO_CLIENT && connection == muted.get()) {
+            await().until(() -> over.getCount() == 0);
+          }
+        };
+    try (TcpProxy proxy = TcpProxy.to(fixture.broker(), mute);
+        LogWatch logs = LogWatch.of("io.amqplocks.consumer")) {
+      SoleConsumer consumer = kept(through(proxy, each -> handled.add(number(each))));
+      publish(0, 1);
+      consumer.start();
+      awaitHandled(1);
+      assertThat(muted.get()).isPositive();
+      // Sooner than the timeout of a call, of which it would say another thing.
+      assertThat(logs.warnings())
+          .anyMatch(each -> each.contains(queue) && each.contains("did not answer in time"));
+      consumer.close();
+    } finally {
+      over.countDown();
+    }
+  }
+
+  /** A node without a majority does not answer for half a minute; others may consume meanwhile. */
+  @Test
+  void whoStopsDoesNotWaitLongForABrokerThatDoesNotAnswer() throws Exception {
+    AtomicBoolean mute = new AtomicBoolean();
+    CountDownLatch over = new CountDownLatch(1);
+    WireTap tap =
+        (connection, direction, bytes) -> {
+          if (direction == Direction.BROKER_TO_CLIENT && mute.get()) {
+            await().until(() -> over.getCount() == 0);
+          }
+        };
+    try (TcpProxy proxy = TcpProxy.to(fixture.broker(), tap);
+        LogWatch logs = LogWatch.of("io.amqplocks.consumer")) {
+      SoleConsumer consumer = kept(through(proxy, each -> handled.add(number(each))));
+      publish(0, 1);
+      consumer.start();
+      awaitHandled(1);
+      SoleConsumer next = started(each -> handled.add(number(each)));
+      mute.set(true);
+      assertThat(consumer.handOver()).isTrue();
+      publish(1, 2);
+      awaitHandled(2);
+      assertThat(next.isActive()).isTrue();
+      assertThat(logs.warnings())
+          .anyMatch(each -> each.contains(queue) && each.contains("did not answer in time"))
+          .noneMatch(each -> each.contains(queue) && each.contains("has not finished"));
+      consumer.close();
+    } finally {
+      over.countDown();
+    }
+  }
+
+  /** One whose messages come through that proxy, and whose lock does not. */
+  private SoleConsumerBuilder through(TcpProxy proxy, DeliveryHandler handler) {
+    ConnectionFactory factory = fixture.broker().connectionFactory();
+    factory.setHost(proxy.host());
+    factory.setPort(proxy.port());
+    return SoleConsumer.of(fixture.open().mutex("sole"), factory, queue, handler);
+  }
+
+  /** By its class and its method, 60 and 20. */
+  private static boolean hasConsume(byte[] bytes) {
+    return new String(bytes, StandardCharsets.ISO_8859_1).contains("\u0000<\u0000\u0014");
   }
 
   @Test

@@ -29,6 +29,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,6 +37,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** A newcomer asks the active consumer to stop. */
 @BrokerTest(everyLine = true)
+@Order(1) // of the longest
 class TakeOverRequestTest {
 
   private static final Duration START = Duration.ofSeconds(90);
@@ -249,7 +251,7 @@ class TakeOverRequestTest {
   private ChildJvm process() {
     ChildJvm process =
         ChildJvm.of(SoleConsumerMain.class)
-            .args(fixture.broker().uri(), fixture.prefix(), queue, "10")
+            .args(fixture.broker().uri(), fixture.prefix(), queue, "10", "mutex")
             .start();
     processes.add(process);
     process.awaitLine("STARTED", START);

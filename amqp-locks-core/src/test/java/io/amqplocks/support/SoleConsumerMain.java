@@ -9,6 +9,7 @@ import io.amqplocks.consumer.SoleConsumerBuilder;
 import io.amqplocks.leader.LeaderListener;
 import io.amqplocks.leader.Leadership;
 import io.amqplocks.leader.Revocation;
+import io.amqplocks.lock.AmqpLock;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
@@ -20,7 +21,8 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * A process that consumes a queue of numbers alone, and says of each when it began and ended with
  * it, and whether it was certainly the active one then. Arguments: broker URI, prefix, queue,
- * heartbeat in seconds, and the ingress exchange if it consumes by two ways. Orders: "hand over",
+ * heartbeat in seconds, "mutex" or "fenced" (mutex), and the ingress exchange if it consumes by two
+ * ways. Orders: "hand over",
  * "take over", "hold" (do not finish what you handle next), "go" (finish).
  */
 public final class SoleConsumerMain {
@@ -68,12 +70,13 @@ public final class SoleConsumerMain {
   }
 
   private static SoleConsumer consumer(AmqpLocks locks, ConnectionFactory factory, String[] args) {
+    AmqpLock lock = args[4].equals("fenced") ? locks.fencedMutex("sole") : locks.mutex("sole");
     SoleConsumerBuilder settings =
-        SoleConsumer.of(locks.mutex("sole"), factory, args[2], new Handling())
+        SoleConsumer.of(lock, factory, args[2], new Handling())
             .listener(new Saying())
             .handOverOnRequest();
-    if (args.length > 4) {
-      settings.activeExchange(args[4], "");
+    if (args.length > 5) {
+      settings.activeExchange(args[5], "");
     }
     return settings.build();
   }

@@ -1,0 +1,180 @@
+package io.amqplocks.consumer;
+
+import static org.awaitility.Awaitility.await;
+
+import io.amqplocks.support.SoleConsumerMain;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.ChildJvm;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/** Processes that consume a queue of numbers in turn, and what they said. One thread at a time. */
+final class SoleProcesses implements AutoCloseable {
+
+  /** For whatever a process has to do. */
+  static final Duration START = Duration.ofSeconds(90);
+
+  /** Of the processes, in seconds. */
+  static final int HEARTBEAT = 4;
+
+  private final String prefix;
+  private final String queue;
+  private final String lock;
+  private final @Nullable String ingress;
+  private final List<ChildJvm> processes = new ArrayList<>();
+
+  /** The lock and the ingress exchange are as {@link SoleConsumerMain} takes them. */
+  SoleProcesses(String prefix, String queue, String lock, @Nullable String ingress) {
+    this.prefix = prefix;
+    this.queue = queue;
+    this.lock = lock;
+    this.ingress = ingress;
+  }
+
+  /** Starts one that connects to that broker, and returns when it contends. */
+  ChildJvm start(Broker broker) {
+    List<String> arguments =
+        new ArrayList<>(List.of(broker.uri(), prefix, queue, Integer.toString(HEARTBEAT), lock));
+    if (ingress != null) {
+      arguments.add(ingress);
+    }
+    ChildJvm process =
+        ChildJvm.of(SoleConsumerMain.class).args(arguments.toArray(String[]::new)).start();
+    processes.add(process);
+    process.awaitLine("STARTED", START);
+    return process;
+  }
+
+  /** A span in which a process was certain at every look; see {@link SoleConsumerMain}. */
+  record Certain(int process, long from, long to) {}
+
+  /** Two such spans of different processes, of which the second began before the first ended. */
+  record Together(Certain one, Certain other) {
+    long nanos() {
+      return Math.min(one.to(), other.to()) - other.from();
+    }
+  }
+
+  /** A message, and whether the process was certain to be the active one when it ended with it. */
+  record Handled(int process, int number, long begin, long end, boolean active) {}
+
+  /** Whether that one says, as its last word, that it is the active one. */
+  static boolean isActive(ChildJvm process) {
+    String last = "";
+    for (String line : process.lines()) {
+      last = line.startsWith("ACTIVE") || line.startsWith("PASSIVE") ? line : last;
+    }
+    return process.isAlive() && last.startsWith("ACTIVE");
+  }
+
+  /** How many terms of that one have ended. */
+  static long ended(ChildJvm process) {
+    return process.lines().stream().filter(line -> line.startsWith("PASSIVE")).count();
+  }
+
+  /** The first that says that it is active, as soon as one does. */
+  ChildJvm active() {
+    return await()
+        .atMost(START)
+        .pollInterval(Duration.ofMillis(20))
+        .until(
+            () -> processes.stream().filter(SoleProcesses::isActive).findFirst(),
+            Optional::isPresent)
+        .orElseThrow();
+  }
+
+  /** Returns when another one than that is active. */
+  void awaitAnother(ChildJvm active) {
+    await()
+        .atMost(START)
+        .until(() -> processes.stream().anyMatch(each -> each != active && isActive(each)));
+  }
+
+  List<Handled> handled() {
+    return said(
+        "HANDLED ",
+        part ->
+            new Handled(
+                Integer.parseInt(part[0]),
+                Integer.parseInt(part[1]),
+                Long.parseLong(part[2]),
+                Long.parseLong(part[3]),
+                Boolean.parseBoolean(part[4])));
+  }
+
+  List<Certain> certain() {
+    return said(
+        "CERTAIN ",
+        part ->
+            new Certain(
+                Integer.parseInt(part[0]), Long.parseLong(part[1]), Long.parseLong(part[2])));
+  }
+
+  /** The lines that begin so, with the process's number in place of that word. */
+  private <T> List<T> said(String word, Function<String[], T> read) {
+    List<T> result = new ArrayList<>();
+    for (int i = 0; i < processes.size(); i++) {
+      for (String line : processes.get(i).lines()) {
+        if (line.startsWith(word)) {
+          String[] part = line.split(" ", -1);
+          part[0] = Integer.toString(i);
+          result.add(read.apply(part));
+        }
+      }
+    }
+    return result;
+  }
+
+  /** Which of the numbers below that no process has handled. */
+  Set<Integer> unhandled(int messages) {
+    Set<Integer> left = new HashSet<>(IntStream.range(0, messages).boxed().toList());
+    handled().forEach(each -> left.remove(each.number()));
+    return left;
+  }
+
+  /** Spans in which two processes were certain, whether or not messages were there. */
+  List<Together> together() {
+    List<Certain> spans =
+        certain().stream().sorted(Comparator.comparingLong(Certain::from)).toList();
+    List<Together> result = new ArrayList<>();
+    Certain last = spans.get(0);
+    for (Certain span : spans.subList(1, spans.size())) {
+      if (span.process() != last.process() && span.from() < last.to()) {
+        result.add(new Together(last, span));
+      }
+      last = span.to() > last.to() ? span : last;
+    }
+    return result;
+  }
+
+  /** Messages of two processes at the same time, both certain to be active when they ended. */
+  List<String> handledTogether() {
+    List<Handled> certain =
+        handled().stream()
+            .filter(Handled::active)
+            .sorted(Comparator.comparingLong(Handled::begin))
+            .toList();
+    List<String> result = new ArrayList<>();
+    for (int i = 1; i < certain.size(); i++) {
+      Handled before = certain.get(i - 1);
+      Handled after = certain.get(i);
+      if (before.process() != after.process() && before.end() > after.begin()) {
+        result.add(before + " and " + after);
+      }
+    }
+    return result;
+  }
+
+  @Override
+  public void close() {
+    processes.forEach(ChildJvm::close);
+  }
+}
