@@ -22,6 +22,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -33,6 +34,7 @@ import org.junit.jupiter.api.Test;
 @Tag("rare")
 @Tag("one-jdk")
 @Tag("trap-24")
+@Order(1) // of the longest
 class CutReleaseTest {
 
   private static final int SEMAPHORES = 4;

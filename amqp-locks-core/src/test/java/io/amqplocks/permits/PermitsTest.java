@@ -30,6 +30,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -37,6 +38,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Several permits are one lease: all or none, at every end that a call or a lease may come to. */
 @BrokerTest(everyLine = true)
+@Order(1) // of the longest
 class PermitsTest {
 
   private static final Duration LONG = Duration.ofMinutes(1);

@@ -17,10 +17,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 
 /** An operator looks when something is wrong: the endpoint must answer just then. */
 @BrokerTest(ownBroker = true)
+@Order(1) // of the longest
 class EndpointWithoutBrokerTest {
 
   private static final Duration LONG = Duration.ofSeconds(30);

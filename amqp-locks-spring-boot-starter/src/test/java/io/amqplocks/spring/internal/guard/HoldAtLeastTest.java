@@ -27,6 +27,7 @@ import java.util.function.BiConsumer;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Named;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -43,6 +44,7 @@ import reactor.core.publisher.Mono;
 /** A lock that is kept for a minimum time after short work, and who waits for that. */
 @BrokerTest
 @Tag("defect-B3")
+@Order(1) // of the longest
 class HoldAtLeastTest {
 
   private static final Duration LONG = Duration.ofSeconds(30);

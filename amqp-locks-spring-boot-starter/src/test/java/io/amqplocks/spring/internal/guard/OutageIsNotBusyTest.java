@@ -28,6 +28,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Named;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -40,6 +41,7 @@ import reactor.core.publisher.Mono;
  */
 @BrokerTest
 @Tag("defect-B2")
+@Order(1) // of the longest
 class OutageIsNotBusyTest {
 
   @AutoClose private final LocksOnBroker onBroker;

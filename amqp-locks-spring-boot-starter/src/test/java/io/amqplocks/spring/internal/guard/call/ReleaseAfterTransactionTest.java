@@ -37,6 +37,7 @@ import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcDataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
@@ -51,6 +52,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 /** The lock and the transaction of the caller, with a real database. */
 @BrokerTest
+@Order(1) // of the longest
 class ReleaseAfterTransactionTest {
 
   private final Broker broker;
