@@ -1,8 +1,10 @@
 package io.amqplocks.consumer;
 
+import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.BuiltinExchangeType;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.DeliverCallback;
+import io.amqplocks.internal.broker.BrokerErrors;
 import io.amqplocks.internal.broker.BrokerProfile;
 import io.amqplocks.leader.Leadership;
 import java.io.IOException;
@@ -14,6 +16,7 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -47,6 +50,9 @@ final class ActiveExchangeSubscription implements Subscription {
    */
   private static final long COPIES_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+  /** With the pauses it is 2 s: less than the broker has for all its answers. */
+  private static final int MOST_LOOKS = 45;
+
   private final Channel channel;
   private final Leadership term;
   private final boolean nacks;
@@ -62,6 +68,9 @@ final class ActiveExchangeSubscription implements Subscription {
   private final ReentrantLock ending = new ReentrantLock();
 
   private boolean left;
+
+  /** Whether what is given back cannot come again at once. */
+  private boolean sendsNoMore;
 
   /** What the broker is to be told when the lock is given back. */
   private final List<Runnable> toTell = new ArrayList<>();
@@ -82,9 +91,10 @@ final class ActiveExchangeSubscription implements Subscription {
     String ingress = Objects.requireNonNull(settings.ingress);
     exchange = settings.queue + SUFFIX;
     own = exchange + "." + UUID.randomUUID();
+    awaitGone();
     channel.queueBind(settings.queue, ingress, settings.routingKey);
     channel.queueDeclare(own, false, true, true, Map.of());
-    channel.exchangeDeclare(exchange, BuiltinExchangeType.FANOUT, false, true, true, Map.of());
+    declareExchange(channel);
     channel.queueBind(own, exchange, "");
     channel.exchangeBind(exchange, ingress, settings.routingKey);
     messages =
@@ -100,6 +110,52 @@ final class ActiveExchangeSubscription implements Subscription {
     activeTag = consume(own, messages::cameByActive);
     channel.basicQos(settings.prefetch);
     trackingTag = consume(settings.queue, messages::cameByTracking);
+  }
+
+  private void declareExchange(Channel on) throws IOException {
+    on.exchangeDeclare(exchange, BuiltinExchangeType.FANOUT, false, true, true, Map.of());
+  }
+
+  /**
+   * Waits until the exchange of the last consumer is deleted. To bind a queue to it meanwhile may
+   * leave the broker without an exchange that can be used or replaced (trap 25).
+   */
+  private void awaitGone() throws IOException {
+    long pause = 1;
+    for (int looks = 1; !isGone(); looks++) {
+      if (!term.isCurrent() || looks == MOST_LOOKS) {
+        throw new IOException("the exchange '" + exchange + "' of the last consumer is in use");
+      }
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(pause));
+      pause = Math.min(2 * pause, 50);
+    }
+  }
+
+  /** On a channel of its own, which the broker closes with each refusal. */
+  private boolean isGone() throws IOException {
+    Channel asking = channel.getConnection().createChannel();
+    if (asking == null) {
+      throw new IOException("the broker allows this connection no second channel");
+    }
+    boolean ours = false;
+    try {
+      asking.exchangeDeclarePassive(exchange);
+      // Somebody else's of that name is refused. Ours is deleted if nothing is bound to it, as when
+      // its consumer died before it bound a queue.
+      declareExchange(asking);
+      ours = true;
+      asking.exchangeDelete(exchange, true);
+      asking.abort();
+      return true;
+    } catch (IOException e) {
+      if (BrokerErrors.isRefusedWith(AMQP.NOT_FOUND, e)) {
+        return true;
+      }
+      if (ours && BrokerErrors.isRefusedWith(AMQP.PRECONDITION_FAILED, e)) {
+        return false;
+      }
+      throw e;
+    }
   }
 
   /**
@@ -258,17 +314,20 @@ final class ActiveExchangeSubscription implements Subscription {
       if (!left) {
         left = true;
         leave();
+        sendsNoMore = true;
+      }
+      if (sendsNoMore) {
+        change(
+            () -> {
+              givesBack = true;
+              messages.giveBackRest();
+            });
       }
     } catch (IOException | RuntimeException e) {
-      log.debug("The broker ends all this by itself when the connection closes", e);
+      log.debug("The broker takes all back by itself when the channel closes", e);
     } finally {
       ending.unlock();
     }
-    change(
-        () -> {
-          givesBack = true;
-          messages.giveBackRest();
-        });
   }
 
   private void leave() throws IOException {

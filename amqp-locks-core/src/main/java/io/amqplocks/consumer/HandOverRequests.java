@@ -4,9 +4,12 @@ import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.ShutdownSignalException;
 import java.io.IOException;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +21,7 @@ import org.slf4j.LoggerFactory;
  * the active one consumes. A request that nobody receives at once is dropped, so none reaches a
  * later active one. The newcomer repeats its request.
  *
- * <p>Concurrency: immutable; {@link Asking} is for one thread.
+ * <p>Concurrency: immutable, and so is {@link Listening}. {@link Asking} is for one thread.
  */
 final class HandOverRequests {
 
@@ -28,6 +31,8 @@ final class HandOverRequests {
 
   private static final String TYPE = "amqp-locks.hand-over";
   private static final long CONFIRM_MILLIS = 10_000;
+  private static final long FIRST_PAUSE_MILLIS = 1_000;
+  private static final long LONGEST_PAUSE_MILLIS = 30_000;
 
   /**
    * The arguments of wake queues: messages reach present consumers only, and the queue expires
@@ -45,27 +50,104 @@ final class HandOverRequests {
     requests = queue + SUFFIX;
   }
 
-  /** Calls that for each request of another one, on a thread of the connection. */
-  void listen(Connection open, Runnable asked) throws IOException {
-    Channel channel = open.createChannel();
-    if (channel == null) {
-      throw new IOException("the broker allows this connection no second channel");
+  /**
+   * Calls that for each request of another one, on a thread of the connection, until that is closed.
+   * Does not wait for the broker: if the node of the requests' queue is down, nobody can ask, but
+   * the active one has its messages. A failure is logged, and tried again after a pause.
+   */
+  void listen(Connection open, Runnable asked) {
+    CountDownLatch closed = new CountDownLatch(1);
+    // Called at once if it is closed already.
+    open.addShutdownListener(cause -> closed.countDown());
+    new Listening(open, closed, asked).begin(0);
+  }
+
+  /** Of one connection. Each time it has to begin, it does so on a thread of its own. */
+  private final class Listening {
+    private final Connection connection;
+    private final CountDownLatch closed;
+    private final Runnable asked;
+
+    Listening(Connection connection, CountDownLatch closed, Runnable asked) {
+      this.connection = connection;
+      this.closed = closed;
+      this.asked = asked;
     }
-    channel.queueDeclare(requests, true, false, false, ARGUMENTS);
-    String unused =
-        channel.basicConsume(
-            requests,
-            true,
-            (tag, message) -> {
-              if (isOfAnother(message.getProperties())) {
-                asked.run();
-              }
-            },
-            tag ->
-                log.warn(
-                    "Queue '{}' was deleted; nobody can ask the active consumer of '{}' to hand over before its connection ends",
-                    requests,
-                    consumed));
+
+    void begin(long pauseMillis) {
+      Thread thread =
+          new Thread(
+              () -> attempt(pauseMillis), "amqp-locks consumer of " + consumed + " listening");
+      thread.setDaemon(true);
+      thread.start();
+    }
+
+    private void attempt(long firstPauseMillis) {
+      String last = "";
+      long pause = firstPauseMillis;
+      try {
+        while (!closed.await(pause, TimeUnit.MILLISECONDS)) {
+          String failure = listenOnce();
+          if (failure == null) {
+            return;
+          }
+          if (!failure.equals(last) && closed.getCount() > 0) {
+            sayDeaf(failure);
+            last = failure;
+          }
+          pause = Math.min(LONGEST_PAUSE_MILLIS, Math.max(FIRST_PAUSE_MILLIS, 2 * pause));
+        }
+      } catch (InterruptedException e) {
+        // Nobody interrupts this thread.
+      }
+    }
+
+    /** Returns why it cannot listen, or null. */
+    private @Nullable String listenOnce() {
+      Channel channel = null;
+      try {
+        channel = connection.createChannel();
+        if (channel == null) {
+          return "the broker allows this connection no second channel";
+        }
+        channel.queueDeclare(requests, true, false, false, ARGUMENTS);
+        String unused =
+            channel.basicConsume(
+                requests,
+                true,
+                (tag, message) -> {
+                  if (isOfAnother(message.getProperties())) {
+                    asked.run();
+                  }
+                },
+                tag -> {
+                  sayDeaf("it was deleted, or its node went down");
+                  begin(FIRST_PAUSE_MILLIS);
+                });
+        return null;
+      } catch (IOException | RuntimeException e) {
+        abort(channel);
+        return String.valueOf(e.getCause() instanceof ShutdownSignalException cause ? cause : e);
+      }
+    }
+
+    private void abort(@Nullable Channel channel) {
+      try {
+        if (channel != null) {
+          channel.abort();
+        }
+      } catch (IOException | RuntimeException e) {
+        log.debug("A channel to queue '{}' could not be closed", requests, e);
+      }
+    }
+
+    private void sayDeaf(String reason) {
+      log.warn(
+          "Nobody can ask the active consumer of queue '{}' to hand over until it can consume queue '{}' again, which it goes on trying: {}",
+          consumed,
+          requests,
+          reason);
+    }
   }
 
   private boolean isOfAnother(AMQP.BasicProperties properties) {

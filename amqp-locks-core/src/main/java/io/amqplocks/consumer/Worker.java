@@ -33,15 +33,13 @@ final class Worker {
   private static final long FIRST_PAUSE_MILLIS = 100;
   private static final long LONGEST_PAUSE_MILLIS = 10_000;
 
-  /** For the answers without which nothing can be consumed: about ten, of a call's 10 s each. */
+  /** For all answers without which nothing can be consumed. Those to one call may take 10 s. */
   private static final Duration FIRST_PATIENCE = Duration.ofSeconds(3);
 
   private static final Duration LONGEST_PATIENCE = Duration.ofMinutes(1);
 
-  /** For the answers at the end of a term, without which the broker takes its messages back. */
+  /** For the answers when it stops, without which the broker takes its messages back by itself. */
   private static final Duration LAST_PATIENCE = Duration.ofSeconds(5);
-
-  private static final String LATE = "the broker did not answer in time";
 
   /** How often it looks besides, if nothing comes. */
   private static final long LOOK_MILLIS = 100;
@@ -60,7 +58,7 @@ final class Worker {
   private boolean ending;
   private @Nullable String said;
   private long pauseMillis = FIRST_PAUSE_MILLIS;
-  private Duration nextPatience = FIRST_PATIENCE;
+  private Duration patience = FIRST_PATIENCE;
 
   /**
    * Creates a worker.
@@ -111,7 +109,7 @@ final class Worker {
 
   /**
    * The term has ended: waits until the message in hand is handled, for the grace period at most,
-   * and leaves nothing behind. With none in hand it waits for the broker only, for some seconds.
+   * and for some seconds until the broker has the rest. Leaves nothing behind.
    */
   void stop(Revocation why, Duration grace) {
     long end = System.nanoTime() + TimeUnit.NANOSECONDS.convert(grace);
@@ -123,8 +121,8 @@ final class Worker {
       if (telling != null) {
         join(telling, end);
       }
-      ended = isHandedBack(delivery == null ? System.nanoTime() + LAST_PATIENCE.toNanos() : end);
-      if (!ended && delivery == null) {
+      ended = isHandedBack(end);
+      if (!ended && inHand == null) {
         sayUnanswered();
       } else if (!ended) {
         sayNotFinished(grace);
@@ -132,6 +130,7 @@ final class Worker {
     } finally {
       if (!ended) {
         drop();
+        letGo();
       }
     }
   }
@@ -155,6 +154,13 @@ final class Worker {
     }
   }
 
+  /** No handler is at work and none is called any more, whatever the worker still waits for. */
+  private void letGo() {
+    if (inHand == null) {
+      handedBack.countDown();
+    }
+  }
+
   private void sayUnanswered() {
     log.warn(
         "The broker did not answer in time when the active consumer of queue '{}' stopped; it takes back what it had sent ahead when it notices that the connection is closed",
@@ -171,7 +177,12 @@ final class Worker {
   /** Waits until the broker has all back. The connection may take a little longer to close. */
   private boolean isHandedBack(long end) {
     try {
-      return handedBack.await(Math.max(1, end - System.nanoTime()), TimeUnit.NANOSECONDS);
+      boolean back = handedBack.await(0, TimeUnit.MILLISECONDS);
+      while (!back && inHand != null && end - System.nanoTime() > 0) {
+        back = handedBack.await(LOOK_MILLIS, TimeUnit.MILLISECONDS);
+      }
+      return back
+          || (inHand == null && handedBack.await(LAST_PATIENCE.toMillis(), TimeUnit.MILLISECONDS));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return false;
@@ -255,15 +266,18 @@ final class Worker {
 
   private void connectAndConsume() throws IOException, TimeoutException {
     ReadyConnection open = connections.take();
-    // Before the term is asked: whoever ends it either drops this or is seen here.
-    connection = open;
+    boolean consumed = false;
     try {
+      // Before the term is asked: whoever ends it either drops this or is seen here.
+      connection = open;
       if (goesOn()) {
         consume(open);
+        consumed = true;
       }
-    } catch (IOException | TimeoutException | RuntimeException | Error e) {
-      open.abort();
-      throw e;
+    } finally {
+      if (!consumed) {
+        open.abort();
+      }
     }
     open.close();
   }
@@ -283,24 +297,24 @@ final class Worker {
 
   private Subscription begin(ReadyConnection open) throws IOException {
     settings.require(BrokerProfile.of(open.connection()));
-    Duration patience = nextPatience;
-    nextPatience = Collections.min(List.of(LONGEST_PATIENCE, patience.multipliedBy(2)));
     AnswerDeadline deadline = new AnswerDeadline(open, patience);
     try (deadline) {
+      Subscription begun = Subscription.begin(open.channel(), settings, term, handled);
+      if (!deadline.isMet()) {
+        throw new IOException("too late");
+      }
+      patience = FIRST_PATIENCE;
       if (settings.handsOverOnRequest) {
         requests.listen(open.connection(), this::askedToStop);
       }
-      Subscription begun = Subscription.begin(open.channel(), settings, term, handled);
-      if (deadline.isMet()) {
-        nextPatience = FIRST_PATIENCE;
-        return begun;
-      }
-      throw new IOException(LATE);
+      return begun;
     } catch (IOException | RuntimeException e) {
       if (deadline.isMet()) {
+        patience = FIRST_PATIENCE;
         throw e;
       }
-      IOException late = new IOException(LATE);
+      patience = Collections.min(List.of(LONGEST_PATIENCE, patience.multipliedBy(2)));
+      IOException late = new IOException("the broker did not answer in time");
       late.addSuppressed(e);
       throw late;
     }

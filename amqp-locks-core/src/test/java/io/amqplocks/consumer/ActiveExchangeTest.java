@@ -14,6 +14,7 @@ import io.amqplocks.leader.LeaderElection;
 import io.amqplocks.leader.Leadership;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.support.Fixture;
+import io.amqplocks.support.LogWatch;
 import io.amqplocks.test.BrokerQueue;
 import io.amqplocks.test.BrokerTest;
 import io.amqplocks.test.Direction;
@@ -28,6 +29,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -50,6 +52,7 @@ class ActiveExchangeTest {
   private static final Duration LONG = Duration.ofSeconds(60);
 
   @RegisterExtension private final Fixture fixture = new Fixture();
+  private final List<LeaderElection> elections = new ArrayList<>();
   private final List<SoleConsumer> consumers = new ArrayList<>();
   private final List<Integer> handled = new CopyOnWriteArrayList<>();
   private String queue = "";
@@ -93,6 +96,7 @@ class ActiveExchangeTest {
   @AfterEach
   void close() throws Exception {
     consumers.forEach(SoleConsumer::close);
+    elections.forEach(LeaderElection::close);
     channel.exchangeDelete(ingress);
     stranger.close();
   }
@@ -347,35 +351,143 @@ class ActiveExchangeTest {
    */
   @Test
   void whoClosesItLetsWhoEndsItFinish() throws Exception {
-    LeaderElection election = LeaderElection.on(fixture.open().mutex("sole")).build();
-    election.start();
-    Leadership term = election.awaitLeadership(Duration.ofSeconds(30)).orElseThrow();
-    try (TcpProxy proxy = TcpProxy.to(fixture.broker())) {
-      ConnectionFactory factory = fixture.broker().connectionFactory();
-      factory.setHost(proxy.host());
-      factory.setPort(proxy.port());
-      factory.setChannelRpcTimeout(120_000);
-      try (Connection connection = factory.newConnection()) {
-        for (int i = 0; i < 10; i++) {
-          Subscription subscription =
-              Subscription.begin(
-                  connection.createChannel(), on(delivery -> {}), term, new HandledIds());
-          proxy.delay(Direction.BROKER_TO_CLIENT, Duration.ofMillis(100));
-          CompletableFuture<Void> closes =
-              CompletableFuture.runAsync(
-                  () -> assertThatCode(subscription::close).doesNotThrowAnyException());
-          // Between its first request and the answer.
-          CompletableFuture<Void> ends =
-              CompletableFuture.runAsync(
-                  subscription::end, CompletableFuture.delayedExecutor(20, TimeUnit.MILLISECONDS));
-          ends.get(30, TimeUnit.SECONDS);
-          closes.get(30, TimeUnit.SECONDS);
-          proxy.delay(Direction.BROKER_TO_CLIENT, Duration.ZERO);
-        }
+    try (TcpProxy proxy = TcpProxy.to(fixture.broker());
+        Connection connection = through(proxy).newConnection()) {
+      Leadership term = term();
+      for (int i = 0; i < 10; i++) {
+        Subscription subscription = subscription(connection.createChannel(), term);
+        proxy.delay(Direction.BROKER_TO_CLIENT, Duration.ofMillis(100));
+        CompletableFuture<Void> closes = CompletableFuture.runAsync(() -> close(subscription));
+        // Between its first request and the answer.
+        CompletableFuture<Void> ends = CompletableFuture.runAsync(subscription::end, soon());
+        ends.get(30, TimeUnit.SECONDS);
+        closes.get(30, TimeUnit.SECONDS);
+        proxy.delay(Direction.BROKER_TO_CLIENT, Duration.ZERO);
       }
-    } finally {
-      election.close();
     }
+  }
+
+  /** Or what was sent ahead would go back with the channel, which a quorum queue counts. */
+  @Test
+  void theChannelIsClosedWhenTheBrokerSendsNoMore() throws Exception {
+    try (TcpProxy proxy = TcpProxy.to(fixture.broker());
+        Connection connection = through(proxy).newConnection()) {
+      Subscription subscription = subscription(connection.createChannel(), term());
+      proxy.delay(Direction.BROKER_TO_CLIENT, Duration.ofMillis(200));
+      CompletableFuture<Void> ends = CompletableFuture.runAsync(subscription::end);
+      long start = System.nanoTime();
+      CompletableFuture.runAsync(() -> close(subscription), soon()).get(30, TimeUnit.SECONDS);
+      // An unbind and two cancels, before the close.
+      assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(Duration.ofMillis(790));
+      ends.get(30, TimeUnit.SECONDS);
+    }
+  }
+
+  /** The broker may have requeued it when the handler ends, and the client not know that yet. */
+  @Test
+  void whatIsInHandWhenItIsDroppedIsNotHandled() throws Exception {
+    HandledIds handledIds = new HandledIds();
+    Leadership term = term();
+    Channel first = stranger.createChannel();
+    Subscription dropped = Subscription.begin(first, on(delivery -> {}), term, handledIds);
+    publish(0, 1);
+    Delivery delivery = await().until(() -> dropped.next(100), Objects::nonNull);
+    dropped.drop();
+    dropped.settle(delivery);
+    first.abort();
+    Subscription next =
+        Subscription.begin(stranger.createChannel(), on(each -> {}), term, handledIds);
+    Delivery again = await().until(() -> next.next(100), Objects::nonNull);
+    assertThat(number(again)).isZero();
+    next.settle(again);
+    next.close();
+    assertThat(channel.messageCount(queue)).isZero();
+  }
+
+  /**
+   * The broker deletes the exchange of a consumer that died while the next one begins. On 4.3 that
+   * left nothing behind that could be bound, deleted or replaced within some 200 of these rounds,
+   * and no policy could be set any more.
+   */
+  @Tag("trap-25")
+  @Test
+  void howeverManyDieOthersCanBegin() throws Exception {
+    Leadership term = term();
+    ConnectionFactory factory = fixture.broker().connectionFactory();
+    Connection dying = factory.newConnection();
+    assertThat(subscription(dying.createChannel(), term).isOpen()).isTrue();
+    for (int i = 0; i < 400; i++) {
+      Connection last = dying;
+      CompletableFuture<Void> dies = CompletableFuture.runAsync(last::abort);
+      // 3.10 may refuse to bind then, and a sole consumer tries again.
+      dying = await().ignoreExceptions().until(() -> begun(factory, term), Objects::nonNull);
+      dies.get(30, TimeUnit.SECONDS);
+    }
+    dying.abort();
+    elections.forEach(LeaderElection::close);
+    // It asks all exchanges whether they are concerned.
+    fixture.broker().faults().setPolicy(queue, "^" + queue + "$", "queues", "{\"max-length\":99}");
+    fixture.broker().faults().clearPolicy(queue);
+    SoleConsumer consumer = started(delivery -> handled.add(number(delivery)));
+    publish(0, 1);
+    awaitHandled(1);
+    consumer.close();
+  }
+
+  private Connection begun(ConnectionFactory factory, Leadership term) throws Exception {
+    Connection connection = factory.newConnection();
+    try {
+      assertThat(subscription(connection.createChannel(), term).isOpen()).isTrue();
+      return connection;
+    } catch (IOException e) {
+      connection.abort();
+      throw e;
+    }
+  }
+
+  /** Such as a broker's user may have made for a purpose of its own. */
+  @Test
+  void anExchangeOfSomebodyElseIsNotDeleted() throws Exception {
+    channel.exchangeDeclare(queue + ".active", "direct", true);
+    try (LogWatch logs = LogWatch.of("io.amqplocks.consumer")) {
+      SoleConsumer consumer = started(delivery -> handled.add(number(delivery)));
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(logs.warnings())
+                      .anyMatch(each -> each.contains(queue) && each.contains("inequivalent")));
+      consumer.close();
+    }
+    channel.exchangeDeclarePassive(queue + ".active");
+    channel.exchangeDelete(queue + ".active");
+  }
+
+  private ConnectionFactory through(TcpProxy proxy) {
+    ConnectionFactory factory = fixture.broker().connectionFactory();
+    factory.setHost(proxy.host());
+    factory.setPort(proxy.port());
+    // Longer than the test waits, so that it sees a call that is never answered.
+    factory.setChannelRpcTimeout(120_000);
+    return factory;
+  }
+
+  private Leadership term() throws InterruptedException {
+    LeaderElection election = LeaderElection.on(fixture.open().mutex("sole")).build();
+    elections.add(election);
+    election.start();
+    return election.awaitLeadership(Duration.ofSeconds(30)).orElseThrow();
+  }
+
+  private Subscription subscription(Channel open, Leadership term) throws Exception {
+    return Subscription.begin(open, on(delivery -> {}), term, new HandledIds());
+  }
+
+  private static Executor soon() {
+    return CompletableFuture.delayedExecutor(20, TimeUnit.MILLISECONDS);
+  }
+
+  private static void close(Subscription subscription) {
+    assertThatCode(subscription::close).doesNotThrowAnyException();
   }
 
   /** The message in hand is finished; those behind it go to the next one, and none twice. */

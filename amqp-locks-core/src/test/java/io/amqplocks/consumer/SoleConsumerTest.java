@@ -449,6 +449,8 @@ class SoleConsumerTest {
     channel.queueDeclare(queue, true, false, false, Map.of());
     publish(0, 1);
     awaitHandled(1);
+    // None is left of the attempts.
+    await().until(() -> connections() == 1);
     channel.queueDelete(queue);
     channel.queueDeclare(queue, true, false, false, Map.of());
     publish(1, 2);
@@ -498,8 +500,11 @@ class SoleConsumerTest {
         LogWatch logs = LogWatch.of("io.amqplocks.consumer")) {
       SoleConsumer consumer = kept(through(proxy, each -> handled.add(number(each))));
       publish(0, 1);
+      long start = System.nanoTime();
       consumer.start();
       awaitHandled(1);
+      // By the timeouts of a call and of the close it would be 20 s.
+      assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(14));
       assertThat(muted.get()).isPositive();
       // Sooner than the timeout of a call, of which it would say another thing.
       assertThat(logs.warnings())
@@ -529,9 +534,12 @@ class SoleConsumerTest {
       awaitHandled(1);
       SoleConsumer next = started(each -> handled.add(number(each)));
       mute.set(true);
+      long start = System.nanoTime();
       assertThat(consumer.handOver()).isTrue();
       publish(1, 2);
       awaitHandled(2);
+      // By the timeouts of a call and of the close it would be 20 s.
+      assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(14));
       assertThat(next.isActive()).isTrue();
       assertThat(logs.warnings())
           .anyMatch(each -> each.contains(queue) && each.contains("did not answer in time"))
@@ -540,6 +548,59 @@ class SoleConsumerTest {
     } finally {
       over.countDown();
     }
+  }
+
+  /** While its worker waits for the broker, somebody else may have become the active one. */
+  @Test
+  void whoStopsWhileItConnectsConsumesNothing() throws Exception {
+    CountDownLatch connecting = new CountDownLatch(1);
+    CountDownLatch over = new CountDownLatch(1);
+    AtomicBoolean consumed = new AtomicBoolean();
+    WireTap tap =
+        (connection, direction, bytes) -> {
+          if (direction == Direction.BROKER_TO_CLIENT) {
+            connecting.countDown();
+            await().until(() -> over.getCount() == 0);
+          } else if (hasConsume(bytes)) {
+            consumed.set(true);
+          }
+        };
+    try (TcpProxy proxy = TcpProxy.to(fixture.broker(), tap)) {
+      SoleConsumer consumer = kept(through(proxy, each -> handled.add(number(each))));
+      consumer.start();
+      assertThat(connecting.await(30, TimeUnit.SECONDS)).isTrue();
+      SoleConsumer next = started(each -> handled.add(number(each)));
+      assertThat(consumer.handOver()).isTrue();
+      assertThat(next.awaitActive(LONG)).isTrue();
+      over.countDown();
+      await().until(() -> proxy.connections() == 0);
+      assertThat(consumed).isFalse();
+    } finally {
+      over.countDown();
+    }
+  }
+
+  /** Longer than the broker has for its answers. */
+  @Test
+  void aHandlerHasTheWholeGracePeriod() throws Exception {
+    CountDownLatch begun = new CountDownLatch(1);
+    SoleConsumer consumer =
+        started(
+            each -> {
+              begun.countDown();
+              TimeUnit.SECONDS.sleep(7);
+              handled.add(number(each));
+            });
+    publish(0, 1);
+    assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
+    SoleConsumer next = started(each -> handled.add(number(each)));
+    assertThat(consumer.handOver()).isTrue();
+    assertThat(next.awaitActive(LONG)).isTrue();
+    assertThat(handled).containsExactly(0);
+    assertThat(channel.messageCount(queue)).isZero();
+    publish(1, 2);
+    awaitHandled(2);
+    assertThat(handled).containsExactly(0, 1);
   }
 
   /** One whose messages come through that proxy, and whose lock does not. */

@@ -13,6 +13,7 @@ import io.amqplocks.leader.Revocation;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockName;
 import io.amqplocks.support.Fixture;
+import io.amqplocks.support.LogWatch;
 import io.amqplocks.support.SoleConsumerMain;
 import io.amqplocks.test.BrokerTest;
 import io.amqplocks.test.ChildJvm;
@@ -237,6 +238,40 @@ class TakeOverRequestTest {
     SoleConsumer closed = kept(on("a"));
     closed.close();
     assertThatThrownBy(() -> closed.takeOver(LONG)).isInstanceOf(IllegalStateException.class);
+  }
+
+  /** An operator may have deleted the queue, or its node was down for a time. */
+  @Test
+  void whoCouldNotBeAskedForATimeCanBeAskedAgain() throws Exception {
+    SoleConsumer first = active(on("a").handOverOnRequest());
+    await().until(() -> listens());
+    channel.queueDelete(queue + HandOverRequests.SUFFIX);
+    SoleConsumer second = kept(on("b"));
+    assertThat(takingOver(second).get(60, TimeUnit.SECONDS)).isTrue();
+    assertThat(first.isActive()).isFalse();
+  }
+
+  private boolean listens() {
+    return fixture.broker().faults().queues().stream()
+        .anyMatch(each -> each.name().equals(queue + HandOverRequests.SUFFIX));
+  }
+
+  /** As a queue whose node is down, which the broker refuses to declare. */
+  @Test
+  void aQueueOfRequestsThatCannotBeHadCostsNoMessage() throws Exception {
+    channel.queueDeclare(queue + HandOverRequests.SUFFIX, true, false, false, Map.of());
+    try (LogWatch logs = LogWatch.of("io.amqplocks.consumer")) {
+      SoleConsumer first = active(on("a").handOverOnRequest());
+      publish(0, 20);
+      await().until(() -> handled.size() == 20);
+      assertThat(first.isActive()).isTrue();
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(logs.warnings())
+                      .anyMatch(
+                          each -> each.contains(queue) && each.contains("PRECONDITION_FAILED")));
+    }
   }
 
   /** When a process is killed during a hand-over. */

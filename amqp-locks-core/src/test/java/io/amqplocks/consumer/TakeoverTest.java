@@ -199,7 +199,7 @@ class TakeoverTest {
         number.getBytes(StandardCharsets.UTF_8));
   }
 
-  /** Each kind of takeover, most of them polite. */
+  /** Each kind of takeover, half of them polite. */
   private static List<Takeover> fifty() {
     List<Takeover> takeovers = new ArrayList<>();
     for (int i = 0; i < 50; i++) {

@@ -22,8 +22,8 @@ import java.util.concurrent.locks.LockSupport;
  * A process that consumes a queue of numbers alone, and says of each when it began and ended with
  * it, and whether it was certainly the active one then. Arguments: broker URI, prefix, queue,
  * heartbeat in seconds, "mutex" or "fenced" (mutex), and the ingress exchange if it consumes by two
- * ways. Orders: "hand over",
- * "take over", "hold" (do not finish what you handle next), "go" (finish).
+ * ways. Orders: "hand over", "take over", "hold" (do not finish what you handle next), "go"
+ * (finish).
  */
 public final class SoleConsumerMain {
 

@@ -220,6 +220,12 @@ public final class BrokerErrors {
     return text.contains("no queue '") || NO_QUEUE_OF_QPID.matcher(text).matches();
   }
 
+  /** Whether the broker refused it with that reply code. */
+  public static boolean isRefusedWith(int replyCode, Throwable failure) {
+    ShutdownSignalException signal = signal(failure);
+    return signal != null && replyCode(signal) == replyCode;
+  }
+
   private static int replyCode(ShutdownSignalException signal) {
     Method reason = signal.getReason();
     if (reason instanceof AMQP.Channel.Close close) {
