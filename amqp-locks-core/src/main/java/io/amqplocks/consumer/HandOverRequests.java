@@ -51,7 +51,7 @@ final class HandOverRequests {
   }
 
   /**
-   * Calls that for each request of another one, on a thread of the connection, until that is closed.
+   * Calls that for each request of another one, on a thread of the connection, until it is closed.
    * Does not wait for the broker: if the node of the requests' queue is down, nobody can ask, but
    * the active one has its messages. A failure is logged, and tried again after a pause.
    */
