@@ -67,10 +67,7 @@ final class ActiveExchangeSubscription implements Subscription {
   /** Held while the broker is told to send no more, and the channel is not to be closed. */
   private final ReentrantLock ending = new ReentrantLock();
 
-  private boolean left;
-
-  /** Whether what is given back cannot come again at once. */
-  private boolean sendsNoMore;
+  private boolean leaving;
 
   /** What the broker is to be told when the lock is given back. */
   private final List<Runnable> toTell = new ArrayList<>();
@@ -133,10 +130,7 @@ final class ActiveExchangeSubscription implements Subscription {
 
   /** On a channel of its own, which the broker closes with each refusal. */
   private boolean isGone() throws IOException {
-    Channel asking = channel.getConnection().createChannel();
-    if (asking == null) {
-      throw new IOException("the broker allows this connection no second channel");
-    }
+    Channel asking = ReadyConnection.openChannel(channel.getConnection());
     boolean ours = false;
     try {
       asking.exchangeDeclarePassive(exchange);
@@ -311,12 +305,10 @@ final class ActiveExchangeSubscription implements Subscription {
     change(() -> ended = true);
     ending.lock();
     try {
-      if (!left) {
-        left = true;
+      if (!leaving) {
+        leaving = true;
         leave();
-        sendsNoMore = true;
-      }
-      if (sendsNoMore) {
+        // What is given back before that might come again at once.
         change(
             () -> {
               givesBack = true;

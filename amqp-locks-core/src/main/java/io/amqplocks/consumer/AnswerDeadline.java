@@ -39,13 +39,13 @@ final class AnswerDeadline implements AutoCloseable {
   }
 
   /** Ends the deadline. Returns false if the connection was dropped before, or is about to be. */
-  boolean isMet() {
+  boolean met() {
     boolean unused = answered.complete(true);
     return !answered.isCompletedExceptionally();
   }
 
   @Override
   public void close() {
-    boolean unused = isMet();
+    boolean unused = met();
   }
 }

@@ -4,7 +4,7 @@ import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
-import com.rabbitmq.client.ShutdownSignalException;
+import io.amqplocks.internal.broker.BrokerErrors;
 import java.io.IOException;
 import java.util.Map;
 import java.util.UUID;
@@ -106,10 +106,7 @@ final class HandOverRequests {
     private @Nullable String listenOnce() {
       Channel channel = null;
       try {
-        channel = connection.createChannel();
-        if (channel == null) {
-          return "the broker allows this connection no second channel";
-        }
+        channel = ReadyConnection.openChannel(connection);
         channel.queueDeclare(requests, true, false, false, ARGUMENTS);
         String unused =
             channel.basicConsume(
@@ -127,7 +124,7 @@ final class HandOverRequests {
         return null;
       } catch (IOException | RuntimeException e) {
         abort(channel);
-        return String.valueOf(e.getCause() instanceof ShutdownSignalException cause ? cause : e);
+        return BrokerErrors.text(e);
       }
     }
 
@@ -192,10 +189,7 @@ final class HandOverRequests {
 
     private Channel open() throws IOException, TimeoutException {
       connection = factory.newConnection("amqp-locks taking over " + consumed);
-      Channel opened = connection.createChannel();
-      if (opened == null) {
-        throw new IOException("the broker allows this connection no channel");
-      }
+      Channel opened = ReadyConnection.openChannel(connection);
       opened.confirmSelect();
       opened.addReturnListener(message -> returned.set(true));
       channel = opened;

@@ -21,16 +21,24 @@ record ReadyConnection(Connection connection, Channel channel) implements AutoCl
     Connection connection =
         settings.factory.newConnection("amqp-locks consumer of " + settings.queue);
     try {
-      Channel channel = connection.createChannel();
-      if (channel == null) {
-        throw new IOException("the broker allows this connection no channel");
-      }
+      Channel channel = openChannel(connection);
       channel.basicQos(settings.prefetch);
       return new ReadyConnection(connection, channel);
     } catch (IOException | RuntimeException e) {
       connection.abort(ABORT_MILLIS);
       throw e;
     }
+  }
+
+  /**
+   * Opens a channel.
+   *
+   * @throws IOException also if the connection may have no more of them
+   */
+  static Channel openChannel(Connection connection) throws IOException {
+    return connection
+        .openChannel()
+        .orElseThrow(() -> new IOException("the broker allows this connection no more channels"));
   }
 
   boolean isOpen() {

@@ -148,7 +148,7 @@ final class Worker {
     }
     try (AnswerDeadline deadline = new AnswerDeadline(open, LAST_PATIENCE)) {
       consuming.end();
-      if (!deadline.isMet()) {
+      if (!deadline.met()) {
         sayUnanswered();
       }
     }
@@ -300,7 +300,7 @@ final class Worker {
     AnswerDeadline deadline = new AnswerDeadline(open, patience);
     try (deadline) {
       Subscription begun = Subscription.begin(open.channel(), settings, term, handled);
-      if (!deadline.isMet()) {
+      if (!deadline.met()) {
         throw new IOException("too late");
       }
       patience = FIRST_PATIENCE;
@@ -309,7 +309,7 @@ final class Worker {
       }
       return begun;
     } catch (IOException | RuntimeException e) {
-      if (deadline.isMet()) {
+      if (deadline.met()) {
         patience = FIRST_PATIENCE;
         throw e;
       }

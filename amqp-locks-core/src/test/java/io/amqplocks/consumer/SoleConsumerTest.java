@@ -461,16 +461,7 @@ class SoleConsumerTest {
   @Test
   void itGoesOnAfterItsConnectionWasCut() throws Exception {
     try (TcpProxy proxy = TcpProxy.to(fixture.broker())) {
-      ConnectionFactory factory = fixture.broker().connectionFactory();
-      factory.setHost(proxy.host());
-      factory.setPort(proxy.port());
-      SoleConsumer consumer =
-          kept(
-              SoleConsumer.of(
-                  fixture.open().mutex("sole"),
-                  factory,
-                  queue,
-                  delivery -> handled.add(number(delivery))));
+      SoleConsumer consumer = kept(through(proxy, delivery -> handled.add(number(delivery))));
       consumer.start();
       publish(0, 100);
       awaitHandled(100);
@@ -694,15 +685,10 @@ class SoleConsumerTest {
     CountDownLatch cut = new CountDownLatch(1);
     try (TcpProxy proxy = TcpProxy.to(fixture.broker());
         LogWatch logs = LogWatch.of("io.amqplocks.consumer")) {
-      ConnectionFactory factory = fixture.broker().connectionFactory();
-      factory.setHost(proxy.host());
-      factory.setPort(proxy.port());
       SoleConsumer consumer =
           kept(
-              SoleConsumer.of(
-                  fixture.open().mutex("sole"),
-                  factory,
-                  queue,
+              through(
+                  proxy,
                   delivery -> {
                     handled.add(number(delivery));
                     if (handled.size() == 1) {
@@ -762,17 +748,8 @@ class SoleConsumerTest {
     assertThat(active.awaitActive(LONG)).isTrue();
     AtomicInteger opened = new AtomicInteger();
     try (TcpProxy proxy = counting(opened)) {
-      ConnectionFactory factory = fixture.broker().connectionFactory();
-      factory.setHost(proxy.host());
-      factory.setPort(proxy.port());
       SoleConsumer other =
-          kept(
-              SoleConsumer.of(
-                      fixture.open().mutex("sole"),
-                      factory,
-                      queue,
-                      delivery -> handled.add(number(delivery)))
-                  .standByConnected());
+          kept(through(proxy, delivery -> handled.add(number(delivery))).standByConnected());
       other.start();
       await().until(() -> opened.get() == 1);
       // It waits for the lock too.
@@ -795,18 +772,9 @@ class SoleConsumerTest {
     assertThat(active.awaitActive(LONG)).isTrue();
     AtomicInteger opened = new AtomicInteger();
     try (TcpProxy proxy = counting(opened)) {
-      ConnectionFactory factory = fixture.broker().connectionFactory();
-      factory.setHost(proxy.host());
-      factory.setPort(proxy.port());
       proxy.refuse(true);
       SoleConsumer other =
-          kept(
-              SoleConsumer.of(
-                      fixture.open().mutex("sole"),
-                      factory,
-                      queue,
-                      delivery -> handled.add(number(delivery)))
-                  .standByConnected());
+          kept(through(proxy, delivery -> handled.add(number(delivery))).standByConnected());
       other.start();
       proxy.refuse(false);
       await().until(() -> opened.get() == 1);

@@ -22,7 +22,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -41,7 +40,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Order(1) // of the longest
 class TakeOverRequestTest {
 
-  private static final Duration START = Duration.ofSeconds(90);
   private static final Duration LONG = Duration.ofSeconds(60);
 
   @RegisterExtension private final Fixture fixture = new Fixture();
@@ -289,7 +287,7 @@ class TakeOverRequestTest {
             .args(fixture.broker().uri(), fixture.prefix(), queue, "10", "mutex")
             .start();
     processes.add(process);
-    process.awaitLine("STARTED", START);
+    process.awaitLine("STARTED", SoleProcesses.START);
     return process;
   }
 
@@ -301,47 +299,39 @@ class TakeOverRequestTest {
         .toList();
   }
 
-  private static boolean isActive(ChildJvm process) {
-    Optional<String> last =
-        process.lines().stream()
-            .filter(line -> line.startsWith("ACTIVE") || line.startsWith("PASSIVE"))
-            .reduce((one, other) -> other);
-    return process.isAlive() && last.filter("ACTIVE"::equals).isPresent();
-  }
-
   @ParameterizedTest
   @EnumSource(Death.class)
   void whoeverDiesAtWhateverPointOneIsActiveSoonAndNothingIsLost(Death death) throws Exception {
     ChildJvm first = process();
-    first.awaitLine("ACTIVE", START);
+    first.awaitLine("ACTIVE", SoleProcesses.START);
     ChildJvm newcomer = process();
     first.send("hold");
-    first.awaitLine("HOLDS", START);
+    first.awaitLine("HOLDS", SoleProcesses.START);
     publish(0, 20);
-    first.awaitLine("BEGUN 0", START);
+    first.awaitLine("BEGUN 0", SoleProcesses.START);
     ChildJvm dying = death.name().startsWith("NEWCOMER") ? newcomer : first;
     ChildJvm staying = dying.equals(first) ? newcomer : first;
     if (death == Death.ACTIVE_CANNOT_BE_ASKED) {
       first.stop();
     }
     newcomer.send("take over");
-    newcomer.awaitLine("TAKING OVER", START);
+    newcomer.awaitLine("TAKING OVER", SoleProcesses.START);
     switch (death) {
       case NEWCOMER_HAS_ASKED, ACTIVE_FINISHES_ITS_MESSAGE ->
-          first.awaitLine(line -> line.equals("INTERRUPTED YIELDED"), START);
+          first.awaitLine(line -> line.equals("INTERRUPTED YIELDED"), SoleProcesses.START);
       case NEWCOMER_IS_ACTIVE, ACTIVE_HAS_HANDED_OVER -> {
         first.send("go");
-        newcomer.awaitLine("ACTIVE", START);
+        newcomer.awaitLine("ACTIVE", SoleProcesses.START);
       }
-      case ACTIVE_CANNOT_BE_ASKED -> assertThat(isActive(newcomer)).isFalse();
+      case ACTIVE_CANNOT_BE_ASKED -> assertThat(SoleProcesses.isActive(newcomer)).isFalse();
     }
     dying.killNow();
     if (death == Death.NEWCOMER_HAS_ASKED) {
       first.send("go");
     }
-    await().atMost(Duration.ofSeconds(45)).until(() -> isActive(staying));
+    await().atMost(Duration.ofSeconds(45)).until(() -> SoleProcesses.isActive(staying));
     publish(20, 40);
-    await().atMost(START).until(() -> numbers(processes).contains("39"));
+    await().atMost(SoleProcesses.START).until(() -> numbers(processes).contains("39"));
     assertThat(numbers(processes))
         .containsAll(IntStream.range(0, 40).mapToObj(Integer::toString).toList());
     assertThat(numbers(processes).size() - 40).isBetween(0, 10);
