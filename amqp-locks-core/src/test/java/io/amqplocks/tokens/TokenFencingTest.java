@@ -46,7 +46,7 @@ class TokenFencingTest {
           assertThat(each.fencingTokenIfAny()).contains(token);
           FencingToken before = last.put(token.slot(), token);
           assertThat(before == null || token.isAfter(before)).isTrue();
-          assertThat(each.verify()).isEqualTo(LeaseState.HELD);
+          assertThat(each.verify()).as("%s", each.lossReason()).isEqualTo(LeaseState.HELD);
           assertThat(each.fencingToken()).as("after a verification").isEqualTo(token);
         }
       }
