@@ -49,6 +49,7 @@ public final class ConsumerChannel extends DefaultConsumer {
   private final AtomicInteger users = new AtomicInteger();
   private volatile @Nullable ChannelListener listener;
   private volatile boolean wornOut;
+  private volatile boolean closedAtOnce;
 
   // The next three are guarded by this lock.
   private final Object requests = new Object();
@@ -156,6 +157,15 @@ public final class ConsumerChannel extends DefaultConsumer {
 
   boolean isWornOut() {
     return wornOut;
+  }
+
+  /** Records that nothing need be answered before it may be closed. */
+  void closeAtOnce() {
+    closedAtOnce = true;
+  }
+
+  boolean isClosedAtOnce() {
+    return closedAtOnce;
   }
 
   boolean isOpen() {

@@ -168,8 +168,9 @@ public final class ConsumerChannelPool {
         answered(asked);
       }
       if (failed) {
-        // The channel may wait for a reply to a request that was never sent.
-        discard(channel);
+        // The channel may wait for a reply to a request that was never sent. Another request would
+        // wait behind that one.
+        discardAnswered(channel);
       }
     }
   }
@@ -248,13 +249,19 @@ public final class ConsumerChannelPool {
    * Ends a loan of a channel that must carry nothing else. The broker remembers for each channel
    * what it consumed. If a channel consumed a quorum queue, and later a classic queue declared
    * under the same name, it crashes in the broker and ends the connection (541, seen on 3.10 and
-   * 4.3).
+   * 4.3). The channel is closed as soon as it has answered once more.
    */
   public void discard(BorrowedChannel loan) {
     if (!loan.isEnded()) {
       loan.channel().wearOut();
       giveBack(loan);
     }
+  }
+
+  /** As {@link #discard}, for a caller whose last request the channel has just answered. */
+  public void discardAnswered(BorrowedChannel loan) {
+    loan.channel().closeAtOnce();
+    discard(loan);
   }
 
   /** The time by which replies are dated. */
@@ -275,11 +282,16 @@ public final class ConsumerChannelPool {
    */
   private void close(ConsumerChannel channel) {
     available.release();
-    background.execute(
-        () -> {
-          abort(channel.getChannel());
-          openSpare();
-        });
+    Channel closed = channel.getChannel();
+    if (channel.isClosedAtOnce()) {
+      background.execute(
+          () -> {
+            ChannelCloser.close(closed);
+            openSpare();
+          });
+    } else {
+      ChannelCloser.closeWhenAnswered(closed, background, this::openSpare);
+    }
   }
 
   /**
@@ -306,16 +318,8 @@ public final class ConsumerChannelPool {
     } finally {
       opening.set(false);
       if (opened != null && !kept) {
-        abort(opened);
+        ChannelCloser.closeWhenAnswered(opened, background, () -> {});
       }
-    }
-  }
-
-  private static void abort(Channel channel) {
-    try {
-      channel.abort();
-    } catch (IOException | ShutdownSignalException e) {
-      log.debug("Channel of a consumer not closed: {}", e.getMessage());
     }
   }
 }

@@ -258,6 +258,6 @@ public final class HoldingConsumers {
    * next consume, RabbitMQ 4.3 would not notify it of the end of that consumer (trap 23).
    */
   private void released(HoldingConsumer consumer) {
-    channels.discard(consumer.channel());
+    channels.discardAnswered(consumer.channel());
   }
 }

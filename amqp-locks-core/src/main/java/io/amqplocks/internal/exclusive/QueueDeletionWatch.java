@@ -6,6 +6,7 @@ import com.rabbitmq.client.DefaultConsumer;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.internal.broker.BrokerErrors;
 import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.ChannelCloser;
 import io.amqplocks.internal.broker.Futures;
 import io.amqplocks.internal.broker.QueueCache;
 import io.amqplocks.internal.session.PerSession;
@@ -234,11 +235,7 @@ public final class QueueDeletionWatch {
     Channel abandoned = channel;
     channel = null;
     if (abandoned != null && abandoned.isOpen()) {
-      try {
-        abandoned.abort();
-      } catch (IOException | ShutdownSignalException e) {
-        log.debug("Channel of the watch not closed: {}", e.getMessage());
-      }
+      ChannelCloser.closeWhenAnswered(abandoned, watchThread, () -> {});
     }
   }
 

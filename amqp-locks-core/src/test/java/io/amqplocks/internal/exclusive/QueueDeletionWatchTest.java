@@ -1,12 +1,15 @@
 package io.amqplocks.internal.exclusive;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.Ticker;
+import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.test.Broker;
@@ -121,5 +124,30 @@ class QueueDeletionWatchTest {
       declare("a");
       assertThat(watch("a")).isTrue();
     }
+  }
+
+  /** The client gives up a close after that time, and uses the channel's number again. */
+  @Tag("trap-6")
+  @Test
+  void aQueueThatHangsDoesNotCostTheConnection(Broker broker) throws Exception {
+    connection.abort(1000);
+    ConnectionFactory factory = broker.connectionFactory();
+    factory.setChannelRpcTimeout(1_000);
+    connection = factory.newConnection("watch");
+    channel = connection.createChannel();
+    watch = new QueueDeletionWatch(connection, thread);
+    declare("hangs", "other");
+    assertThat(watch("other")).isTrue();
+    broker.faults().suspendQueue(prefix + "hangs");
+    try {
+      assertThatThrownBy(() -> watch("hangs")).isInstanceOf(LockException.Unanswered.class);
+      await().during(Duration.ofSeconds(3)).atMost(Duration.ofMinutes(1)).until(connection::isOpen);
+      delete(broker, "other");
+      await().untilAsserted(() -> assertThat(revoked).containsExactly("other"));
+    } finally {
+      broker.faults().resumeQueue(prefix + "hangs");
+    }
+    assertThat(watch("hangs")).isTrue();
+    assertThat(connection.isOpen()).isTrue();
   }
 }
