@@ -11,12 +11,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** What is told to several processes, and what becomes of one that cannot do it. */
 @Timeout(300)
+@Tag("one-jdk")
 @ResourceLock("all processors") // since it starts several JVMs
 class ClientProcessesTest {
 

@@ -8,10 +8,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** Each scenario measures what it says. How fast a lock is, is not for a test to say. */
+@Tag("one-jdk")
 @ResourceLock("all processors") // since it starts several JVMs
 class ScenarioTest {
 

@@ -164,13 +164,16 @@ public final class ConsumerChannelPool {
       failed = false;
       return answer == Answer.TIMED_OUT ? answer : rpc.answered(sentAt, answer);
     } finally {
+      if (failed) {
+        // The channel may wait for a reply to a request that was never sent. Another request would
+        // wait behind that one.
+        asked.closeAtOnce();
+      }
       if (failed || answer != Answer.TIMED_OUT) {
         answered(asked);
       }
       if (failed) {
-        // The channel may wait for a reply to a request that was never sent. Another request would
-        // wait behind that one.
-        discardAnswered(channel);
+        discard(channel);
       }
     }
   }
@@ -260,7 +263,9 @@ public final class ConsumerChannelPool {
 
   /** As {@link #discard}, for a caller whose last request the channel has just answered. */
   public void discardAnswered(BorrowedChannel loan) {
-    loan.channel().closeAtOnce();
+    if (!loan.isEnded()) {
+      loan.channel().closeAtOnce();
+    }
     discard(loan);
   }
 

@@ -214,6 +214,9 @@ public final class QueueDeletionWatch {
     if (opened == null) {
       throw new IOException("all channels of the connection are in use");
     }
+    // If a consume is confirmed too late, the client does not know that consumer, and would end the
+    // connection at its first message.
+    opened.setDefaultConsumer(new DefaultConsumer(opened));
     opened.addShutdownListener(
         cause -> {
           if (!cause.isHardError() && !cause.isInitiatedByApplication()) {

@@ -39,6 +39,7 @@ class ConsumerChannelPoolTest {
   @BeforeEach
   void open(Broker broker) throws Exception {
     ConnectionFactory factory = broker.connectionFactory();
+    factory.setChannelShouldCheckRpcResponseType(true);
     factory.setChannelRpcTimeout(Math.toIntExact(RPC_TIMEOUT.toMillis()));
     connection = factory.newConnection("carrying");
     RpcChannelPool rpc = new RpcChannelPool(connection, background, Ticker.SYSTEM);

@@ -133,6 +133,8 @@ class QueueDeletionWatchTest {
     connection.abort(1000);
     ConnectionFactory factory = broker.connectionFactory();
     factory.setChannelRpcTimeout(1_000);
+    // As the library does: the late reply to the consume is nobody's.
+    factory.setChannelShouldCheckRpcResponseType(true);
     connection = factory.newConnection("watch");
     channel = connection.createChannel();
     watch = new QueueDeletionWatch(connection, thread);
@@ -141,6 +143,8 @@ class QueueDeletionWatchTest {
     broker.faults().suspendQueue(prefix + "hangs");
     try {
       assertThatThrownBy(() -> watch("hangs")).isInstanceOf(LockException.Unanswered.class);
+      // A probe, which is delivered to the consumer that was confirmed too late.
+      channel.basicPublish("", prefix + "hangs", null, new byte[0]);
       await().during(Duration.ofSeconds(3)).atMost(Duration.ofMinutes(1)).until(connection::isOpen);
       delete(broker, "other");
       await().untilAsserted(() -> assertThat(revoked).containsExactly("other"));
@@ -148,6 +152,7 @@ class QueueDeletionWatchTest {
       broker.faults().resumeQueue(prefix + "hangs");
     }
     assertThat(watch("hangs")).isTrue();
+    await().until(() -> channel.messageCount(prefix + "hangs") == 0);
     assertThat(connection.isOpen()).isTrue();
   }
 }
