@@ -27,7 +27,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class ConsumerChannelPoolTest {
 
   /** After that the client gives up a close, and gives the channel's number to the next one. */
-  private static final Duration RPC_TIMEOUT = Duration.ofSeconds(1);
+  private static final Duration RPC_TIMEOUT = Duration.ofSeconds(3);
 
   private final ExecutorService background = Executors.newCachedThreadPool();
 
@@ -67,7 +67,7 @@ class ConsumerChannelPoolTest {
       loan.cancel("tag");
       channels.discard(loan);
       await()
-          .during(RPC_TIMEOUT.multipliedBy(3))
+          .during(RPC_TIMEOUT.multipliedBy(2))
           .atMost(Duration.ofMinutes(1))
           .until(connection::isOpen);
       channels.giveBack(channels.borrow(call, "consume"));

@@ -132,7 +132,7 @@ class QueueDeletionWatchTest {
   void aQueueThatHangsDoesNotCostTheConnection(Broker broker) throws Exception {
     connection.abort(1000);
     ConnectionFactory factory = broker.connectionFactory();
-    factory.setChannelRpcTimeout(1_000);
+    factory.setChannelRpcTimeout(3_000);
     // As the library does: the late reply to the consume is nobody's.
     factory.setChannelShouldCheckRpcResponseType(true);
     connection = factory.newConnection("watch");
@@ -145,7 +145,7 @@ class QueueDeletionWatchTest {
       assertThatThrownBy(() -> watch("hangs")).isInstanceOf(LockException.Unanswered.class);
       // A probe, which is delivered to the consumer that was confirmed too late.
       channel.basicPublish("", prefix + "hangs", null, new byte[0]);
-      await().during(Duration.ofSeconds(3)).atMost(Duration.ofMinutes(1)).until(connection::isOpen);
+      await().during(Duration.ofSeconds(6)).atMost(Duration.ofMinutes(1)).until(connection::isOpen);
       delete(broker, "other");
       await().untilAsserted(() -> assertThat(revoked).containsExactly("other"));
     } finally {
