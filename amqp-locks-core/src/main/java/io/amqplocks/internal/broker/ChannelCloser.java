@@ -1,8 +1,6 @@
 package io.amqplocks.internal.broker;
 
-import com.rabbitmq.client.AMQP.Basic;
 import com.rabbitmq.client.Channel;
-import com.rabbitmq.client.Method;
 import com.rabbitmq.client.ShutdownSignalException;
 import java.io.IOException;
 import java.util.concurrent.Executor;
@@ -11,7 +9,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Closes a channel of a connection that others need. If a close is not answered in time, the client
- * gives the channel's number to the next channel all the same. The broker then receives a second
+ * gives the channel's number to another channel all the same. The broker then receives a second
  * open of a channel that it has, and closes the connection (504). A channel may be stuck for more
  * than a minute while its connection is well, when a node of a cluster is lost. So the channel is
  * asked for one more reply, and closed when that has come. If it never comes, the channel is closed
@@ -22,8 +20,6 @@ import org.slf4j.LoggerFactory;
 public final class ChannelCloser {
 
   private static final Logger log = LoggerFactory.getLogger(ChannelCloser.class);
-
-  private static final Method NO_CHANGE = new Basic.Qos.Builder().prefetchCount(1).build();
 
   private ChannelCloser() {}
 
@@ -38,7 +34,7 @@ public final class ChannelCloser {
     try {
       var unused =
           channel
-              .asyncCompletableRpc(NO_CHANGE)
+              .asyncCompletableRpc(ConsumerChannelPool.ONE_AT_A_TIME)
               .whenCompleteAsync(
                   (answer, failure) -> {
                     close(channel);
@@ -46,7 +42,7 @@ public final class ChannelCloser {
                   },
                   background);
     } catch (IOException | ShutdownSignalException e) {
-      // It is closed already.
+      // It is closed already, or its connection broke.
       log.debug("Channel not closed: {}", BrokerErrors.text(e));
     }
   }

@@ -33,7 +33,7 @@ public final class ConsumerChannelPool {
 
   private static final Logger log = LoggerFactory.getLogger(ConsumerChannelPool.class);
 
-  private static final Method ONE_AT_A_TIME = new Basic.Qos.Builder().prefetchCount(1).build();
+  static final Method ONE_AT_A_TIME = new Basic.Qos.Builder().prefetchCount(1).build();
 
   /** The broker's default, used if the broker sets no bound of its own. */
   private static final int USUAL = 2047;
