@@ -1,8 +1,10 @@
 package io.amqplocks.internal.broker;
 
 import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Command;
 import com.rabbitmq.client.ShutdownSignalException;
 import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,19 +33,22 @@ public final class ChannelCloser {
    * @param then is run in the background when the channel is closed
    */
   public static void closeWhenAnswered(Channel channel, Executor background, Runnable then) {
+    var unused =
+        askOnceMore(channel)
+            .whenCompleteAsync(
+                (answer, failure) -> {
+                  close(channel);
+                  then.run();
+                },
+                background);
+  }
+
+  private static CompletableFuture<Command> askOnceMore(Channel channel) {
     try {
-      var unused =
-          channel
-              .asyncCompletableRpc(ConsumerChannelPool.ONE_AT_A_TIME)
-              .whenCompleteAsync(
-                  (answer, failure) -> {
-                    close(channel);
-                    then.run();
-                  },
-                  background);
+      return channel.asyncCompletableRpc(ConsumerChannelPool.ONE_AT_A_TIME);
     } catch (IOException | ShutdownSignalException e) {
       // It is closed already, or its connection broke.
-      log.debug("Channel not closed: {}", BrokerErrors.text(e));
+      return CompletableFuture.failedFuture(e);
     }
   }
 

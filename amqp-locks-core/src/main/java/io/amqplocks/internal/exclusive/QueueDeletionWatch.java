@@ -13,8 +13,10 @@ import io.amqplocks.internal.session.PerSession;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.LockException;
 import java.io.IOException;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -36,7 +38,9 @@ import org.slf4j.LoggerFactory;
  * <p>Concurrency: one channel serves all queues, and only the watch thread uses it. So no lock is
  * held during a request to the broker. The broker closes that channel if a queue to be watched has
  * gone. The thread then consumes again on another channel, until each remaining queue has a
- * consumer on the open channel. Tags are never used twice, so a late cancel for a released queue
+ * consumer on the open channel. If a queue does not answer, its channel is given up as well, and
+ * stays open until the answer comes. Until then nobody consumes from that queue again, so a queue
+ * that hangs for hours costs one channel. Tags are never used twice, so a late cancel for a released queue
  * does not reach the next holder. A cancel may arrive on the client's thread while the watch thread
  * consumes. The thread that removes the entry from the map notifies its owner.
  */
@@ -53,6 +57,10 @@ public final class QueueDeletionWatch {
   private final ScheduledExecutorService watchThread;
   private final Map<String, WatchedQueue> watched = new ConcurrentHashMap<>();
   private final QueueCache proven = new QueueCache();
+
+  /** The queues whose answer to a consume is overdue. */
+  private final Set<String> overdue = new HashSet<>();
+
   private @Nullable Channel channel;
   private long lastTag;
 
@@ -144,6 +152,10 @@ public final class QueueDeletionWatch {
     if (done.isDone()) {
       return;
     }
+    if (overdue.contains(queue)) {
+      done.completeExceptionally(new TimeoutException("the last consume is not answered yet"));
+      return;
+    }
     try {
       done.complete(consume("watch-" + ++lastTag, new WatchedQueue(queue, revoked, null), open()));
     } catch (IOException | RuntimeException e) {
@@ -160,7 +172,7 @@ public final class QueueDeletionWatch {
     } catch (IOException | ShutdownSignalException e) {
       watched.remove(tag);
       // Either the channel is closed, or its next reply would be the reply to this consume.
-      abandonChannel();
+      abandonChannel(queue.queue());
       if (BrokerErrors.expected(e) != null) {
         return false;
       }
@@ -201,6 +213,7 @@ public final class QueueDeletionWatch {
   private List<String> astray() {
     return watched.entrySet().stream()
         .filter(entry -> entry.getValue().isAstray(channel))
+        .filter(entry -> !overdue.contains(entry.getValue().queue()))
         .map(Map.Entry::getKey)
         .toList();
   }
@@ -234,11 +247,18 @@ public final class QueueDeletionWatch {
     }
   }
 
-  private void abandonChannel() {
+  private void abandonChannel(String queue) {
     Channel abandoned = channel;
     channel = null;
     if (abandoned != null && abandoned.isOpen()) {
-      ChannelCloser.closeWhenAnswered(abandoned, watchThread, () -> {});
+      overdue.add(queue);
+      ChannelCloser.closeWhenAnswered(
+          abandoned,
+          watchThread,
+          () -> {
+            overdue.remove(queue);
+            restore();
+          });
     }
   }
 

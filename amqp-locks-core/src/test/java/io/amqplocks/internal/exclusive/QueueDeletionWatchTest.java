@@ -126,18 +126,22 @@ class QueueDeletionWatchTest {
     }
   }
 
-  /** The client gives up a close after that time, and uses the channel's number again. */
-  @Tag("trap-6")
-  @Test
-  void aQueueThatHangsDoesNotCostTheConnection(Broker broker) throws Exception {
+  private void openWithTimeout(Broker broker, int millis) throws Exception {
     connection.abort(1000);
     ConnectionFactory factory = broker.connectionFactory();
-    factory.setChannelRpcTimeout(3_000);
+    factory.setChannelRpcTimeout(millis);
     // As the library does: the late reply to the consume is nobody's.
     factory.setChannelShouldCheckRpcResponseType(true);
     connection = factory.newConnection("watch");
     channel = connection.createChannel();
     watch = new QueueDeletionWatch(connection, thread);
+  }
+
+  /** The client gives up a close after that time, and uses the channel's number again. */
+  @Tag("trap-6")
+  @Test
+  void aQueueThatHangsDoesNotCostTheConnection(Broker broker) throws Exception {
+    openWithTimeout(broker, 3_000);
     declare("hangs", "other");
     assertThat(watch("other")).isTrue();
     broker.faults().suspendQueue(prefix + "hangs");
@@ -151,8 +155,34 @@ class QueueDeletionWatchTest {
     } finally {
       broker.faults().resumeQueue(prefix + "hangs");
     }
-    assertThat(watch("hangs")).isTrue();
+    await().ignoreException(LockException.Unanswered.class).until(() -> watch("hangs"));
     await().until(() -> channel.messageCount(prefix + "hangs") == 0);
     assertThat(connection.isOpen()).isTrue();
+  }
+
+  /** The client numbers its channels one after the other. */
+  @Tag("trap-6")
+  @Test
+  void aQueueThatHangsForLongCostsOneChannel(Broker broker) throws Exception {
+    openWithTimeout(broker, 500);
+    declare("hangs", "other");
+    assertThat(watch("other")).isTrue();
+    broker.faults().suspendQueue(prefix + "hangs");
+    try {
+      QueueWatch unused = watch.watchSoon(prefix + "hangs", () -> revoked.add("hangs"));
+      assertThatThrownBy(() -> watch("hangs")).isInstanceOf(LockException.Unanswered.class);
+      // In that time it would have given up five.
+      await().during(Duration.ofSeconds(5)).until(connection::isOpen);
+      Channel another = connection.createChannel();
+      assertThat(another.getChannelNumber()).isLessThanOrEqualTo(channel.getChannelNumber() + 3);
+      another.close();
+      delete(broker, "other");
+      await().untilAsserted(() -> assertThat(revoked).containsExactly("other"));
+    } finally {
+      broker.faults().resumeQueue(prefix + "hangs");
+    }
+    await().until(() -> channel.consumerCount(prefix + "hangs") == 1);
+    delete(broker, "hangs");
+    await().untilAsserted(() -> assertThat(revoked).containsExactlyInAnyOrder("hangs", "other"));
   }
 }
