@@ -20,6 +20,7 @@ final class Suite {
         new ReadWritePath(true),
         new SemaphorePath(5, 0, Goal.atMostTimes(1.4)),
         new SemaphorePath(100, 99, Goal.atMostTimes(1.6)),
+        new BusyMutexPath(),
         new BusyPath(false),
         new BusyPath(true),
         new QuorumMutexPath(),

@@ -60,11 +60,48 @@ class MutexRoundTripsTest {
       last.get().orElseThrow().close();
       AmqpLock theirs = fixture.open().mutex("m");
       try (Lease lease = theirs.acquire(Duration.ofMinutes(1))) {
-        assertThat(trips(trips, 3, () -> assertThat(mutex.tryAcquire()).isEmpty()))
+        assertThat(
+                trips(
+                    trips,
+                    3,
+                    MutexRoundTripsTest::letSecondPass,
+                    () -> assertThat(mutex.tryAcquire()).isEmpty()))
             .as("a consume, a look, and a request whose answer comes behind all messages")
             .isEqualTo(3);
+        assertThat(
+                trips(
+                    trips,
+                    5,
+                    () -> findBusy(mutex),
+                    () -> {
+                      for (int i = 0; i < 5; i++) {
+                        assertThat(mutex.tryAcquire()).isEmpty();
+                      }
+                      return lease.state();
+                    }))
+            .as("each is a look at a mutex that was busy a moment ago, on the same channel")
+            .isEqualTo(5);
         assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
       }
+      assertThat(
+              trips(
+                  trips,
+                  1,
+                  () -> {
+                    last.get().ifPresent(Lease::close);
+                    try (Lease lease = theirs.acquire(Duration.ofMinutes(1))) {
+                      assertThat(lease.state()).isEqualTo(LeaseState.HELD);
+                      findBusy(mutex);
+                    }
+                    mutex.acquire(Duration.ofMinutes(1)).close();
+                  },
+                  () -> {
+                    last.set(mutex.tryAcquire());
+                    return assertThat(last.get()).isPresent();
+                  }))
+          .as("no look at a mutex that this process released a moment ago")
+          .isEqualTo(1);
+      last.get().orElseThrow().close();
     }
   }
 
@@ -85,14 +122,34 @@ class MutexRoundTripsTest {
     }
   }
 
+  /** What was found out a second ago counts no more, so the broker is asked for all of it. */
+  private static void findBusy(AmqpLock mutex) {
+    letSecondPass();
+    assertThat(mutex.tryAcquire()).isEmpty();
+  }
+
+  private static void letSecondPass() {
+    await().pollDelay(Duration.ofSeconds(1)).until(() -> true);
+  }
+
   /** The least of a few measurements, for one that was interrupted by a pause counts too many. */
   private static int trips(RoundTrips trips, int right, Callable<?> call) throws Exception {
+    return trips(trips, right, () -> {}, call);
+  }
+
+  private static int trips(RoundTrips trips, int right, Step before, Callable<?> call)
+      throws Exception {
     int least = Integer.MAX_VALUE;
     for (int i = 0; i < 10 && least > right; i++) {
-      int before = trips.count();
+      before.run();
+      int begun = trips.count();
       call.call();
-      least = Math.min(least, trips.count() - before);
+      least = Math.min(least, trips.count() - begun);
     }
     return least;
+  }
+
+  private interface Step {
+    void run() throws Exception;
   }
 }

@@ -8,6 +8,7 @@ import io.amqplocks.internal.broker.BrokerErrors;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.ConsumerChannelPool;
 import io.amqplocks.internal.broker.Delivery;
+import io.amqplocks.internal.broker.QueueArguments;
 import io.amqplocks.internal.broker.QueueRetry;
 import io.amqplocks.internal.broker.QueueState;
 import io.amqplocks.internal.broker.Rpc.Reading;
@@ -51,6 +52,7 @@ final class ActiveConsumers {
   private final ActiveConsumerInspection inspection;
   private final ActiveConsumerVerification verification;
   private final Map<String, Object> arguments;
+  private final BusyMutexes busy = new BusyMutexes();
   private final AtomicLong lastTag = new AtomicLong();
 
   /** The consumers of that session. */
@@ -131,8 +133,50 @@ final class ActiveConsumers {
     }
   }
 
-  /** Acquires the mutex if it is free. A queue that is deleted meanwhile is no sign of a holder. */
+  /** Acquires the mutex if it is free. */
   Optional<ActiveConsumer> take(Call call, String queue) {
+    if (busy.has(call, queue) && isConsumed(call, queue)) {
+      return Optional.empty();
+    }
+    Optional<ActiveConsumer> taken = consumeAtOnce(call, queue);
+    if (taken.isEmpty()) {
+      busy.add(call, queue);
+    }
+    return taken;
+  }
+
+  /**
+   * Whether the queue has a consumer. That one holds the mutex, or is next. Uses the channel whose
+   * user released last, so that a consumer of this session that has just been cancelled is not
+   * counted. Whatever is wrong with the queue is for the consume that follows to find out.
+   */
+  private boolean isConsumed(Call call, String queue) {
+    String step = "look at queue " + queue;
+    BorrowedChannel channel = channels.borrow(call, step);
+    QueueState.Reader reader = new QueueState.Reader();
+    Answer answer;
+    try {
+      answer =
+          channels.ask(
+              call,
+              step,
+              channel,
+              QueueArguments.passive(queue),
+              reader,
+              late -> channels.giveBack(channel));
+    } catch (LockException.Unexpected e) {
+      log.debug("A look at a mutex failed: {}", e.getMessage());
+      return false;
+    }
+    if (answer == Answer.TIMED_OUT) {
+      throw call.unanswered(step);
+    }
+    channels.giveBack(channel);
+    return reader.state(answer).consumers() > 0;
+  }
+
+  /** A queue that is deleted meanwhile is no sign of a holder. */
+  private Optional<ActiveConsumer> consumeAtOnce(Call call, String queue) {
     for (int i = 0; i < TRIES; i++) {
       ActiveConsumer consumer = consume(call, queue, () -> log.trace("A message came"));
       boolean taken = false;
@@ -233,6 +277,7 @@ final class ActiveConsumers {
     if (was.phase() == Phase.CANCELLED) {
       return false;
     }
+    busy.remove(consumer.queue());
     BorrowedChannel channel = consumer.channel();
     if (was.phase() == Phase.GONE) {
       queues.forget(consumer.queue());

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.DefaultConsumer;
 import com.rabbitmq.client.GetResponse;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.Delivery;
@@ -27,6 +28,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -220,6 +223,45 @@ class ActiveConsumersTest {
     assertThatThrownBy(() -> of(client).take(call(), queue))
         .isInstanceOf(LockException.Conflict.class)
         .hasMessageContaining(queue);
+  }
+
+  /** Whoever tries again within a second counts the consumers only, and checks nothing else. */
+  @Test
+  void aQueueThatWasReplacedIsCheckedASecondAfterItWasBusy() throws Exception {
+    AtomicLong now = new AtomicLong();
+    Supplier<Call> call = () -> Call.on(LOCK, Duration.ofSeconds(5), now::get);
+    ActiveConsumer holder = taken(client);
+    assertThat(of(other).take(call.get(), queue)).isEmpty();
+    fixture.broker().faults().deleteQueue(queue);
+    await().until(holder::isGone);
+    of(client).release(holder);
+    stranger.queueDeclare(queue, true, false, false, null);
+    fixture.willStay(queue);
+    String consumer = stranger.basicConsume(queue, new DefaultConsumer(stranger));
+    now.addAndGet(Duration.ofMillis(999).toNanos());
+    assertThat(of(other).take(call.get(), queue)).isEmpty();
+    now.addAndGet(Duration.ofMillis(1).toNanos());
+    assertThatThrownBy(() -> of(other).take(call.get(), queue))
+        .isInstanceOf(LockException.Conflict.class)
+        .hasMessageContaining(queue);
+    now.set(0);
+    stranger.basicCancel(consumer);
+    assertThatThrownBy(() -> of(other).take(call.get(), queue))
+        .as("nobody consumes, so it tries to")
+        .isInstanceOf(LockException.Conflict.class);
+  }
+
+  /** The channel that is asked is closed by that. */
+  @Test
+  void aQueueThatIsGoneIsDeclaredAgainThoughItWasBusyAMomentAgo() {
+    Call soon = Call.on(LOCK, Duration.ofSeconds(5), () -> 0);
+    ActiveConsumer holder = taken(client);
+    assertThat(of(other).take(soon, queue)).isEmpty();
+    fixture.broker().faults().deleteQueue(queue);
+    await().until(holder::isGone);
+    of(client).release(holder);
+    ActiveConsumer next = of(other).take(soon, queue).orElseThrow();
+    of(other).release(next);
   }
 
   /**

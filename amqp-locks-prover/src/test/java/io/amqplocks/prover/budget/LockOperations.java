@@ -80,6 +80,7 @@ final class LockOperations {
   private void tryBusy() throws Exception {
     try (Lease unused = stranger.lock(CoreLocks.id(ref)).acquire(LONG)) {
       measure("try-busy", () -> assertThat(lock(locks, ref.name()).tryAcquire()).isEmpty());
+      measure("try-busy-again", () -> assertThat(lock(locks, ref.name()).tryAcquire()).isEmpty());
     }
   }
 
