@@ -4,6 +4,7 @@ import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.AMQP.BasicProperties;
 import com.rabbitmq.client.Address;
 import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.ChannelContinuationTimeoutException;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.ShutdownSignalException;
@@ -17,6 +18,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Says at the broker until when a lock must not be acquired, whatever becomes of its holder.
@@ -33,6 +36,8 @@ final class Markers {
 
   /** The broker counts the milliseconds of a message's life in 32 bits. */
   static final Duration LONGEST = Duration.ofDays(49);
+
+  private static final Logger log = LoggerFactory.getLogger(Markers.class);
 
   private static final String NAME = "amqp-locks shedlock";
   private static final int TIMEOUT = 5_000;
@@ -149,8 +154,13 @@ final class Markers {
   }
 
   private boolean onChannel(String name, Steps steps) {
-    try (Channel channel = open().createChannel()) {
-      return steps.on(channel);
+    try {
+      Channel channel = channel(name);
+      try {
+        return steps.on(channel);
+      } finally {
+        closeWhenAnswered(channel);
+      }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new LockException.Interrupted(
@@ -166,6 +176,49 @@ final class Markers {
           "The broker did not say or store how long the lock '%s' is kept, in queue '%s%s': %s"
               .formatted(name, prefix, name, e),
           e);
+    }
+  }
+
+  private Channel channel(String name) throws IOException, TimeoutException {
+    Connection shared = open();
+    Channel channel;
+    try {
+      channel = shared.createChannel();
+    } catch (ChannelContinuationTimeoutException e) {
+      // An alarm blocks it, or the broker is frozen. The client would not use the channel's number
+      // again. It is not worth another wait.
+      shared.abort(1);
+      throw e;
+    }
+    if (channel == null) {
+      throw new LockException.Unanswered(
+          "All channels of the connection '%s' are in use; how long the lock '%s' is kept cannot be stored now"
+              .formatted(NAME, name));
+    }
+    return channel;
+  }
+
+  /**
+   * Closes a channel, and does not wait for that. It may be stuck, because its queue hangs or an
+   * alarm came. If a close is not answered in time, the client gives the channel's number to another
+   * call, and the broker ends the connection of all. So one more reply is awaited before the close.
+   */
+  private static void closeWhenAnswered(Channel channel) {
+    try {
+      var unused =
+          channel
+              .asyncCompletableRpc(new AMQP.Basic.Qos.Builder().prefetchCount(1).build())
+              .whenCompleteAsync((reply, failure) -> abort(channel));
+    } catch (IOException | ShutdownSignalException e) {
+      abort(channel);
+    }
+  }
+
+  private static void abort(Channel channel) {
+    try {
+      channel.abort();
+    } catch (IOException | ShutdownSignalException e) {
+      log.debug("Channel not closed: {}", e.toString());
     }
   }
 

@@ -4,21 +4,28 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.SimpleLock;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @BrokerTest(everyLine = true, ownBroker = true)
 class MarkerFaultTest {
 
   private static final Duration AT_LEAST = Duration.ofSeconds(60);
+
+  private static final Duration SHORT = Duration.ofSeconds(1);
 
   private static final Duration BEFORE = Duration.ofSeconds(10);
 
@@ -48,21 +55,23 @@ class MarkerFaultTest {
   @Test
   void noMarkerNoLock(Broker broker) {
     LockConfiguration free =
-        new LockConfiguration(Instant.now(), "alarmed", Duration.ofMinutes(5), Duration.ZERO);
+        new LockConfiguration(Instant.now(), "late", Duration.ofMinutes(5), Duration.ZERO);
     LockConfiguration kept =
-        new LockConfiguration(
-            Instant.now(), "alarmed", Duration.ofMinutes(5), Duration.ofSeconds(3));
+        new LockConfiguration(Instant.now(), "late", Duration.ofMinutes(5), Duration.ofSeconds(3));
+    String queue = AmqpLockProvider.DEFAULT_QUEUE_PREFIX + "shedlock.late";
+    ConnectionFactory hanging =
+        new HarmingFactory(
+            broker.connectionFactory(), channel -> broker.faults().suspendQueue(queue));
     try (AmqpLocks locks = AmqpLocks.builder(broker.connectionFactory()).build();
-        AmqpLockProvider provider = new AmqpLockProvider(locks, broker.connectionFactory())) {
+        AmqpLockProvider provider = new AmqpLockProvider(locks, hanging)) {
       provider.lock(free).orElseThrow().unlock();
-      broker.faults().memoryAlarm(true);
       try {
         assertThatThrownBy(() -> provider.lock(kept))
             .isInstanceOf(LockException.Unreachable.class)
-            .hasMessageContaining("alarmed");
+            .hasMessageContaining("late");
         assertThat(locks.leases()).isEmpty();
       } finally {
-        broker.faults().memoryAlarm(false);
+        broker.faults().resumeQueue(queue);
       }
       // The marker that came too late keeps the lock for its time, and not for longer.
       await()
@@ -71,6 +80,77 @@ class MarkerFaultTest {
           .orElseThrow()
           .unlock();
     }
+  }
+
+  @Tag("trap-6")
+  @Test
+  void aQueueThatHangsCostsOthersNothing(Broker broker) {
+    Markers markers = new Markers(broker.connectionFactory(), List.of(), "hanging.");
+    markers.mark("hangs", Duration.ZERO);
+    broker.faults().suspendQueue("hanging.shedlock.hangs");
+    try {
+      assertThatThrownBy(() -> markers.mark("hangs", SHORT))
+          .isInstanceOf(LockException.Unreachable.class)
+          .hasMessageContaining("hangs");
+      assertThat(markers.markUnlessMarked("other", AT_LEAST)).isTrue();
+      assertThat(markers.markUnlessMarked("other", AT_LEAST)).isFalse();
+    } finally {
+      broker.faults().resumeQueue("hanging.shedlock.hangs");
+    }
+    markers.mark("hangs", SHORT);
+    markers.close();
+  }
+
+  @Test
+  void aConnectionWithoutAFreeChannelIsSaidToBeOne(Broker broker) {
+    AtomicReference<Markers> markers = new AtomicReference<>();
+    ConnectionFactory factory = broker.connectionFactory();
+    factory.setRequestedChannelMax(1);
+    // While one thread publishes, another one looks.
+    markers.set(
+        new Markers(
+            new HarmingFactory(factory, channel -> markers.get().mark("second", SHORT)),
+            List.of(),
+            "few."));
+    assertThatThrownBy(() -> markers.get().mark("first", SHORT))
+        .isInstanceOf(LockException.Unanswered.class)
+        .hasMessageContaining("All channels")
+        .hasMessageContaining("second");
+    // The channel of the one that failed is closed in the background.
+    await()
+        .ignoreExceptionsInstanceOf(LockException.Unanswered.class)
+        .untilAsserted(() -> markers.get().mark("first", Duration.ZERO));
+    markers.get().close();
+  }
+
+  /** The broker reads from a connection under an alarm until that has published. */
+  @Tag("trap-4")
+  @Test
+  void anAlarmUsesUpNoChannels(Broker broker) {
+    AtomicReference<Markers> markers = new AtomicReference<>();
+    AtomicBoolean over = new AtomicBoolean();
+    ConnectionFactory factory = broker.connectionFactory();
+    factory.setRequestedChannelMax(2);
+    factory.setChannelRpcTimeout(5_000);
+    HarmingFactory.Harm another =
+        channel -> {
+          if (over.getAndSet(false)) {
+            markers.get().mark("second", SHORT);
+          }
+        };
+    markers.set(new Markers(new HarmingFactory(factory, another), List.of(), "alarmed."));
+    broker.faults().memoryAlarm(true);
+    try {
+      markers.get().mark("first", SHORT);
+      assertThatThrownBy(() -> markers.get().mark("first", SHORT))
+          .isInstanceOf(LockException.Unreachable.class);
+    } finally {
+      broker.faults().memoryAlarm(false);
+    }
+    over.set(true);
+    markers.get().mark("first", SHORT);
+    assertThat(over).isFalse();
+    markers.get().close();
   }
 
   private static Duration sinceThen(long begin) {
