@@ -4,6 +4,7 @@ import com.rabbitmq.client.AMQP.Basic.Get;
 import com.rabbitmq.client.AMQP.Basic.GetOk;
 import com.rabbitmq.client.AMQP.BasicProperties;
 import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.ChannelContinuationTimeoutException;
 import com.rabbitmq.client.Command;
 import com.rabbitmq.client.DefaultConsumer;
 import com.rabbitmq.client.Envelope;
@@ -68,7 +69,7 @@ public final class UnackedMessages implements AutoCloseable {
   private volatile @Nullable ShutdownSignalException broken;
   private @Nullable String consumer;
 
-  /** Whether a late reply is still to come on the channel. */
+  /** Whether a late reply is still to come on the channel, which then ends with its connection. */
   private boolean owed;
 
   /**
@@ -253,12 +254,15 @@ public final class UnackedMessages implements AutoCloseable {
   public void close() {
     try {
       if (channel.isOpen()) {
-        // While a reply is owed, the client would let the cancel wait for it without any bound.
+        // While a reply is owed, the client would let the cancel wait for it without any bound, and
+        // the close for one more call timeout.
         if (consumer != null && !owed && !received.contains(END)) {
           channel.basicCancel(consumer);
         }
         channel.basicNack(0, true, true);
-        channel.close();
+        if (!owed) {
+          channel.close();
+        }
       }
     } catch (IOException | TimeoutException | ShutdownSignalException e) {
       // The broker puts them back itself when the connection is closed.
@@ -272,7 +276,9 @@ public final class UnackedMessages implements AutoCloseable {
   }
 
   private LockException failed(Call call, Exception failure) {
-    owed |= failure instanceof TimeoutException;
+    owed |=
+        failure instanceof TimeoutException
+            || failure instanceof ChannelContinuationTimeoutException;
     return BrokerErrors.calling(call, "take messages of " + queue, failure);
   }
 }
