@@ -7,13 +7,18 @@ import static org.awaitility.Awaitility.await;
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.AmqpLocksBuilder;
+import io.amqplocks.internal.broker.AuxiliaryConnection;
+import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockName;
 import io.amqplocks.lock.LocksStatus;
 import io.amqplocks.lock.LossReason;
+import io.amqplocks.support.ClockedClient;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
@@ -310,6 +315,27 @@ class BrokerFaultTest {
         .ignoreExceptions()
         .until(() -> !fixture.exists(queue("m")) && !fixture.exists(queue("n")));
     await().ignoreExceptions().until(() -> locks.exclusiveQueueMutex("n").tryAcquire().isPresent());
+  }
+
+  @Test
+  void aFrozenBrokerIsWaitedForOnceWhenItsConnectionsClose(Broker broker) throws Exception {
+    try (ClockedClient client = new ClockedClient(broker, Duration.ofSeconds(60))) {
+      Session session = client.session();
+      Call call = client.call(LockId.mutex("any"));
+      for (AuxiliaryConnection each :
+          List.of(session.prober(), session.announcer(), session.side())) {
+        assertThat(each.open(call).connection().isOpen()).isTrue();
+      }
+      broker.faults().freeze();
+      try {
+        long start = System.nanoTime();
+        client.sessions().close();
+        // Five seconds, which are the call timeout, and not as many for each of four connections.
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(15));
+      } finally {
+        broker.faults().thaw();
+      }
+    }
   }
 
   @Tag("trap-6")

@@ -23,6 +23,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadFactory;
@@ -32,6 +33,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -345,8 +347,7 @@ public final class Session {
 
   private void end(LossReason reason, boolean isReported) {
     if (members.end(reason, isReported)) {
-      // A thread of its own, because a pool may be full, or shut down already.
-      threads.newThread(this::drop).start();
+      onItsOwnThread(this::drop);
     }
   }
 
@@ -360,10 +361,18 @@ public final class Session {
     }
   }
 
+  /** Closes all connections at once, because a frozen broker is waited for on each of them. */
   private void drop() {
+    CompletableFuture<?>[] others =
+        Stream.of(prober, announcer, side)
+            .map(other -> CompletableFuture.runAsync(other::close, this::onItsOwnThread))
+            .toArray(CompletableFuture<?>[]::new);
     connection.abort(Math.toIntExact(callTimeout.toMillis()));
-    prober.close();
-    announcer.close();
-    side.close();
+    CompletableFuture.allOf(others).join();
+  }
+
+  private void onItsOwnThread(Runnable task) {
+    // A pool may be full, or shut down already.
+    threads.newThread(task).start();
   }
 }
