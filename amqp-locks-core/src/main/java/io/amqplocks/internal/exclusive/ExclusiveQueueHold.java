@@ -107,7 +107,8 @@ public final class ExclusiveQueueHold implements Hold {
   public void release(Call call, Session session) {
     QueueWatch begun = watch;
     if (begun != null) {
-      begun.stop(call);
+      // A call without any time left would not even send the delete.
+      begun.stop(call.half());
     }
     ExclusiveQueues.of(session).release(call, holderQueue);
   }

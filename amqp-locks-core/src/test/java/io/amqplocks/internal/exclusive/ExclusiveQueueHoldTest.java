@@ -1,9 +1,11 @@
 package io.amqplocks.internal.exclusive;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.Connection;
 import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.Ticker;
 import io.amqplocks.internal.lease.HeldLease;
 import io.amqplocks.internal.lease.Hold;
 import io.amqplocks.internal.lease.Hold.HoldStatus;
@@ -158,5 +160,23 @@ class ExclusiveQueueHoldTest {
     broker.faults().deleteQueue(holderQueue);
     // Nobody asks, so nothing else would ever tell.
     assertThat(told.await(30, TimeUnit.SECONDS)).isTrue();
+  }
+
+  /** Else its delete would be sent a call timeout later, which is five seconds. */
+  @Tag("trap-6")
+  @Test
+  void aReleaseWhileTheWatchBeginsLeavesTimeForTheDelete() throws Exception {
+    taken(false).release(call(), client.session());
+    Hold again = won(false);
+    broker.faults().suspendQueue(holderQueue);
+    try {
+      assertThat(again.secure(call(), client.session(), () -> {})).isTrue();
+      // Its consumer is asked for by then.
+      await().pollDelay(Duration.ofMillis(300)).until(() -> true);
+      again.release(Call.on(LOCK, Duration.ofSeconds(4), Ticker.SYSTEM), client.session());
+    } finally {
+      broker.faults().resumeQueue(holderQueue);
+    }
+    await().atMost(Duration.ofSeconds(4)).until(() -> !fixture.exists(holderQueue));
   }
 }
