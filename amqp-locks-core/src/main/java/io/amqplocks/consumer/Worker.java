@@ -1,13 +1,12 @@
 package io.amqplocks.consumer;
 
+import com.rabbitmq.client.ChannelContinuationTimeoutException;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.internal.broker.BrokerProfile;
 import io.amqplocks.leader.Leadership;
 import io.amqplocks.leader.Revocation;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.Collections;
-import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -33,11 +32,6 @@ final class Worker {
   private static final long FIRST_PAUSE_MILLIS = 100;
   private static final long LONGEST_PAUSE_MILLIS = 10_000;
 
-  /** For all answers without which nothing can be consumed. Those to one call may take 10 s. */
-  private static final Duration FIRST_PATIENCE = Duration.ofSeconds(3);
-
-  private static final Duration LONGEST_PATIENCE = Duration.ofMinutes(1);
-
   /** For the answers when it stops, without which the broker takes its messages back by itself. */
   private static final Duration LAST_PATIENCE = Duration.ofSeconds(5);
 
@@ -58,7 +52,7 @@ final class Worker {
   private boolean ending;
   private @Nullable String said;
   private long pauseMillis = FIRST_PAUSE_MILLIS;
-  private Duration patience = FIRST_PATIENCE;
+  private Patience patience = Patience.FIRST;
 
   /**
    * Creates a worker.
@@ -297,23 +291,23 @@ final class Worker {
 
   private Subscription begin(ReadyConnection open) throws IOException {
     settings.require(BrokerProfile.of(open.connection()));
-    AnswerDeadline deadline = new AnswerDeadline(open, patience);
+    AnswerDeadline deadline = new AnswerDeadline(open, patience.time());
     try (deadline) {
       Subscription begun = Subscription.begin(open.channel(), settings, term, handled);
       if (!deadline.met()) {
         throw new IOException("too late");
       }
-      patience = FIRST_PATIENCE;
+      patience = Patience.FIRST;
       if (settings.handsOverOnRequest) {
         requests.listen(open.connection(), this::askedToStop);
       }
       return begun;
     } catch (IOException | RuntimeException e) {
-      if (deadline.met()) {
-        patience = FIRST_PATIENCE;
+      if (deadline.met() && !(e instanceof ChannelContinuationTimeoutException)) {
+        patience = Patience.FIRST;
         throw e;
       }
-      patience = Collections.min(List.of(LONGEST_PATIENCE, patience.multipliedBy(2)));
+      patience = patience.longer();
       IOException late = new IOException("the broker did not answer in time");
       late.addSuppressed(e);
       throw late;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.AMQP.BasicProperties;
+import com.rabbitmq.client.BuiltinExchangeType;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
@@ -471,6 +472,36 @@ class ActiveExchangeTest {
     }
     channel.exchangeDeclarePassive(queue + ".active");
     channel.exchangeDelete(queue + ".active");
+  }
+
+  /** As if its broker had not noticed yet that the last consumer is dead. */
+  @Test
+  void theExchangeOfTheLastConsumerIsWaitedForWithAWarning() throws Exception {
+    String last = queue + ".last";
+    channel.queueDeclare(last, false, true, true, Map.of());
+    channel.exchangeDeclare(
+        queue + ".active", BuiltinExchangeType.FANOUT, false, true, true, Map.of());
+    channel.queueBind(last, queue + ".active", "");
+    publish(0, 1);
+    try (LogWatch logs = LogWatch.of("io.amqplocks.consumer")) {
+      long start = System.nanoTime();
+      started(delivery -> handled.add(number(delivery)));
+      await()
+          .pollInterval(Duration.ofMillis(20))
+          .untilAsserted(
+              () ->
+                  assertThat(logs.warnings())
+                      .anyMatch(
+                          each ->
+                              each.contains(queue)
+                                  && each.contains("of the last consumer is in use")));
+      assertThat(Duration.ofNanos(System.nanoTime() - start))
+          .isGreaterThan(Duration.ofMillis(1_900));
+    }
+    assertThat(handled).isEmpty();
+    channel.queueDelete(last);
+    awaitHandled(1);
+    assertThat(handled).containsExactly(0);
   }
 
   private ConnectionFactory through(TcpProxy proxy) {

@@ -25,6 +25,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -504,6 +506,87 @@ class SoleConsumerTest {
     } finally {
       over.countDown();
     }
+  }
+
+  /**
+   * The third time a single answer is late, and not all together. When one was in time, it begins
+   * anew.
+   */
+  @Test
+  void aBrokerThatDoesNotAnswerHasLongerEachTime() throws Exception {
+    Set<Integer> unanswered = Set.of(1, 2, 3, 4, 6);
+    List<Long> consumes = new CopyOnWriteArrayList<>();
+    Set<Integer> muted = ConcurrentHashMap.newKeySet();
+    CountDownLatch over = new CountDownLatch(1);
+    WireTap mute =
+        (connection, direction, bytes) -> {
+          if (direction == Direction.CLIENT_TO_BROKER && hasConsume(bytes)) {
+            consumes.add(System.nanoTime());
+            if (unanswered.contains(consumes.size())) {
+              muted.add(connection);
+            }
+          } else if (direction == Direction.BROKER_TO_CLIENT && muted.contains(connection)) {
+            await().atMost(LONG.multipliedBy(2)).until(() -> over.getCount() == 0);
+          }
+        };
+    try (TcpProxy proxy = TcpProxy.to(fixture.broker(), mute)) {
+      SoleConsumer consumer = kept(through(proxy, each -> handled.add(number(each))));
+      consumer.start();
+      publish(0, 1);
+      await().atMost(LONG).until(() -> handled.contains(0));
+      proxy.cut();
+      publish(1, 2);
+      await().atMost(LONG).until(() -> handled.contains(1));
+      consumer.close();
+    } finally {
+      over.countDown();
+    }
+    assertThat(consumes).hasSize(7);
+    assertThat(secondsBetween(consumes, 1, 2)).isGreaterThan(2.9);
+    assertThat(secondsBetween(consumes, 2, 3)).isGreaterThan(5.9);
+    assertThat(secondsBetween(consumes, 3, 4)).isGreaterThan(9.9);
+    assertThat(secondsBetween(consumes, 4, 5)).isGreaterThan(9.9);
+    assertThat(secondsBetween(consumes, 6, 7)).isBetween(2.9, 9.9);
+  }
+
+  private static double secondsBetween(List<Long> times, int one, int other) {
+    return (times.get(other - 1) - times.get(one - 1)) / 1e9;
+  }
+
+  /**
+   * As a queue whose leader has to be found anew. The connection is dropped after 5 s where no
+   * message is in hand.
+   */
+  @Test
+  void aMessageInHandIsAcknowledgedHoweverLongTheBrokerDoesNotAnswer() throws Exception {
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch mayEnd = new CountDownLatch(1);
+    SoleConsumer consumer =
+        started(
+            each -> {
+              begun.countDown();
+              mayEnd.await();
+              handled.add(number(each));
+            });
+    publish(0, 1);
+    assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
+    SoleConsumer next = started(each -> handled.add(number(each)));
+    try {
+      fixture.broker().faults().suspendQueue(queue);
+      assertThat(consumer.handOver()).isTrue();
+      await()
+          .pollInterval(Duration.ofMillis(100))
+          .during(Duration.ofSeconds(7))
+          .atMost(Duration.ofSeconds(20))
+          .until(() -> connections() == 1);
+    } finally {
+      fixture.broker().faults().resumeQueue(queue);
+    }
+    mayEnd.countDown();
+    assertThat(next.awaitActive(LONG)).isTrue();
+    publish(1, 2);
+    awaitHandled(2);
+    assertThat(handled).containsExactly(0, 1);
   }
 
   /** A node without a majority does not answer for half a minute; others may consume meanwhile. */
