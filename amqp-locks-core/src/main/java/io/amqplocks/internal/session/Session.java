@@ -363,12 +363,18 @@ public final class Session {
 
   /** Closes all connections at once, because a frozen broker is waited for on each of them. */
   private void drop() {
-    CompletableFuture<?>[] others =
-        Stream.of(prober, announcer, side)
-            .map(other -> CompletableFuture.runAsync(other::close, this::onItsOwnThread))
-            .toArray(CompletableFuture<?>[]::new);
-    connection.abort(Math.toIntExact(callTimeout.toMillis()));
-    CompletableFuture.allOf(others).join();
+    CompletableFuture<Void> others = CompletableFuture.completedFuture(null);
+    try {
+      others =
+          CompletableFuture.allOf(
+              Stream.of(prober, announcer, side)
+                  .map(other -> CompletableFuture.runAsync(other::close, this::onItsOwnThread))
+                  .toArray(CompletableFuture<?>[]::new));
+    } finally {
+      // Also if there is no thread for the others, because this one holds.
+      connection.abort(Math.toIntExact(callTimeout.toMillis()));
+    }
+    others.join();
   }
 
   private void onItsOwnThread(Runnable task) {
