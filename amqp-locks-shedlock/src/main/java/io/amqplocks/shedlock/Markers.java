@@ -200,8 +200,9 @@ final class Markers {
 
   /**
    * Closes a channel, and does not wait for that. It may be stuck, because its queue hangs or an
-   * alarm came. If a close is not answered in time, the client gives the channel's number to another
-   * call, and the broker ends the connection of all. So one more reply is awaited before the close.
+   * alarm came. If a close is not answered in time, the client gives the channel's number to
+   * another call, and the broker ends the connection of all. So one more reply is awaited before
+   * the close.
    */
   private static void closeWhenAnswered(Channel channel) {
     try {

@@ -40,9 +40,9 @@ import org.slf4j.LoggerFactory;
  * gone. The thread then consumes again on another channel, until each remaining queue has a
  * consumer on the open channel. If a queue does not answer, its channel is given up as well, and
  * stays open until the answer comes. Until then nobody consumes from that queue again, so a queue
- * that hangs for hours costs one channel. Tags are never used twice, so a late cancel for a released queue
- * does not reach the next holder. A cancel may arrive on the client's thread while the watch thread
- * consumes. The thread that removes the entry from the map notifies its owner.
+ * that hangs for hours costs one channel. Tags are never used twice, so a late cancel for a
+ * released queue does not reach the next holder. A cancel may arrive on the client's thread while
+ * the watch thread consumes. The thread that removes the entry from the map notifies its owner.
  */
 public final class QueueDeletionWatch {
 

@@ -138,17 +138,17 @@ final class ActiveConsumers {
     if (busy.has(call, queue) && isConsumed(call, queue)) {
       return Optional.empty();
     }
+    long number = busy.begin(queue);
     Optional<ActiveConsumer> taken = consumeAtOnce(call, queue);
     if (taken.isEmpty()) {
-      busy.add(call, queue);
+      busy.end(call, queue, number);
     }
     return taken;
   }
 
   /**
-   * Whether the queue has a consumer. That one holds the mutex, or is next. Uses the channel whose
-   * user released last, so that a consumer of this session that has just been cancelled is not
-   * counted. Whatever is wrong with the queue is for the consume that follows to find out.
+   * Whether the queue has a consumer, which holds the mutex or is next. Whatever is wrong with the
+   * queue is for the consume that follows to find out.
    */
   private boolean isConsumed(Call call, String queue) {
     String step = "look at queue " + queue;
@@ -193,7 +193,7 @@ final class ActiveConsumers {
         }
       } finally {
         if (!taken) {
-          release(consumer);
+          leave(consumer);
         }
       }
     }
@@ -239,6 +239,11 @@ final class ActiveConsumers {
    * first call has an effect.
    */
   void release(ActiveConsumer consumer) {
+    busy.forget(consumer.queue());
+    leave(consumer);
+  }
+
+  private void leave(ActiveConsumer consumer) {
     if (end(consumer)) {
       channels.giveBack(consumer.channel());
     }
@@ -250,6 +255,7 @@ final class ActiveConsumers {
    * verification has a request under way on that channel.
    */
   void releaseAndWait(Call call, ActiveConsumer consumer) {
+    busy.forget(consumer.queue());
     if (!end(consumer)) {
       return;
     }
@@ -277,7 +283,6 @@ final class ActiveConsumers {
     if (was.phase() == Phase.CANCELLED) {
       return false;
     }
-    busy.remove(consumer.queue());
     BorrowedChannel channel = consumer.channel();
     if (was.phase() == Phase.GONE) {
       queues.forget(consumer.queue());

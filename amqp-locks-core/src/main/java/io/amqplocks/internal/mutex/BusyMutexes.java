@@ -3,37 +3,57 @@ package io.amqplocks.internal.mutex;
 import io.amqplocks.internal.broker.BoundedMap;
 import io.amqplocks.internal.broker.Call;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The queues of mutexes that were busy a moment ago. Whoever tries again counts a queue's consumers
- * first. That takes one round trip, where a consumer that comes and goes takes four methods more,
- * and the queue tells the whole broker of it.
+ * first. That takes one round trip. A whole try takes four, and makes the queue announce a consumer
+ * that comes and goes to the broker.
  *
  * <p>What is remembered is valid for a second only. So a queue that needs something, for instance a
  * message, or that is none of a mutex any more, is seen to all the same (ADR 87).
  *
- * <p>Concurrency: what is remembered is a guess that affects costs only. It may be outdated or
- * forgotten at any time.
+ * <p>Concurrency: each change of an entry is atomic. A release of this session forgets the queue,
+ * and a try that is under way then remembers nothing: the count could include the consumer that the
+ * release has cancelled, and the thread that released would find busy what it has just given up.
  */
 final class BusyMutexes {
 
   private static final long VALID = Duration.ofSeconds(1).toNanos();
 
-  private final BoundedMap<String, Long> foundAt = new BoundedMap<>();
+  private final AtomicLong lastTry = new AtomicLong();
+  private final BoundedMap<String, Found> tries = new BoundedMap<>();
 
-  /** Whether the mutex was busy within the last second. */
+  /** Whether a try found the mutex busy within the last second, with no release since. */
   boolean has(Call call, String queue) {
-    Long when = foundAt.get(queue);
-    return when != null && call.ticker().nanos() - when < VALID;
+    Found last = tries.get(queue);
+    return last != null && last.busyAt() != null && call.ticker().nanos() - last.busyAt() < VALID;
   }
 
-  /** Remembers that a consumer was sent nothing. */
-  void add(Call call, String queue) {
-    foundAt.put(queue, call.ticker().nanos());
+  /** A whole try begins. Returns its number. */
+  long begin(String queue) {
+    long number = lastTry.incrementAndGet();
+    tries.put(queue, new Found(number, null));
+    return number;
   }
 
-  /** The mutex is probably free. */
-  void remove(String queue) {
-    foundAt.remove(queue);
+  /** That try found the mutex busy. */
+  void end(Call call, String queue, long number) {
+    long now = call.ticker().nanos();
+    tries.computeIfPresent(
+        queue, (same, last) -> last.number() == number ? new Found(number, now) : last);
   }
+
+  /** This session is about to end a consumer of the queue. */
+  void forget(String queue) {
+    tries.remove(queue);
+  }
+
+  /**
+   * The last whole try.
+   *
+   * @param busyAt when it found the mutex busy; null if it is under way or has ended otherwise
+   */
+  private record Found(long number, @Nullable Long busyAt) {}
 }
