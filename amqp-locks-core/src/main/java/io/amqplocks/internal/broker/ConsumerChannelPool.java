@@ -131,10 +131,10 @@ public final class ConsumerChannelPool {
 
   /**
    * Sends a request on a lent channel, for a caller that handles a late reply, as {@link Rpc#ask}
-   * does. If this throws, the channel is of
-   * no more use and was given back. If it returns TIMED_OUT, {@code late} must give it back. No
-   * request is sent on a channel that was given back in the meantime, or that still owes another
-   * reply. The result is then TIMED_OUT, and {@code late} is called at once.
+   * does. If this throws, the channel is of no more use and was given back. If it returns
+   * TIMED_OUT, {@code late} must give it back. No request is sent on a channel that was given back
+   * in the meantime, or that still owes another reply. The result is then TIMED_OUT, and {@code
+   * late} is called at once.
    */
   public Answer ask(
       Call call,

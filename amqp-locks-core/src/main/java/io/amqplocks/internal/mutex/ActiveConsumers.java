@@ -147,8 +147,8 @@ final class ActiveConsumers {
   }
 
   /**
-   * Whether the queue has a consumer, which holds the mutex or is next. Whatever is wrong with the
-   * queue is for the consume that follows to find out.
+   * Whether the queue has a consumer. That one holds the mutex, is next, or is about to go. Whatever
+   * is wrong with the queue is for the consume that follows to find out.
    */
   private boolean isConsumed(Call call, String queue) {
     String step = "look at queue " + queue;
@@ -172,6 +172,9 @@ final class ActiveConsumers {
       throw call.unanswered(step);
     }
     channels.giveBack(channel);
+    if (answer == Answer.ABSENT) {
+      queues.forget(queue);
+    }
     return reader.state(answer).consumers() > 0;
   }
 
@@ -192,8 +195,8 @@ final class ActiveConsumers {
           return Optional.empty();
         }
       } finally {
-        if (!taken) {
-          leave(consumer);
+        if (!taken && end(consumer)) {
+          channels.giveBack(consumer.channel());
         }
       }
     }
@@ -239,12 +242,10 @@ final class ActiveConsumers {
    * first call has an effect.
    */
   void release(ActiveConsumer consumer) {
+    boolean ended = end(consumer);
+    // After the cancel was sent, or another try could begin in between.
     busy.forget(consumer.queue());
-    leave(consumer);
-  }
-
-  private void leave(ActiveConsumer consumer) {
-    if (end(consumer)) {
+    if (ended) {
       channels.giveBack(consumer.channel());
     }
   }
@@ -255,8 +256,9 @@ final class ActiveConsumers {
    * verification has a request under way on that channel.
    */
   void releaseAndWait(Call call, ActiveConsumer consumer) {
+    boolean ended = end(consumer);
     busy.forget(consumer.queue());
-    if (!end(consumer)) {
+    if (!ended) {
       return;
     }
     BorrowedChannel channel = consumer.channel();

@@ -45,7 +45,7 @@ final class BusyMutexes {
         queue, (same, last) -> last.number() == number ? new Found(number, now) : last);
   }
 
-  /** This session is about to end a consumer of the queue. */
+  /** This session has asked the broker to end a consumer of the queue. */
   void forget(String queue) {
     tries.remove(queue);
   }
