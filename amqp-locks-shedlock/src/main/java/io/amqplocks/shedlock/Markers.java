@@ -14,6 +14,8 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
@@ -51,6 +53,10 @@ final class Markers {
   private final List<Address> nodes;
   private final String prefix;
   private final AtomicReference<@Nullable Connection> connection = new AtomicReference<>();
+
+  /** The locks whose queue has not answered in time, until it answers. */
+  private final Set<String> overdue = ConcurrentHashMap.newKeySet();
+
   private volatile boolean closed;
 
   Markers(ConnectionFactory factory, List<Address> nodes, String queuePrefix) {
@@ -155,11 +161,15 @@ final class Markers {
 
   private boolean onChannel(String name, Steps steps) {
     try {
+      requireAnswered(name);
       Channel channel = channel(name);
       try {
         return steps.on(channel);
+      } catch (ChannelContinuationTimeoutException e) {
+        overdue.add(name);
+        throw e;
       } finally {
-        closeWhenAnswered(channel);
+        closeWhenAnswered(channel, name);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -176,6 +186,15 @@ final class Markers {
           "The broker did not say or store how long the lock '%s' is kept, in queue '%s%s': %s"
               .formatted(name, prefix, name, e),
           e);
+    }
+  }
+
+  /** A queue that hangs for hours costs one channel, and not one for each attempt. */
+  private void requireAnswered(String name) {
+    if (overdue.contains(name)) {
+      throw new LockException.Unanswered(
+          "The broker has not answered yet when it was last asked how long the lock '%s' is kept; see whether queue '%s%s' hangs"
+              .formatted(name, prefix, name));
     }
   }
 
@@ -204,18 +223,19 @@ final class Markers {
    * another call, and the broker ends the connection of all. So one more reply is awaited before
    * the close.
    */
-  private static void closeWhenAnswered(Channel channel) {
+  private void closeWhenAnswered(Channel channel, String name) {
     try {
       var unused =
           channel
               .asyncCompletableRpc(new AMQP.Basic.Qos.Builder().prefetchCount(1).build())
-              .whenCompleteAsync((reply, failure) -> abort(channel));
+              .whenCompleteAsync((reply, failure) -> abort(channel, name));
     } catch (IOException | ShutdownSignalException e) {
-      abort(channel);
+      abort(channel, name);
     }
   }
 
-  private static void abort(Channel channel) {
+  private void abort(Channel channel, String name) {
+    overdue.remove(name);
     try {
       channel.abort();
     } catch (IOException | ShutdownSignalException e) {

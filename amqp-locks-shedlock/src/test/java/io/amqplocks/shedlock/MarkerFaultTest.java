@@ -92,12 +92,18 @@ class MarkerFaultTest {
       assertThatThrownBy(() -> markers.mark("hangs", SHORT))
           .isInstanceOf(LockException.Unreachable.class)
           .hasMessageContaining("hangs");
+      assertThatThrownBy(() -> markers.mark("hangs", SHORT))
+          .as("it is not asked again")
+          .isInstanceOf(LockException.Unanswered.class)
+          .hasMessageContaining("hanging.shedlock.hangs");
       assertThat(markers.markUnlessMarked("other", AT_LEAST)).isTrue();
       assertThat(markers.markUnlessMarked("other", AT_LEAST)).isFalse();
     } finally {
       broker.faults().resumeQueue("hanging.shedlock.hangs");
     }
-    markers.mark("hangs", SHORT);
+    await()
+        .ignoreExceptionsInstanceOf(LockException.Unanswered.class)
+        .untilAsserted(() -> markers.mark("hangs", SHORT));
     markers.close();
   }
 

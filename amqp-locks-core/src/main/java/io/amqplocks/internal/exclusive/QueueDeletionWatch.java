@@ -138,7 +138,12 @@ public final class QueueDeletionWatch {
         () -> {
           if (watch.begin()) {
             try {
-              restore("watch-" + ++lastTag, new WatchedQueue(queue, revoked, null));
+              WatchedQueue begun = new WatchedQueue(queue, revoked, null);
+              if (overdue.contains(queue)) {
+                watched.put("watch-" + ++lastTag, begun);
+              } else {
+                restore("watch-" + ++lastTag, begun);
+              }
             } finally {
               watch.done();
             }

@@ -147,8 +147,8 @@ final class ActiveConsumers {
   }
 
   /**
-   * Whether the queue has a consumer. That one holds the mutex, is next, or is about to go. Whatever
-   * is wrong with the queue is for the consume that follows to find out.
+   * Whether the queue has a consumer. It holds the mutex, is next, or is about to go. Whatever is
+   * wrong with the queue is for the consume that follows to find out.
    */
   private boolean isConsumed(Call call, String queue) {
     String step = "look at queue " + queue;

@@ -22,38 +22,41 @@ final class BusyMutexes {
 
   private static final long VALID = Duration.ofSeconds(1).toNanos();
 
-  private final AtomicLong lastTry = new AtomicLong();
-  private final BoundedMap<String, Found> tries = new BoundedMap<>();
+  private final AtomicLong lastTime = new AtomicLong();
+  private final BoundedMap<String, Found> times = new BoundedMap<>();
 
   /** Whether a try found the mutex busy within the last second, with no release since. */
   boolean has(Call call, String queue) {
-    Found last = tries.get(queue);
+    Found last = times.get(queue);
     return last != null && last.busyAt() != null && call.ticker().nanos() - last.busyAt() < VALID;
   }
 
-  /** A whole try begins. Returns its number. */
+  /** A whole try begins. Returns the number of the time since the last release. */
   long begin(String queue) {
-    long number = lastTry.incrementAndGet();
-    tries.put(queue, new Found(number, null));
-    return number;
+    return times
+        .compute(
+            queue,
+            (same, last) -> last == null ? new Found(lastTime.incrementAndGet(), null) : last)
+        .number();
   }
 
-  /** That try found the mutex busy. */
+  /** A try that began in that time found the mutex busy. */
   void end(Call call, String queue, long number) {
     long now = call.ticker().nanos();
-    tries.computeIfPresent(
+    times.computeIfPresent(
         queue, (same, last) -> last.number() == number ? new Found(number, now) : last);
   }
 
   /** This session has asked the broker to end a consumer of the queue. */
   void forget(String queue) {
-    tries.remove(queue);
+    times.remove(queue);
   }
 
   /**
-   * The last whole try.
+   * The time since this session's last release of a mutex.
    *
-   * @param busyAt when it found the mutex busy; null if it is under way or has ended otherwise
+   * @param number no other time has it
+   * @param busyAt when a try last found the mutex busy; null if none has
    */
   private record Found(long number, @Nullable Long busyAt) {}
 }

@@ -169,8 +169,9 @@ class QueueDeletionWatchTest {
     assertThat(watch("other")).isTrue();
     broker.faults().suspendQueue(prefix + "hangs");
     try {
-      QueueWatch unused = watch.watchSoon(prefix + "hangs", () -> revoked.add("hangs"));
+      var unused = watch.watchSoon(prefix + "hangs", () -> revoked.add("hangs"));
       assertThatThrownBy(() -> watch("hangs")).isInstanceOf(LockException.Unanswered.class);
+      unused = watch.watchSoon(prefix + "hangs", () -> revoked.add("hangs again"));
       // In that time it would have given up five.
       await().during(Duration.ofSeconds(5)).until(connection::isOpen);
       Channel another = connection.createChannel();
@@ -181,8 +182,10 @@ class QueueDeletionWatchTest {
     } finally {
       broker.faults().resumeQueue(prefix + "hangs");
     }
-    await().until(() -> channel.consumerCount(prefix + "hangs") == 1);
+    await().until(() -> channel.consumerCount(prefix + "hangs") == 2);
     delete(broker, "hangs");
-    await().untilAsserted(() -> assertThat(revoked).containsExactlyInAnyOrder("hangs", "other"));
+    await()
+        .untilAsserted(
+            () -> assertThat(revoked).containsExactlyInAnyOrder("hangs", "hangs again", "other"));
   }
 }

@@ -35,10 +35,14 @@ class BusyMutexesTest {
   }
 
   @Test
-  void aTryThatHasNotFoundItBusySaysNothing() {
-    findBusy();
-    long unused = busy.begin(QUEUE);
+  void triesAtTheSameTimeAreAllOfUse() {
+    long first = busy.begin(QUEUE);
+    long second = busy.begin(QUEUE);
     assertThat(busy.has(start(), QUEUE)).isFalse();
+    busy.end(start(), QUEUE, first);
+    assertThat(busy.has(start(), QUEUE)).isTrue();
+    busy.end(at(Duration.ofMillis(500)), QUEUE, second);
+    assertThat(busy.has(at(Duration.ofMillis(1_400)), QUEUE)).isTrue();
   }
 
   @Test
