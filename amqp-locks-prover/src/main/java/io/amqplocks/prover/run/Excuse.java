@@ -1,6 +1,8 @@
 package io.amqplocks.prover.run;
 
 import io.amqplocks.prover.check.Tolerance;
+import io.amqplocks.prover.driver.Event;
+import io.amqplocks.prover.driver.Event.What;
 import io.amqplocks.prover.driver.LockRef;
 import io.amqplocks.prover.history.Entry;
 import io.amqplocks.prover.history.FaultSpan;
@@ -10,6 +12,7 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -31,6 +34,9 @@ final class Excuse {
 
   /** How long a token may be away before its lease is in doubt: {@code TokenArrivals.SOON}. */
   private static final Duration AWAY = Duration.ofMillis(100);
+
+  /** The broker's word for 541. */
+  private static final String CONNECTION_ENDED = "INTERNAL_ERROR";
 
   private static final Set<LockRef.Kind> HELD_BY_MESSAGES =
       EnumSet.of(
@@ -65,6 +71,26 @@ final class Excuse {
     return List.of();
   }
 
+  /**
+   * The time that follows from a call that waited for a gate when that crashed. The broker answers
+   * it by the end of the connection (541), with all leases of the client, and the news takes its
+   * time.
+   *
+   * @param faults all that happened
+   */
+  static Optional<Interval> of(Event event, List<FaultSpan> faults) {
+    String detail = event.detail();
+    if (event.what() != What.FAILED || detail == null || !detail.contains(CONNECTION_ENDED)) {
+      return Optional.empty();
+    }
+    return faults.stream()
+        .filter(fault -> fault.what().equals(FaultKind.GATE_CRASH.label()))
+        .filter(fault -> event.from() <= fault.to() && event.at() >= fault.from())
+        .filter(fault -> event.at() <= until(fault, NEWS).to())
+        .map(fault -> new Interval(fault.from(), event.at()))
+        .findFirst();
+  }
+
   private static List<Interval> of(FaultKind kind, FaultSpan fault) {
     return switch (kind) {
       case CUT, RESET, BROKER_KILL -> List.of(after(fault.from(), NEWS));
@@ -77,7 +103,7 @@ final class Excuse {
       // Connections that were silent are reset when it is over.
       case DEAF, MUTE, PARTITION -> List.of(after(fault.to(), NEWS));
       // A gate only decides who is next, and who consumes a queue holds another one. So their
-      // loss excuses nobody.
+      // loss excuses nobody by itself.
       case KILL,
           STOP,
           DELAY,

@@ -150,10 +150,16 @@ record Verdict(int operations, int acquired, int faults, int unknown, List<Viola
 
   private static List<Blind> blind(History history) {
     List<Blind> result = new ArrayList<>();
+    List<FaultSpan> faults =
+        history.entries().stream().map(Entry::fault).filter(Objects::nonNull).toList();
     for (Entry entry : history.entries()) {
+      String client = entry.client();
       FaultSpan fault = entry.fault();
+      Event event = entry.event();
       if (fault != null) {
-        Excuse.of(fault).forEach(time -> result.add(new Blind(entry.client(), fault.lock(), time)));
+        Excuse.of(fault).forEach(time -> result.add(new Blind(client, fault.lock(), time)));
+      } else if (event != null) {
+        Excuse.of(event, faults).ifPresent(time -> result.add(new Blind(client, null, time)));
       }
     }
     return result;

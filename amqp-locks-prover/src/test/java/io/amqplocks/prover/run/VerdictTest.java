@@ -142,6 +142,26 @@ class VerdictTest {
     assertThat(broken(READ_WRITE).contains(Promise.EXCLUSION)).isEqualTo(!isExcused);
   }
 
+  /** The broker ends a connection whose call waited for the gate, and frees all its leases. */
+  @ParameterizedTest
+  @CsvSource({
+    "890, 1100, INTERNAL_ERROR, true",
+    "890, 1100, RabbitMQ did not answer, false",
+    "890, 1401, INTERNAL_ERROR, false",
+    "901, 1100, INTERNAL_ERROR, false",
+    "800, 890, INTERNAL_ERROR, false"
+  })
+  void aCallThatACrashedGateEndedExcusesItsClient(
+      long from, long until, String why, boolean isExcused) {
+    history.suffered(fault(FaultKind.GATE_CRASH, READ_WRITE));
+    history.told("client-1", Command.work(7, OTHER, new Load(1, false, false, 0, 0, 0), 0));
+    long asked = TimeUnit.MILLISECONDS.toNanos(from);
+    long failed = TimeUnit.MILLISECONDS.toNanos(until);
+    history.did("client-1", new Event(7, 1, What.ASKS, asked, asked, 0, 0, null));
+    history.did("client-1", new Event(7, 1, What.FAILED, asked, failed, 0, 0, why));
+    assertThat(broken().contains(Promise.CAPACITY)).isEqualTo(!isExcused);
+  }
+
   /** It may come in place of a token that is given back, which may be away for 100 ms. */
   @ParameterizedTest
   @EnumSource
