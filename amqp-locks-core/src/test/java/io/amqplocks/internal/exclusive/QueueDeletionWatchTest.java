@@ -164,7 +164,7 @@ class QueueDeletionWatchTest {
   @Tag("trap-6")
   @Test
   void aQueueThatHangsForLongCostsOneChannel(Broker broker) throws Exception {
-    openWithTimeout(broker, 500);
+    openWithTimeout(broker, 3_000);
     declare("hangs", "other");
     assertThat(watch("other")).isTrue();
     broker.faults().suspendQueue(prefix + "hangs");
@@ -172,8 +172,11 @@ class QueueDeletionWatchTest {
       var unused = watch.watchSoon(prefix + "hangs", () -> revoked.add("hangs"));
       assertThatThrownBy(() -> watch("hangs")).isInstanceOf(LockException.Unanswered.class);
       unused = watch.watchSoon(prefix + "hangs", () -> revoked.add("hangs again"));
-      // In that time it would have given up five.
-      await().during(Duration.ofSeconds(5)).until(connection::isOpen);
+      // In that time it would have given up three.
+      await()
+          .during(Duration.ofSeconds(11))
+          .atMost(Duration.ofMinutes(1))
+          .until(connection::isOpen);
       Channel another = connection.createChannel();
       assertThat(another.getChannelNumber()).isLessThanOrEqualTo(channel.getChannelNumber() + 3);
       another.close();
