@@ -541,7 +541,7 @@ class SoleConsumerTest {
     } finally {
       over.countDown();
     }
-    assertThat(consumes).hasSizeGreaterThanOrEqualTo(7);
+    assertThat(consumes).hasSize(7);
     assertThat(secondsBetween(consumes, 1, 2)).isGreaterThan(2.9);
     assertThat(secondsBetween(consumes, 2, 3)).isGreaterThan(5.9);
     assertThat(secondsBetween(consumes, 3, 4)).isGreaterThan(9.9);

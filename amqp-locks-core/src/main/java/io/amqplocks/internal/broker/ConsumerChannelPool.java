@@ -282,8 +282,8 @@ public final class ConsumerChannelPool {
   }
 
   /**
-   * Whoever waits for a channel at the bound does not wait for the close. So there are more
-   * channels than that until it is answered, which the rest of the connection's channels allows.
+   * Whoever waits for a channel at the bound does not wait for the close. So there may be
+   * more channels than the bound until the close is answered. The connection has room for them.
    */
   private void close(ConsumerChannel channel) {
     available.release();

@@ -138,11 +138,12 @@ public final class QueueDeletionWatch {
         () -> {
           if (watch.begin()) {
             try {
+              String tag = "watch-" + ++lastTag;
               WatchedQueue begun = new WatchedQueue(queue, revoked, null);
               if (overdue.contains(queue)) {
-                watched.put("watch-" + ++lastTag, begun);
+                watched.put(tag, begun);
               } else {
-                restore("watch-" + ++lastTag, begun);
+                restore(tag, begun);
               }
             } finally {
               watch.done();

@@ -8,11 +8,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The queues of mutexes that were busy a moment ago. Whoever tries again counts a queue's consumers
- * first. That takes one round trip. A whole try takes four, and makes the queue announce a consumer
- * that comes and goes to the broker.
+ * first. That takes one round trip. A whole try takes three or four. Its consumer also comes and
+ * goes, and the queue announces both to the broker.
  *
- * <p>What is remembered is valid for a second only. So a queue that needs something, for instance a
- * message, or that is none of a mutex any more, is seen to all the same (ADR 87).
+ * <p>What is remembered is valid for a second only. So a whole try follows soon. It publishes a
+ * message if the queue has none, and refuses a queue that is not a mutex's any more (ADR 87).
  *
  * <p>Concurrency: each change of an entry is atomic. A release of this session forgets the queue,
  * and a try that is under way then remembers nothing: the count could include the consumer that the

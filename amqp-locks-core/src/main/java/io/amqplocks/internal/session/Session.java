@@ -371,7 +371,7 @@ public final class Session {
                   .map(other -> CompletableFuture.runAsync(other::close, this::onItsOwnThread))
                   .toArray(CompletableFuture<?>[]::new));
     } finally {
-      // Also if there is no thread for the others, because this one holds.
+      // Even if no thread can be started for the others: this connection holds the leases.
       connection.abort(Math.toIntExact(callTimeout.toMillis()));
     }
     others.join();
