@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.api.parallel.ResourceLock;
+import org.junit.jupiter.api.parallel.Resources;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -25,7 +26,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /** What depends on who asks. */
 @BrokerTest
-@Isolated("its output is captured")
+@ResourceLock(Resources.SYSTEM_OUT) // one captures at a time; others may print
 @ExtendWith(OutputCaptureExtension.class)
 class EndpointCallerTest {
 

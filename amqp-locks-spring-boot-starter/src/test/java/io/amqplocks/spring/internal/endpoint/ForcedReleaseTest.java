@@ -23,7 +23,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.api.parallel.ResourceLock;
+import org.junit.jupiter.api.parallel.Resources;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -31,7 +32,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /** What a DELETE does: all who hold a lock lose it, and nobody else. */
 @BrokerTest(everyLine = true)
-@Isolated("its output is captured")
+@ResourceLock(Resources.SYSTEM_OUT) // one captures at a time; others may print
 @ExtendWith(OutputCaptureExtension.class)
 class ForcedReleaseTest {
 
@@ -248,22 +249,26 @@ class ForcedReleaseTest {
 
   @Test
   void theLogSaysWhoAskedBeforeAndWhatCameOfItAfter(CapturedOutput output) {
-    try (EndpointApplication application = application();
+    String images = onBroker.name(); // a name that nobody else prints
+    String slots = "amqp-locks.semaphores." + images + ".slots=1";
+    try (EndpointApplication application = new EndpointApplication(onBroker, OPENED, slots);
         AmqpLocks other = onBroker.stranger()) {
-      application.bean(LockTemplate.class).semaphore("images").acquire();
-      application.delete("amqplocks/semaphore/images");
+      application.bean(LockTemplate.class).semaphore(images).acquire();
+      application.delete("amqplocks/semaphore/" + images);
       assertThat(output.getOut())
           .containsSubsequence(
-              "token semaphore 'images': take back, asked by an unknown user",
-              "token semaphore 'images': leases taken back: 1 of this process, 0 of others");
+              "token semaphore '" + images + "': take back, asked by an unknown user",
+              "token semaphore '"
+                  + images
+                  + "': leases taken back: 1 of this process, 0 of others");
 
-      Lease mutex = other.mutex("images").tryAcquire().orElseThrow();
-      application.delete("amqplocks/mutex/images");
+      Lease mutex = other.mutex(images).tryAcquire().orElseThrow();
+      application.delete("amqplocks/mutex/" + images);
       assertThat(mutex.state()).isEqualTo(LeaseState.HELD);
       assertThat(output.getOut())
           .containsSubsequence(
-              "mutex 'images': take back, asked by an unknown user",
-              "mutex 'images': take back failed: ",
+              "mutex '" + images + "': take back, asked by an unknown user",
+              "mutex '" + images + "': take back failed: ",
               "rabbitmqctl delete_queue");
     }
   }

@@ -24,6 +24,8 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.ResourceLock;
+import org.junit.jupiter.api.parallel.Resources;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
@@ -37,6 +39,7 @@ import reactor.core.publisher.Mono;
 
 /** Nested calls whose work goes on after the method has returned. */
 @BrokerTest
+@ResourceLock(Resources.SYSTEM_OUT) // one captures at a time; others may print
 @ExtendWith(OutputCaptureExtension.class)
 class NestedStagesTest {
 
