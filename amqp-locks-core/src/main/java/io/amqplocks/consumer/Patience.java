@@ -5,9 +5,9 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * How long the broker has for all answers without which nothing can be consumed. If it does not
- * answer in time, it has twice as long on the next connection: a busy one may need that. To a
- * single call it must answer within 10 s all the same.
+ * How long a connection may take to get all answers that a consumer needs before its first message.
+ * If a broker was too slow, the next connection has twice as long: a busy broker may need that. A
+ * single answer may take 10 s at most all the same.
  *
  * @param time from the first call on
  */

@@ -175,7 +175,7 @@ final class Contest implements AutoCloseable {
 
   @Override
   public void close() {
-    elections.values().forEach(LeaderElection::close);
     closed = true;
+    elections.values().forEach(LeaderElection::close);
   }
 }

@@ -17,6 +17,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.SimpleLock;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -28,6 +29,13 @@ class MarkerFaultTest {
   private static final Duration SHORT = Duration.ofSeconds(1);
 
   private static final Duration BEFORE = Duration.ofSeconds(10);
+
+  private final AtomicReference<Markers> markers = new AtomicReference<>();
+
+  @AfterEach
+  void close() {
+    Optional.ofNullable(markers.get()).ifPresent(Markers::close);
+  }
 
   @Test
   void lockAtLeastForOutlastsTheBrokerAndIsNotProlonged(Broker broker) {
@@ -85,31 +93,30 @@ class MarkerFaultTest {
   @Tag("trap-6")
   @Test
   void aQueueThatHangsCostsOthersNothing(Broker broker) {
-    Markers markers = new Markers(broker.connectionFactory(), List.of(), "hanging.");
-    markers.mark("hangs", Duration.ZERO);
+    Markers hanging = new Markers(broker.connectionFactory(), List.of(), "hanging.");
+    markers.set(hanging);
+    hanging.mark("hangs", Duration.ZERO);
     broker.faults().suspendQueue("hanging.shedlock.hangs");
     try {
-      assertThatThrownBy(() -> markers.mark("hangs", SHORT))
+      assertThatThrownBy(() -> hanging.mark("hangs", SHORT))
           .isInstanceOf(LockException.Unreachable.class)
           .hasMessageContaining("hangs");
-      assertThatThrownBy(() -> markers.mark("hangs", SHORT))
+      assertThatThrownBy(() -> hanging.mark("hangs", SHORT))
           .as("it is not asked again")
           .isInstanceOf(LockException.Unanswered.class)
           .hasMessageContaining("hanging.shedlock.hangs");
-      assertThat(markers.markUnlessMarked("other", AT_LEAST)).isTrue();
-      assertThat(markers.markUnlessMarked("other", AT_LEAST)).isFalse();
+      assertThat(hanging.markUnlessMarked("other", AT_LEAST)).isTrue();
+      assertThat(hanging.markUnlessMarked("other", AT_LEAST)).isFalse();
     } finally {
       broker.faults().resumeQueue("hanging.shedlock.hangs");
     }
     await()
         .ignoreExceptionsInstanceOf(LockException.Unanswered.class)
-        .untilAsserted(() -> markers.mark("hangs", SHORT));
-    markers.close();
+        .untilAsserted(() -> hanging.mark("hangs", SHORT));
   }
 
   @Test
   void aConnectionWithoutAFreeChannelIsSaidToBeOne(Broker broker) {
-    AtomicReference<Markers> markers = new AtomicReference<>();
     ConnectionFactory factory = broker.connectionFactory();
     factory.setRequestedChannelMax(1);
     // While one thread publishes, another one looks.
@@ -126,14 +133,12 @@ class MarkerFaultTest {
     await()
         .ignoreExceptionsInstanceOf(LockException.Unanswered.class)
         .untilAsserted(() -> markers.get().mark("first", Duration.ZERO));
-    markers.get().close();
   }
 
   /** The broker reads from a connection under an alarm until that has published. */
   @Tag("trap-4")
   @Test
   void anAlarmUsesUpNoChannels(Broker broker) {
-    AtomicReference<Markers> markers = new AtomicReference<>();
     AtomicBoolean over = new AtomicBoolean();
     ConnectionFactory factory = broker.connectionFactory();
     factory.setRequestedChannelMax(2);
@@ -156,7 +161,6 @@ class MarkerFaultTest {
     over.set(true);
     markers.get().mark("first", SHORT);
     assertThat(over).isFalse();
-    markers.get().close();
   }
 
   private static Duration sinceThen(long begin) {

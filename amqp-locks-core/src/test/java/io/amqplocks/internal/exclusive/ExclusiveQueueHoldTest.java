@@ -162,7 +162,7 @@ class ExclusiveQueueHoldTest {
     assertThat(told.await(30, TimeUnit.SECONDS)).isTrue();
   }
 
-  /** Else its delete would be sent a call timeout later, which is five seconds. */
+  /** A release that waited for the watch as long as it may would never send its delete. */
   @Tag("trap-6")
   @Test
   void aReleaseWhileTheWatchBeginsLeavesTimeForTheDelete() throws Exception {
