@@ -9,6 +9,7 @@ import io.amqplocks.internal.permits.SlotCount;
 import io.amqplocks.internal.persistent.PersistentMutexClaim;
 import io.amqplocks.internal.readwrite.ReadClaim;
 import io.amqplocks.internal.readwrite.WriteClaim;
+import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.session.Sessions;
 import io.amqplocks.internal.slots.SlotChoice;
 import io.amqplocks.internal.slots.SlotClaim;
@@ -175,7 +176,9 @@ final class BrokerLocks implements AmqpLocks {
   public LocksStatus status() {
     LocksStatus.Session session = session();
     boolean blocked =
-        components.sessions.ifOpen().map(open -> open.prober().blocked().isDone()).orElse(false);
+        Stream.of(components.sessions, components.quorumSessions)
+            .flatMap(each -> each.ifOpen().stream())
+            .anyMatch(Session::isBlocked);
     List<LeaseSnapshot> held = leases();
     int uncertain =
         (int) held.stream().filter(lease -> lease.state() == LeaseState.UNCERTAIN).count();

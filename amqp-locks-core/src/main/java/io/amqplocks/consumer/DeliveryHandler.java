@@ -12,9 +12,12 @@ public interface DeliveryHandler {
    *
    * <p>When this returns, the message is acknowledged, or rejected after {@link Delivery#reject()}.
    * When it throws, it is called with the message again after a pause, which grows to 10 seconds.
-   * Meanwhile the message stays with this consumer, so the order is kept, and no delivery limit of
-   * the queue ends it. A message that always fails holds up the queue until the handler rejects it,
-   * for instance after some {@linkplain Delivery#failures() failures}.
+   * Meanwhile the message stays with this consumer, so the order is kept, and a failure does not
+   * count for the queue's delivery limit. A message that always fails holds up the queue until the
+   * handler rejects it, for instance after some {@linkplain Delivery#failures() failures}. Reject
+   * it before the broker's consumer timeout, 30 minutes by default: then the broker takes back all
+   * messages that it has sent ahead, and up to 4.2 that return counts for a delivery limit, also of
+   * messages that were never handled. Failures are counted anew after that.
    *
    * <p>Be prepared for duplicates: what was handled is delivered again if the acknowledgement did
    * not reach the broker.

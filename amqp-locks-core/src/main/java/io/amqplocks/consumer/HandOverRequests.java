@@ -3,7 +3,6 @@ package io.amqplocks.consumer;
 import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
-import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.internal.broker.BrokerErrors;
 import java.io.IOException;
 import java.util.Map;
@@ -153,14 +152,14 @@ final class HandOverRequests {
 
   /** Asks by a connection of its own, which it opens when it is needed. */
   final class Asking implements AutoCloseable {
-    private final ConnectionFactory factory;
+    private final SoleConsumerBuilder settings;
     private final AtomicBoolean returned = new AtomicBoolean();
     private @Nullable Connection connection;
     private @Nullable Channel channel;
     private @Nullable String said;
 
-    Asking(ConnectionFactory factory) {
-      this.factory = factory;
+    Asking(SoleConsumerBuilder settings) {
+      this.settings = settings;
     }
 
     /** Asks the active one once. A failure is logged, and asking may be tried again. */
@@ -188,7 +187,7 @@ final class HandOverRequests {
     }
 
     private Channel open() throws IOException, TimeoutException {
-      connection = factory.newConnection("amqp-locks taking over " + consumed);
+      connection = settings.connect("amqp-locks taking over " + consumed);
       Channel opened = ReadyConnection.openChannel(connection);
       opened.confirmSelect();
       opened.addReturnListener(message -> returned.set(true));

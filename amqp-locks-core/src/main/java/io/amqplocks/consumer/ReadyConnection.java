@@ -18,8 +18,7 @@ record ReadyConnection(Connection connection, Channel channel) implements AutoCl
   private static final int ABORT_MILLIS = 500;
 
   static ReadyConnection open(SoleConsumerBuilder settings) throws IOException, TimeoutException {
-    Connection connection =
-        settings.factory.newConnection("amqp-locks consumer of " + settings.queue);
+    Connection connection = settings.connect("amqp-locks consumer of " + settings.queue);
     try {
       Channel channel = openChannel(connection);
       channel.basicQos(settings.prefetch);

@@ -11,6 +11,7 @@ import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.LockException;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -64,7 +65,6 @@ public final class SoleConsumer implements AutoCloseable {
    */
   private static final long ASK_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
-  private final ConnectionFactory factory;
   private final HandOverRequests requests;
   private final StandBy standBy;
   private final Terms terms;
@@ -77,7 +77,6 @@ public final class SoleConsumer implements AutoCloseable {
   SoleConsumer(SoleConsumerBuilder settings) {
     this.settings = settings;
     accepted = !settings.needsMoreThanQueues();
-    factory = settings.factory;
     requests = new HandOverRequests(settings.queue);
     standBy = new StandBy(settings);
     terms = new Terms(settings, standBy, requests, this::handOver);
@@ -87,6 +86,7 @@ public final class SoleConsumer implements AutoCloseable {
             .listener(terms)
             .task(terms::awaitEnd);
     settings.listeners.forEach(builder::listener);
+    builder.listener(terms.last());
     election = builder.build();
   }
 
@@ -94,13 +94,14 @@ public final class SoleConsumer implements AutoCloseable {
    * Begins the settings of a consumer.
    *
    * @param lock a mutex of any kind; all processes that give the same one take turns
-   * @param factory how to connect. It is copied, and its automatic recovery has no effect. Its
-   *     connection timeout and its heartbeat are limited to 10 seconds; one that is turned off
-   *     becomes 10 seconds. The next consumer cannot consume before the broker notices that the
-   *     last one is dead
+   * @param factory how to connect. It is copied, and its automatic recovery and its shared executor
+   *     have no effect. Its connection timeout and its heartbeat are limited to 10 seconds; one
+   *     that is turned off becomes 10 seconds. The next consumer cannot consume before the broker
+   *     notices that the last one is dead
    * @param queue the queue, which must exist when this consumer is active
    * @param handler handles the messages
-   * @throws LockException.Invalid if the lock is a semaphore, or the name is empty
+   * @throws LockException.Invalid if the lock is a semaphore, or the queue's name is empty or
+   *     longer than 255 bytes
    */
   public static SoleConsumerBuilder of(
       AmqpLock lock, ConnectionFactory factory, String queue, DeliveryHandler handler) {
@@ -199,16 +200,18 @@ public final class SoleConsumer implements AutoCloseable {
    *
    * @param time how long to wait once this one has started, for which see {@link #start()}; this
    *     one goes on standing by after that. If the broker does not answer, it may take 30 seconds
-   *     more
+   *     more, and 10 for each further {@linkplain SoleConsumerBuilder#addresses address}
    * @return whether this one is active
    * @throws IllegalStateException if this consumer is closed, also while this waits
    * @throws LockException.Unsupported as {@link #start()} does
    * @throws InterruptedException if the thread is interrupted while it waits
    */
   public boolean takeOver(Duration time) throws InterruptedException {
+    // Before the start, since it may be null.
+    long nanos = TimeUnit.NANOSECONDS.convert(Objects.requireNonNull(time, "time"));
     start();
-    long end = System.nanoTime() + TimeUnit.NANOSECONDS.convert(time);
-    try (HandOverRequests.Asking asking = requests.new Asking(factory)) {
+    long end = System.nanoTime() + nanos;
+    try (HandOverRequests.Asking asking = requests.new Asking(settings)) {
       while (true) {
         start();
         long left = end - System.nanoTime();
@@ -325,6 +328,23 @@ public final class SoleConsumer implements AutoCloseable {
         ending.stop(revocation, settings.grace);
       }
       standBy.prepare();
+    }
+
+    /**
+     * The last of all listeners, so that no other one waits for it. It waits for the handler, as
+     * the {@linkplain #awaitEnd task} does. That is not begun if another listener was slow, and the
+     * term ended meanwhile.
+     */
+    LeaderListener last() {
+      return new LeaderListener() {
+        @Override
+        public void revoked(Leadership leadership, Revocation revocation) {
+          Worker ended = worker;
+          if (ended != null) {
+            ended.awaitHandedBack();
+          }
+        }
+      };
     }
   }
 }

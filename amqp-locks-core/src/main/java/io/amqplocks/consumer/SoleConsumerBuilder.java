@@ -2,14 +2,19 @@ package io.amqplocks.consumer;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import com.rabbitmq.client.Address;
+import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.internal.broker.BrokerProfile;
 import io.amqplocks.leader.LeaderListener;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.LockException;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /** The settings of a {@link SoleConsumer}. For one thread. */
@@ -21,10 +26,15 @@ public final class SoleConsumerBuilder {
   /** For an answer of the broker. */
   static final int TIMEOUT_MILLIS = 10_000;
 
+  /** For a node to accept a connection, however many others there are. */
+  private static final int SHORTEST_CONNECT_MILLIS = 1_000;
+
   private static final Duration LONGEST_GRACE = Duration.ofHours(12);
 
   final AmqpLock lock;
-  final ConnectionFactory factory;
+  private final ConnectionFactory factory;
+  private final int connectMillis;
+  private List<Address> addresses = List.of();
   final String queue;
   final DeliveryHandler handler;
   final List<LeaderListener> listeners = new ArrayList<>();
@@ -37,24 +47,46 @@ public final class SoleConsumerBuilder {
 
   SoleConsumerBuilder(
       AmqpLock lock, ConnectionFactory factory, String queue, DeliveryHandler handler) {
+    this.lock = Objects.requireNonNull(lock, "lock");
+    this.queue = Objects.requireNonNull(queue, "queue");
+    this.handler = Objects.requireNonNull(handler, "handler");
     if (queue.isEmpty()) {
       throw new LockException.Invalid(
           "The sole consumer by the %s needs the name of a queue".formatted(lock.id()));
     }
-    this.lock = lock;
-    this.factory = factory.clone();
+    int bytes = queue.getBytes(UTF_8).length;
+    if (bytes > 255) {
+      throw new LockException.Invalid(
+          "The sole consumer by the %s cannot consume queue '%s': its name has %d bytes, and a queue's name can have 255"
+              .formatted(lock.id(), queue, bytes));
+    }
+    this.factory = Objects.requireNonNull(factory, "factory").clone();
     int heartbeat = factory.getRequestedHeartbeat();
     this.factory.setRequestedHeartbeat(
         heartbeat < 1 ? MOST_SECONDS : Math.min(MOST_SECONDS, heartbeat));
     this.factory.setAutomaticRecoveryEnabled(false);
     this.factory.setTopologyRecoveryEnabled(false);
+    // If the application's threads were all at work, nobody would say that a connection broke.
+    this.factory.setSharedExecutor(null);
     this.factory.setChannelRpcTimeout(TIMEOUT_MILLIS);
     int connecting = factory.getConnectionTimeout();
-    this.factory.setConnectionTimeout(
-        connecting < 1 ? TIMEOUT_MILLIS : Math.min(TIMEOUT_MILLIS, connecting));
+    connectMillis = connecting < 1 ? TIMEOUT_MILLIS : Math.min(TIMEOUT_MILLIS, connecting);
+    this.factory.setConnectionTimeout(connectMillis);
     this.factory.setHandshakeTimeout(Math.min(TIMEOUT_MILLIS, factory.getHandshakeTimeout()));
-    this.queue = queue;
-    this.handler = handler;
+  }
+
+  /**
+   * The nodes of the broker. They are tried in the client library's order until one answers. They
+   * share the factory's connection timeout, but each has a second. One that accepts the connection
+   * and then says nothing takes the handshake timeout more. Default: the factory's host and port.
+   * The client library's factory does not have Spring's {@code spring.rabbitmq.addresses}, so give
+   * them here.
+   */
+  public SoleConsumerBuilder addresses(List<Address> nodes) {
+    addresses = List.copyOf(nodes);
+    int each = connectMillis / Math.max(1, addresses.size());
+    factory.setConnectionTimeout(Math.max(each, Math.min(connectMillis, SHORTEST_CONNECT_MILLIS)));
+    return this;
   }
 
   /**
@@ -171,7 +203,7 @@ public final class SoleConsumerBuilder {
    *     the default exchange, or if the consumed queue's name is too long
    */
   public SoleConsumerBuilder activeExchange(String ingressExchange, String routingKey) {
-    if (ingressExchange.isEmpty()) {
+    if (Objects.requireNonNull(ingressExchange, "ingressExchange").isEmpty()) {
       throw new LockException.Invalid(
           "The sole consumer of queue '%s' needs the name of an ingress exchange; nothing can be bound to the default exchange"
               .formatted(queue));
@@ -182,8 +214,8 @@ public final class SoleConsumerBuilder {
           "The name of queue '%s' is too long to have an exclusive queue with '%s' and an id behind it"
               .formatted(queue, ActiveExchangeSubscription.SUFFIX));
     }
+    this.routingKey = Objects.requireNonNull(routingKey, "routingKey");
     ingress = ingressExchange;
-    this.routingKey = routingKey;
     return this;
   }
 
@@ -191,8 +223,15 @@ public final class SoleConsumerBuilder {
    * Adds a listener that is notified when this consumer becomes active, and when it stops being so.
    */
   public SoleConsumerBuilder listener(LeaderListener listener) {
-    listeners.add(listener);
+    listeners.add(Objects.requireNonNull(listener, "listener"));
     return this;
+  }
+
+  /** Opens a connection of that name to one of the nodes. */
+  Connection connect(String name) throws IOException, TimeoutException {
+    return addresses.isEmpty()
+        ? factory.newConnection(name)
+        : factory.newConnection(addresses, name);
   }
 
   /** Whether it needs more of the broker than a queue that can be consumed. */

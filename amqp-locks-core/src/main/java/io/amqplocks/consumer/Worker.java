@@ -31,6 +31,8 @@ final class Worker {
   private static final long CLOSE_SECONDS = 10;
   private static final long FIRST_PAUSE_MILLIS = 100;
   private static final long LONGEST_PAUSE_MILLIS = 10_000;
+  private static final long LONGEST_PAUSE_NANOS =
+      TimeUnit.MILLISECONDS.toNanos(LONGEST_PAUSE_MILLIS);
 
   /** For the answers when it stops, without which the broker takes its messages back by itself. */
   private static final Duration LAST_PATIENCE = Duration.ofSeconds(5);
@@ -279,10 +281,17 @@ final class Worker {
   private void consume(ReadyConnection open) throws IOException, TimeoutException {
     Subscription begun = begin(open);
     subscription = begun;
+    long start = System.nanoTime();
     while (goesOn()) {
+      if (System.nanoTime() - start > LONGEST_PAUSE_NANOS) {
+        forgetFailures();
+      }
       Delivery next = begun.next(LOOK_MILLIS);
       if (next != null) {
         handle(next, begun);
+      } else if (!begun.isOpen()) {
+        // Nobody has said so. A thread that was to do it may be held up by the application.
+        throw new IOException("the channel is closed", open.channel().getCloseReason());
       }
     }
     begun.close();
@@ -339,12 +348,17 @@ final class Worker {
       inHand = null;
       if (handled) {
         from.settle(delivery);
-        pauseMillis = FIRST_PAUSE_MILLIS;
-        said = null;
+        forgetFailures();
         return;
       }
       pause();
     }
+  }
+
+  /** The next failure is a new one: it is said, and the pause after it is short. */
+  private void forgetFailures() {
+    pauseMillis = FIRST_PAUSE_MILLIS;
+    said = null;
   }
 
   private boolean attempt(Delivery delivery) {
@@ -358,6 +372,10 @@ final class Worker {
           delivery.fail(),
           e);
       return false;
+    } finally {
+      // A handler may leave the flag set. With NIO, the client sends nothing of an interrupted
+      // thread: the acknowledgement would be lost. What stops this thread is the term.
+      boolean unused = Thread.interrupted();
     }
   }
 

@@ -42,11 +42,12 @@ import org.slf4j.LoggerFactory;
  * highest priority is next; a priority takes leadership from nobody. {@link AmqpLock#holdAtMost}
  * limits each term.
  *
- * <p>Concurrency: the contending thread alone acquires, begins terms, ends them and releases, one
- * after the other, so terms never overlap and each has one grant and one revocation. All others
- * only set flags under the guard and signal it. A term is ended before its listeners are notified
- * and its lock is released. {@link #isLeader()} also reads the lease's state, so it is false as
- * soon as the lease is in doubt, and ends the term then.
+ * <p>Concurrency: the contending thread alone acquires, begins terms, has their listeners notified
+ * and releases, one after the other, so terms never overlap and each has one grant and one
+ * revocation. All others only set flags, or end the present term, under the guard and signal it.
+ * The first reason of an end stays. A term is ended before its listeners are notified and its lock
+ * is released. {@link #isLeader()} also reads the lease's state, so it is false as soon as the
+ * lease is in doubt, and ends the term then.
  */
 // More than 300 lines: half of them are the contract.
 public final class LeaderElection implements AutoCloseable {
@@ -278,6 +279,11 @@ public final class LeaderElection implements AutoCloseable {
     try {
       closing = true;
       contends = started;
+      Leadership term = current;
+      if (term != null) {
+        // Here, and not when the contender has noticed: whoever closes leads no more.
+        Revocation unused = endByClose(term);
+      }
       if (acquiring) {
         contender.interrupt();
       }
@@ -452,10 +458,11 @@ public final class LeaderElection implements AutoCloseable {
   }
 
   private Optional<Revocation> reason(Leadership term) {
-    if (closing) {
-      return Optional.of(term.end(new Revocation(Cause.CLOSED, "the election was closed")));
-    }
-    return term.endIfNotHeld();
+    return closing ? Optional.of(endByClose(term)) : term.endIfNotHeld();
+  }
+
+  private static Revocation endByClose(Leadership term) {
+    return term.end(new Revocation(Cause.CLOSED, "the election was closed"));
   }
 
   /** Unless it is closed meanwhile. */

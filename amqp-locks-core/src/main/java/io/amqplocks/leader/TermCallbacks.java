@@ -136,8 +136,9 @@ final class TermCallbacks {
     try {
       if (work != null && term.revocation().isEmpty()) {
         Thread thread = newThread(() -> run(work, term), " task");
-        thread.start();
+        // Before it starts, or a task that closes the election at once would wait for itself.
         worker = thread;
+        thread.start();
       }
     } catch (Error e) {
       log.warn("The task of {} could not be started; leadership is given up", name, e);

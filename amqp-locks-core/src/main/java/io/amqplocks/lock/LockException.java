@@ -40,7 +40,8 @@ public abstract sealed class LockException extends RuntimeException {
 
   /**
    * Whether the broker could not be reached or did not do its part, so that nobody knows who holds
-   * the lock. It is false for a busy lock, for wrong use, and for anything else that others have in
+   * the lock. The work under the lock was not done, or its transaction was rolled back. It is false
+   * for a busy lock, for wrong use, and for anything else that others have in
    * use.
    */
   public boolean isOutage() {
@@ -211,6 +212,20 @@ public abstract sealed class LockException extends RuntimeException {
     /** Creates the exception with that message and the failure of the work, if it failed. */
     public Lost(String message, @Nullable Throwable cause) {
       super(message, cause);
+    }
+  }
+
+  /**
+   * The broker did not confirm the lease to the end of the work under it, so others may have worked
+   * at the same time. The result of the work is withheld. What it did stays done. So this is no
+   * {@linkplain #isOutage() outage}, after which a call may be repeated.
+   */
+  public static final class Unconfirmed extends LockException {
+    private static final long serialVersionUID = 1L;
+
+    /** Creates the exception with that message. */
+    public Unconfirmed(String message) {
+      super(message, null);
     }
   }
 

@@ -9,7 +9,8 @@ import java.util.Optional;
  * @param session whether there is a session with the broker, and, once quorum tokens have needed a
  *     session of their own, whether that one is open too
  * @param blocked whether a memory or disk alarm of the broker stops this client from publishing;
- *     held leases are not affected, but free slots cannot be looked for
+ *     the broker tells it so when it tries. Leases are not affected. Slots cannot be looked for
+ *     by publishing, and mutexes that are not in use yet cannot be made
  * @param held how many leases are held or uncertain
  * @param uncertain how many of them the broker has not confirmed for too long
  * @param waiting how many calls of this process wait for a slot

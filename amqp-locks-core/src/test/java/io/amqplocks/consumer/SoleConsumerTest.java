@@ -4,11 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.rabbitmq.client.Address;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.ConsumerShutdownSignalCallback;
 import com.rabbitmq.client.impl.DefaultCredentialsProvider;
 import io.amqplocks.AmqpLocks;
+import io.amqplocks.leader.LeaderListener;
+import io.amqplocks.leader.Leadership;
 import io.amqplocks.leader.Revocation;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.LockException;
@@ -20,21 +24,28 @@ import io.amqplocks.test.Direction;
 import io.amqplocks.test.TcpProxy;
 import io.amqplocks.test.WireTap;
 import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Order;
@@ -276,6 +287,84 @@ class SoleConsumerTest {
     assertThat(most).hasValue(1);
   }
 
+  /** The election's task, which would wait for the handler, is not begun in such a term. */
+  @Test
+  void aHandlerThatHangsIsNotCalledAgainThoughAListenerWasSlow() throws Exception {
+    CountDownLatch mayEnd = new CountDownLatch(1);
+    AtomicInteger inside = new AtomicInteger();
+    AtomicInteger most = new AtomicInteger();
+    AtomicInteger terms = new AtomicInteger();
+    AtomicInteger told = new AtomicInteger();
+    LeaderListener slow =
+        new LeaderListener() {
+          @Override
+          public void granted(Leadership leadership) {
+            if (terms.incrementAndGet() == 1) {
+              await().until(() -> !leadership.isCurrent());
+            }
+          }
+        };
+    DeliveryHandler hanging =
+        new DeliveryHandler() {
+          @Override
+          public void handle(Delivery delivery) throws Exception {
+            most.accumulateAndGet(inside.incrementAndGet(), Math::max);
+            mayEnd.await();
+            inside.decrementAndGet();
+            handled.add(number(delivery));
+          }
+
+          @Override
+          public void interrupted(Delivery delivery, Revocation why) {
+            told.incrementAndGet();
+          }
+        };
+    publish(0, 1);
+    SoleConsumer only =
+        kept(
+            on(fixture.open().mutex("sole"), hanging).grace(Duration.ofMillis(200)).listener(slow));
+    only.start();
+    await().until(() -> inside.get() == 1 && terms.get() == 1);
+    assertThat(only.handOver()).isTrue();
+    // It would stand by again after two seconds.
+    await().during(Duration.ofSeconds(4)).until(() -> most.get() == 1);
+    assertThat(terms).hasValue(1);
+    assertThat(told).as("of the end of its own term").hasValue(1);
+    mayEnd.countDown();
+    awaitHandled(2);
+    assertThat(handled).containsExactly(0, 0);
+    assertThat(most).hasValue(1);
+    publish(1, 2);
+    awaitHandled(3);
+    only.close();
+    assertThat(channel.messageCount(queue)).isZero();
+  }
+
+  /** With NIO, the client sends nothing of an interrupted thread. */
+  @SuppressWarnings({"deprecation", "removal"})
+  @Test
+  void aHandlerMayReturnInterrupted() throws Exception {
+    ConnectionFactory factory = fixture.broker().connectionFactory();
+    factory.useNio();
+    SoleConsumer consumer =
+        kept(
+            SoleConsumer.of(
+                    fixture.open().mutex("sole"),
+                    factory,
+                    queue,
+                    delivery -> {
+                      handled.add(number(delivery));
+                      Thread.currentThread().interrupt();
+                    })
+                .prefetch(1));
+    publish(0, 3);
+    consumer.start();
+    awaitHandled(3);
+    consumer.close();
+    assertThat(handled).isEqualTo(numbers(3));
+    assertThat(channel.messageCount(queue)).isZero();
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"classic", "quorum"})
   void afterALossTheNextOneGoesOnWhileTheOldOneFinishesItsMessage(String type) throws Exception {
@@ -460,6 +549,34 @@ class SoleConsumerTest {
     assertThat(handled).isEqualTo(numbers(2));
   }
 
+  /** The consumer that takes over asks by any of the nodes, too. */
+  @Test
+  void itGoesOnByAnotherNode() throws Exception {
+    try (TcpProxy one = TcpProxy.to(fixture.broker());
+        TcpProxy two = TcpProxy.to(fixture.broker())) {
+      List<Address> nodes =
+          List.of(new Address(one.host(), one.port()), new Address(two.host(), two.port()));
+      SoleConsumer consumer =
+          kept(
+              through(one, each -> handled.add(number(each))).addresses(nodes).handOverOnRequest());
+      consumer.start();
+      publish(0, 1);
+      awaitHandled(1);
+      // The one that asked what the broker has goes.
+      await().until(() -> one.connections() + two.connections() == 1);
+      TcpProxy down = one.connections() > 0 ? one : two;
+      down.refuse(true);
+      down.cut();
+      publish(1, 2);
+      await().until(() -> handled.contains(1));
+      assertThat(down.connections()).isZero();
+      SoleConsumer next = kept(through(down, each -> handled.add(number(each))).addresses(nodes));
+      assertThat(next.takeOver(LONG)).isTrue();
+      next.close();
+      consumer.close();
+    }
+  }
+
   @Test
   void itGoesOnAfterItsConnectionWasCut() throws Exception {
     try (TcpProxy proxy = TcpProxy.to(fixture.broker())) {
@@ -474,6 +591,88 @@ class SoleConsumerTest {
       assertThat(consumer.isActive()).isTrue();
       consumer.close();
     }
+  }
+
+  /** Those that it would give the client. */
+  @Test
+  void itGoesOnAfterACutThoughTheApplicationsThreadsAreBusy() throws Exception {
+    ExecutorService threads = Executors.newSingleThreadExecutor();
+    CountDownLatch over = new CountDownLatch(1);
+    try (TcpProxy proxy = TcpProxy.to(fixture.broker())) {
+      ConnectionFactory factory = factoryThrough(proxy);
+      factory.setSharedExecutor(threads);
+      SoleConsumer consumer =
+          kept(
+              SoleConsumer.of(
+                  fixture.open().mutex("sole"),
+                  factory,
+                  queue,
+                  delivery -> handled.add(number(delivery))));
+      consumer.start();
+      publish(0, 1);
+      awaitHandled(1);
+      Future<Boolean> unused = threads.submit(() -> over.await(5, TimeUnit.MINUTES));
+      proxy.cut();
+      publish(1, 2);
+      await().until(() -> handled.contains(1));
+      consumer.close();
+    } finally {
+      over.countDown();
+      threads.shutdown();
+    }
+  }
+
+  @Test
+  void itNoticesItselfThatItsChannelIsClosed() throws Exception {
+    try (TcpProxy proxy = TcpProxy.to(fixture.broker())) {
+      ConnectionFactory factory =
+          new ConnectionFactory() {
+            @Override
+            public Connection newConnection(String name) throws IOException, TimeoutException {
+              return untold(Connection.class, super.newConnection(name));
+            }
+          };
+      factory.setUri(fixture.broker().uri());
+      factory.setHost(proxy.host());
+      factory.setPort(proxy.port());
+      SoleConsumer consumer =
+          kept(
+              SoleConsumer.of(
+                  fixture.open().mutex("sole"),
+                  factory,
+                  queue,
+                  delivery -> handled.add(number(delivery))));
+      consumer.start();
+      publish(0, 1);
+      awaitHandled(1);
+      proxy.cut();
+      publish(1, 2);
+      await().until(() -> handled.contains(1));
+      assertThat(consumer.isActive()).isTrue();
+      consumer.close();
+    }
+  }
+
+  /** A connection or a channel whose consumers are not told that it is closed. */
+  private static <T> T untold(Class<T> type, T real) {
+    return type.cast(
+        Proxy.newProxyInstance(
+            type.getClassLoader(),
+            new Class<?>[] {type},
+            (proxy, called, arguments) -> {
+              if (called.getName().equals("basicConsume")) {
+                ConsumerShutdownSignalCallback nothing = (tag, signal) -> {};
+                arguments[arguments.length - 1] = nothing;
+              }
+              try {
+                Object result = called.invoke(real, arguments);
+                return result instanceof Optional<?> channel
+                    ? channel.map(each -> untold(Channel.class, (Channel) each))
+                    : result;
+              } catch (InvocationTargetException e) {
+                throw e.getTargetException();
+              }
+            }));
   }
 
   /** As a queue that lost its leader when it was asked: it may answer half a minute later. */
@@ -690,10 +889,14 @@ class SoleConsumerTest {
 
   /** One whose messages come through that proxy, and whose lock does not. */
   private SoleConsumerBuilder through(TcpProxy proxy, DeliveryHandler handler) {
+    return SoleConsumer.of(fixture.open().mutex("sole"), factoryThrough(proxy), queue, handler);
+  }
+
+  private ConnectionFactory factoryThrough(TcpProxy proxy) {
     ConnectionFactory factory = fixture.broker().connectionFactory();
     factory.setHost(proxy.host());
     factory.setPort(proxy.port());
-    return SoleConsumer.of(fixture.open().mutex("sole"), factory, queue, handler);
+    return factory;
   }
 
   /** By its class and its method, 60 and 20. */
@@ -980,5 +1183,50 @@ class SoleConsumerTest {
                     locks.mutex("sole"), fixture.broker().connectionFactory(), "", delivery -> {}))
         .isInstanceOf(LockException.Invalid.class)
         .hasMessageContaining("'sole'");
+  }
+
+  /** The protocol has one byte for its length. */
+  @Test
+  void aNameThatNoQueueCanHaveIsRefused() {
+    AmqpLock lock = fixture.open().mutex("sole");
+    ConnectionFactory factory = fixture.broker().connectionFactory();
+    String longest = "ü".repeat(127) + "u";
+    assertThat(SoleConsumer.of(lock, factory, longest, delivery -> {})).isNotNull();
+    assertThatThrownBy(() -> SoleConsumer.of(lock, factory, longest + "u", delivery -> {}))
+        .isInstanceOf(LockException.Invalid.class)
+        .hasMessageContaining("'sole'")
+        .hasMessageContaining("'" + longest + "u'")
+        .hasMessageContaining("256");
+  }
+
+  @SuppressWarnings("NullAway") // What it refuses may come from code that does not check nulls.
+  @Test
+  void nullIsRefusedByItsName() {
+    AmqpLock lock = fixture.open().mutex("sole");
+    ConnectionFactory factory = fixture.broker().connectionFactory();
+    DeliveryHandler handler = delivery -> {};
+    SoleConsumerBuilder settings = on(lock, handler);
+    assertNullRefused("lock", () -> SoleConsumer.of(null, factory, queue, handler));
+    assertNullRefused("factory", () -> SoleConsumer.of(lock, null, queue, handler));
+    assertNullRefused("queue", () -> SoleConsumer.of(lock, factory, null, handler));
+    assertNullRefused("handler", () -> SoleConsumer.of(lock, factory, queue, null));
+    assertNullRefused("listener", () -> settings.listener(null));
+    assertNullRefused("ingressExchange", () -> settings.activeExchange(null, "#"));
+    assertNullRefused("routingKey", () -> settings.activeExchange("ingress", null));
+  }
+
+  private static void assertNullRefused(String name, ThrowingCallable call) {
+    assertThatThrownBy(call).isInstanceOf(NullPointerException.class).hasMessage(name);
+  }
+
+  @SuppressWarnings("NullAway") // As above.
+  @Test
+  void aTakeOverWithoutATimeStartsNothing() {
+    SoleConsumer consumer = kept(on(fixture.open().mutex("sole"), delivery -> {}));
+    assertThatThrownBy(() -> consumer.takeOver(null))
+        .isInstanceOf(NullPointerException.class)
+        .hasMessage("time");
+    // It would be refused after a start.
+    assertThat(consumer.tryStart()).isTrue();
   }
 }

@@ -231,6 +231,32 @@ class BrokerFaultTest {
     }
   }
 
+  /** It looks for no slots. So only its announcer publishes, for each mutex that is new. */
+  @Tag("trap-4")
+  @Test
+  void anAlarmThatStopsAProcessOfMutexesIsInItsStatus(Broker broker) {
+    AmqpLocks locks = fixture.open();
+    locks.mutex("m").tryAcquire().orElseThrow().close();
+    assertThat(locks.status().blocked()).isFalse();
+    broker.faults().memoryAlarm(true);
+    try {
+      AtomicInteger last = new AtomicInteger();
+      await()
+          .until(
+              () -> {
+                try {
+                  locks.mutex("new" + last.incrementAndGet()).tryAcquire().ifPresent(Lease::close);
+                } catch (LockException stopped) {
+                  assertThat(stopped).isInstanceOf(LockException.Unanswered.class);
+                }
+                return locks.status().blocked();
+              });
+    } finally {
+      broker.faults().memoryAlarm(false);
+    }
+    await().until(() -> !locks.status().blocked());
+  }
+
   @Tag("trap-4")
   @Test
   void underAMemoryAlarmHoldingGoesOnAndLookingForSlotsSaysWhy(Broker broker) throws Exception {

@@ -26,6 +26,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -395,10 +396,14 @@ class LeaderElectionTest {
 
   /** That lock, but for one method. */
   private static AmqpLock lockWith(AmqpLock real, String method, Callable<Object> instead) {
-    return (AmqpLock)
+    return with(AmqpLock.class, real, method, instead);
+  }
+
+  private static <T> T with(Class<T> type, T real, String method, Callable<Object> instead) {
+    return type.cast(
         Proxy.newProxyInstance(
-            AmqpLock.class.getClassLoader(),
-            new Class<?>[] {AmqpLock.class},
+            type.getClassLoader(),
+            new Class<?>[] {type},
             (proxy, called, arguments) -> {
               try {
                 return called.getName().equals(method)
@@ -407,7 +412,58 @@ class LeaderElectionTest {
               } catch (InvocationTargetException e) {
                 throw e.getTargetException();
               }
+            }));
+  }
+
+  /**
+   * The contender is held up: who waits for leadership has the guard when it asks for the state of
+   * the lease, and closes the election just then.
+   */
+  @Test
+  void whoClosesLeadsNoMoreThoughTheContenderHasNotNoticed() throws Exception {
+    AmqpLocks locks = fixture.open();
+    AtomicReference<LeaderElection> self = new AtomicReference<>();
+    AtomicReference<@Nullable Thread> closing = new AtomicReference<>();
+    List<Boolean> leadsAfterwards = new CopyOnWriteArrayList<>();
+    AmqpLock lock =
+        lockWith(
+            locks.mutex("m"),
+            "acquire",
+            () -> {
+              Lease real = locks.mutex("m").acquire(LONG);
+              return with(
+                  Lease.class,
+                  real,
+                  "state",
+                  () -> {
+                    if (closing.compareAndSet(Thread.currentThread(), null)) {
+                      self.get().close();
+                      leadsAfterwards.add(self.get().isLeader());
+                    }
+                    return real.state();
+                  });
             });
+    LeaderListener closer =
+        new LeaderListener() {
+          @Override
+          public void granted(Leadership leadership) {
+            closing.set(Thread.currentThread());
+            try {
+              boolean unused = self.get().awaitLeadership(LONG).isPresent();
+            } catch (InterruptedException e) {
+              throw new IllegalStateException(e);
+            }
+          }
+        };
+    LeaderElection election = on(lock, "a").listener(closer).build();
+    elections.add(election);
+    self.set(election);
+    election.start();
+    await().until(() -> events.contains("revoked a CLOSED"));
+    election.close();
+    assertThat(leadsAfterwards).containsExactly(false);
+    assertThat(events).containsExactly("granted a", "revoked a CLOSED");
+    assertThat(locks.leases()).isEmpty();
   }
 
   @Test

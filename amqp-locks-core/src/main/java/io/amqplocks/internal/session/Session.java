@@ -168,6 +168,11 @@ public final class Session {
     return durableQueues;
   }
 
+  /** Whether an alarm of the broker stops one of the connections that publish. */
+  public boolean isBlocked() {
+    return prober.blocked().isDone() || announcer.blocked().isDone();
+  }
+
   /** The connection for probes. */
   public AuxiliaryConnection prober() {
     return prober;
