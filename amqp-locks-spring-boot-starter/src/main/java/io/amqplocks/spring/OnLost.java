@@ -30,9 +30,9 @@ public enum OnLost {
    * that closes its own lease loses nothing.
    *
    * <p>If the broker does not answer and the lease is uncertain, since the broker has been silent
-   * for a while, the result is withheld too, by {@link io.amqplocks.lock.LockException.Unanswered};
-   * an exception of the method is passed on. If the lease is certain without an answer, the result
-   * counts.
+   * for a while, the result is withheld too, by {@link
+   * io.amqplocks.lock.LockException.Unconfirmed}; an exception of the method is passed on. If the
+   * lease is certain without an answer, the result counts.
    *
    * <p>A {@code Flux} is checked at its end. Its subscriber has received the elements by then, and
    * gets the failure in place of the completion.

@@ -161,7 +161,7 @@ import java.lang.annotation.Target;
  * interrupted while it waited; another {@link io.amqplocks.lock.LockException} if the broker is
  * broken, as {@link #onUnavailable} says. With another {@link #onLost} than {@code NOTIFY}, the
  * method may have run, and its result is withheld: {@link io.amqplocks.lock.LockException.Lost} if
- * the lease was lost, {@link io.amqplocks.lock.LockException.Unanswered} if the broker did not
+ * the lease was lost, {@link io.amqplocks.lock.LockException.Unconfirmed} if the broker did not
  * confirm it. {@code Lost} is also thrown, whatever {@link #onLost} says, if one of several locks
  * was lost during the wait for another one; then the method did not run. Futures and publishers
  * fail with the same exceptions, and the call that returns them throws nothing.

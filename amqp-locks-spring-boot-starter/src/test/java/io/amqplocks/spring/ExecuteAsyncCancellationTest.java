@@ -7,11 +7,13 @@ import static org.awaitility.Awaitility.await;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
+import io.amqplocks.spring.internal.async.AsyncExecution;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
@@ -92,6 +94,20 @@ class ExecuteAsyncCancellationTest {
         case COMPLETE -> future.complete(-1);
       }
     }
+  }
+
+  /** As if its caller had given up just when the lease came. */
+  @Test
+  void aLeaseUnderWhichNothingBeganIsNotKeptForItsMinimumTime() {
+    withLock(
+        lock -> {
+          AsyncExecution none =
+              new AsyncExecution(
+                  lock.holdAtLeast(Duration.ofHours(1)).acquireAsync(), new AtomicBoolean());
+          assertThat(none.lease().get(30, TimeUnit.SECONDS).state()).isEqualTo(LeaseState.HELD);
+          none.close();
+          isFree(lock);
+        });
   }
 
   @ParameterizedTest

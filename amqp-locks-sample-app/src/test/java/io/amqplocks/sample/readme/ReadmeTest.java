@@ -4,10 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
+import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.leader.LeaderElection;
 import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.sample.readme.ImageShop.Backlog;
 import io.amqplocks.sample.readme.ImageShop.Bills;
@@ -85,6 +89,7 @@ class ReadmeTest {
 
   private static final String README = "README.md";
   private static final String SPRING = "docs/SPRING.md";
+  private static final String OPERATIONS = "docs/OPERATIONS.md";
   private static final String LEADERS = "docs/LEADERS.md";
   private static final String SOLE_CONSUMER = "docs/SOLE-CONSUMER.md";
   private static final String TESTING = "docs/TESTING.md";
@@ -182,6 +187,7 @@ class ReadmeTest {
     Snippets soleConsumer = new Snippets(SOLE_CONSUMER);
     assertThat(soleConsumer.names()).containsExactlyInAnyOrder("sole-consumer", "active-exchange");
     assertThat(soleConsumer.nameless()).isEmpty();
+    assertThat(new Snippets(OPERATIONS).names()).containsExactly("admin-at-night");
     assertThat(spring.nameless()).isEmpty();
     assertThat(readme.nameless()).isEmpty();
     assertThat(sample.nameless()).isEmpty();
@@ -304,34 +310,71 @@ class ReadmeTest {
     String builder = "AmqpLocks.builder(connectionFactory)";
     String snippet = readme.text("plain-java");
     assertThat(snippet).contains(builder);
-    String statements = snippet.replace(builder, builder + ".queuePrefix(\"" + prefix + "\")");
     Statements compiled =
-        (Statements)
-            instance(
-                """
-                package application;
-
-                import com.rabbitmq.client.ConnectionFactory;
-                import io.amqplocks.AmqpLocks;
-                import io.amqplocks.admin.TokenQueueType;
-                import io.amqplocks.lock.Lease;
-                import io.amqplocks.sample.readme.ImageShop.*;
-                import java.time.Duration;
-
-                public class Snippet implements Statements {
-                  @Override
-                  public void run(
-                      ConnectionFactory connectionFactory, Server server, Image image, Table table)
-                      throws Exception {
-                %s
-                  }
-                }
-                """
-                    .formatted(statements));
+        statements(snippet.replace(builder, builder + ".queuePrefix(\"" + prefix + "\")"));
     compiled.run(broker, server, IMAGE, table);
     compiled.run(broker, server, IMAGE, table);
     assertThat(server.stored()).containsExactly(IMAGE, IMAGE);
     assertThat(table.written()).hasSize(2).isSorted().doesNotHaveDuplicates();
+  }
+
+  private Statements statements(String code) throws Exception {
+    return (Statements)
+        instance(
+            """
+            package application;
+
+            import com.rabbitmq.client.ConnectionFactory;
+            import io.amqplocks.AmqpLocks;
+            import io.amqplocks.admin.TokenQueueType;
+            import io.amqplocks.lock.Lease;
+            import io.amqplocks.sample.readme.ImageShop.*;
+            import java.time.Duration;
+
+            public class Snippet implements Statements {
+              @Override
+              public void run(
+                  ConnectionFactory connectionFactory, Server server, Image image, Table table)
+                  throws Exception {
+            %s
+              }
+            }
+            """
+                .formatted(code));
+  }
+
+  /** Somebody has taken a token away by hand. */
+  @Test
+  void administrationAtNight() throws Exception {
+    String builder = "AmqpLocks.builder(connectionFactory)";
+    String timeout = "Duration.ofMinutes(10)";
+    String snippet = new Snippets(OPERATIONS).text("admin-at-night");
+    assertThat(snippet).contains(builder, timeout);
+    Statements compiled =
+        statements(
+            snippet
+                .replace(builder, builder + ".queuePrefix(\"" + prefix + "\")")
+                .replace(timeout, "Duration.ofSeconds(1)"));
+    try (AmqpLocks locks = AmqpLocks.builder(broker).queuePrefix(prefix).build();
+        Connection connection = broker.newConnection();
+        Channel channel = connection.createChannel()) {
+      locks.admin().tokenSemaphore("images").create(2, TokenQueueType.CLASSIC);
+      String tokens =
+          faults.queues().stream()
+              .map(BrokerQueue::name)
+              .filter(queue -> queue.startsWith(prefix) && queue.contains(".tokens."))
+              .findAny()
+              .orElseThrow();
+      assertThat(channel.basicGet(tokens, true)).isNotNull();
+      try (Lease unused = locks.tokenSemaphore("images").tryAcquire().orElseThrow()) {
+        assertThat(locks.tokenSemaphore("images").tryAcquire()).isEmpty();
+      }
+      compiled.run(broker, server, IMAGE, table);
+      try (Lease unused = locks.tokenSemaphore("images").acquire(Duration.ofSeconds(30));
+          Lease second = locks.tokenSemaphore("images").acquire(Duration.ofSeconds(30))) {
+        assertThat(second.verify()).isEqualTo(LeaseState.HELD);
+      }
+    }
   }
 
   @Test

@@ -37,6 +37,8 @@ final class LocksRuntimeHints implements RuntimeHintsRegistrar {
     hints.reflection().registerType(KeyRoot.class, MemberCategory.INVOKE_PUBLIC_METHODS);
     SuspendingFunction.neededClasses()
         .forEach(name -> hints.reflection().registerTypeIfPresent(classLoader, name));
+    // See UnfinishedResult.
+    hints.reflection().registerTypeIfPresent(classLoader, "org.springframework.http.HttpEntity");
     // See ApplicationAddresses. By its name: an application without locks may have no RabbitMQ.
     hints
         .reflection()

@@ -190,6 +190,12 @@ public final class LeaderElections
     }
   }
 
+  /** An event multicaster with an executor would call it when all is stopped already. */
+  @Override
+  public boolean supportsAsyncExecution() {
+    return false;
+  }
+
   /**
    * Before anything is stopped: then the containers of listeners still wait for their handlers, and
    * the locks are released after that.

@@ -57,6 +57,12 @@ public final class LocksLifecycle
     running = true;
   }
 
+  /** An event multicaster with an executor would call it when all is stopped already. */
+  @Override
+  public boolean supportsAsyncExecution() {
+    return false;
+  }
+
   @Override
   public void onApplicationEvent(ContextClosedEvent event) {
     closing |= event.getApplicationContext().equals(context);

@@ -25,6 +25,7 @@ final class SharedFailure {
           LockException.NotFenced.class, LockException.NotFenced::new,
           LockException.FenceUnavailable.class, LockException.FenceUnavailable::new,
           LockException.Interrupted.class, LockException.Interrupted::new,
+          LockException.Unconfirmed.class, LockException.Unconfirmed::new,
           LockException.Closed.class, LockException.Closed::new);
 
   private SharedFailure() {}

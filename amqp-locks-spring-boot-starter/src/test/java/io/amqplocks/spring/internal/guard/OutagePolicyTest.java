@@ -254,6 +254,19 @@ class OutagePolicyTest {
         .containsAnyOf("No connection to RabbitMQ", "The connection to RabbitMQ broke");
   }
 
+  /** They do without the mutex, and have no slot. */
+  @Test
+  void callsThatDoNotRunAreNotCountedAsUnguarded() {
+    inAnOutage(
+        (work, context) -> {
+          assertThat(failure(within(SOON, work::needsASlot)).isOutage()).isTrue();
+          assertThat(failure(within(SOON, () -> work.needsASlotLater().block(SOON))).isOutage())
+              .isTrue();
+          assertThat(unguarded(context, "mutex")).isZero();
+          assertThat(work.ran()).isEqualTo(1);
+        });
+  }
+
   private double unguarded(AssertableApplicationContext context, String type) {
     return context
         .getBean(MeterRegistry.class)

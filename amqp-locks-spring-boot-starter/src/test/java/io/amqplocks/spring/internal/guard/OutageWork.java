@@ -196,4 +196,24 @@ class OutageWork {
   Mono<String> runsWithoutBoth() {
     return Mono.just(work());
   }
+
+  @MutexGuarded(name = "${test.lock}", maxWait = LONG, onUnavailable = OnUnavailable.RUN)
+  @SemaphoreGuarded(
+      name = "${test.lock}",
+      slots = 1,
+      maxWait = LONG,
+      onUnavailable = OnUnavailable.FAIL)
+  String needsASlot() {
+    return work();
+  }
+
+  @MutexGuarded(name = "${test.lock}", maxWait = LONG, onUnavailable = OnUnavailable.RUN)
+  @SemaphoreGuarded(
+      name = "${test.lock}",
+      slots = 1,
+      maxWait = LONG,
+      onUnavailable = OnUnavailable.FAIL)
+  Mono<String> needsASlotLater() {
+    return Mono.just(work());
+  }
 }

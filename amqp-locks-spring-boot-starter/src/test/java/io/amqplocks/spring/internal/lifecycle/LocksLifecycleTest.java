@@ -26,6 +26,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.context.event.ApplicationEventMulticaster;
+import org.springframework.context.event.SimpleApplicationEventMulticaster;
+import org.springframework.context.support.AbstractApplicationContext;
 
 @BrokerTest(everyLine = true)
 class LocksLifecycleTest {
@@ -111,9 +114,28 @@ class LocksLifecycleTest {
   @ParameterizedTest
   @EnumSource
   void workOfTheApplicationsOwnThreadsMayEndWhileNewWorkIsRefused(Kind kind) {
+    workMayEnd(application, kind);
+  }
+
+  /** One with an executor that never has time. */
+  @Test
+  void workMayEndAlsoWhereEventsArePassedToAnExecutor() {
+    workMayEnd(
+        application.withBean(
+            AbstractApplicationContext.APPLICATION_EVENT_MULTICASTER_BEAN_NAME,
+            ApplicationEventMulticaster.class,
+            () -> {
+              SimpleApplicationEventMulticaster busy = new SimpleApplicationEventMulticaster();
+              busy.setTaskExecutor(event -> {});
+              return busy;
+            }),
+        Kind.MUTEX);
+  }
+
+  private void workMayEnd(ApplicationContextRunner runner, Kind kind) {
     CompletableFuture<LeaseState> atItsEnd = new CompletableFuture<>();
     AtomicReference<Thread> worker = new AtomicReference<>();
-    application
+    runner
         .withPropertyValues(
             "amqp-locks.shutdown-timeout=60s", "amqp-locks.semaphores." + name + ".slots=1")
         .run(

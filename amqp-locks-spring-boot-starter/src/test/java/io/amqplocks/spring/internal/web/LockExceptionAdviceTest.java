@@ -75,6 +75,11 @@ class LockExceptionAdviceTest {
           HttpStatus.CONFLICT, "being edited", new LockException.AcquireTimeout("busy"));
     }
 
+    @GetMapping("/withheld")
+    String withheld() {
+      throw new LockException.Unconfirmed("The result is withheld");
+    }
+
     @GetMapping("/of/{album}")
     @MutexGuarded(name = "${test.lock}", key = "#album", maxWait = "10ms")
     String of(@PathVariable("album") String album) {
@@ -250,6 +255,17 @@ class LockExceptionAdviceTest {
                     .hasBodyTextEqualTo(ofAlbum.lock() + " a:b");
               }
             });
+  }
+
+  /** A client that repeats its request after a 503 would have it done twice. */
+  @Test
+  void workThatWasDoneIsNotToBeRepeated() {
+    mvc()
+        .run(
+            context ->
+                assertThat(get(context, "/withheld"))
+                    .failure()
+                    .hasCauseInstanceOf(LockException.Unconfirmed.class));
   }
 
   @Test

@@ -10,6 +10,7 @@ import io.amqplocks.spring.internal.guard.method.LockRequest;
 import io.amqplocks.spring.internal.guard.method.MissedLock;
 import io.amqplocks.spring.internal.nesting.LeaseScope;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
@@ -36,9 +37,11 @@ final class AsyncLeases {
   private final @Nullable LeaseScope around;
   private final ReentrantLock lock = new ReentrantLock();
   private final Deque<HeldLock> leases = new ArrayDeque<>();
+  private final List<Runnable> unguarded = new ArrayList<>(0);
   private final CompletableFuture<Optional<MissedLock>> acquired = new CompletableFuture<>();
   private @Nullable CompletableFuture<Lease> attempt;
   private boolean ended;
+  private boolean inBody;
   private volatile boolean worked;
 
   /**
@@ -71,6 +74,7 @@ final class AsyncLeases {
         method,
         requests,
         leases,
+        unguarded,
         request -> {
           method.requireNotHeldByItsThread(request);
           return request.joinOrAcquireForStage(around);
@@ -154,7 +158,7 @@ final class AsyncLeases {
     }
     Optional<MissedLock> missed;
     try {
-      missed = each.without(known);
+      missed = each.without(known, unguarded);
     } catch (RuntimeException | Error e) {
       // Whatever it is: the call must end, and give back what it holds.
       acquired.completeExceptionally(e);
@@ -170,6 +174,38 @@ final class AsyncLeases {
   /** The work begins under them. */
   void workBegins() {
     worked = true;
+    unguarded.forEach(Runnable::run);
+  }
+
+  /**
+   * A method that brings a publisher begins under them. Until it has brought it, nothing can be
+   * cancelled, and a close waits for {@link #bodyEnded}. False if the call has ended, so that the
+   * method must not begin.
+   */
+  boolean bodyBegins() {
+    lock.lock();
+    try {
+      inBody = !ended;
+      return inBody;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The method has ended. False if the call was closed meanwhile. What is held then goes back. */
+  boolean bodyEnded() {
+    boolean late;
+    lock.lock();
+    try {
+      inBody = false;
+      late = ended;
+    } finally {
+      lock.unlock();
+    }
+    if (late) {
+      BackgroundExecutor.run(this::close);
+    }
+    return !late;
   }
 
   /** The leases that are held, within those of the calls that this one is part of. */
@@ -193,7 +229,7 @@ final class AsyncLeases {
 
   /**
    * Ends the waiting, and gives back what is held and what is still to arrive; waits for the
-   * broker.
+   * broker. While a method is under way whose publisher is not there yet, its end does that.
    */
   void close() {
     CompletableFuture<Lease> under;
@@ -202,6 +238,9 @@ final class AsyncLeases {
     try {
       ended = true;
       under = attempt;
+      if (inBody) {
+        return;
+      }
       all = List.copyOf(leases);
       leases.clear();
     } finally {

@@ -14,6 +14,8 @@ import io.amqplocks.spring.internal.guard.method.GuardedMethod;
 import io.amqplocks.spring.internal.guard.method.HeldLock;
 import io.amqplocks.spring.internal.guard.method.MissedLock;
 import io.amqplocks.spring.internal.nesting.LeaseScope;
+import java.util.Optional;
+import java.util.concurrent.CancellationException;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
@@ -52,7 +54,7 @@ public final class ReactiveCall {
                 acquired(leases)
                     .flatMap(
                         ready ->
-                            watched(leases, Mono.from(work(leases)))
+                            watched(leases, Mono.from(work(leases)).map(this::finishedElement))
                                 .contextWrite(context -> known(leases, context))),
             this::end)
         .onErrorResume(MissedLockException.class, e -> Mono.from(instead(e)));
@@ -105,28 +107,49 @@ public final class ReactiveCall {
   private Publisher<Object> work(AsyncLeases leases) {
     return proceeding(
         () -> {
-          leases.workBegins();
-          MethodInvocation each = call.invocableClone(method.arguments(call, leases.held()));
-          Object result = LeaseScope.call(leases.scope(), each::proceed);
-          return method.mode() == ExecutionMode.SUSPENDING ? finished(result) : result;
+          if (!leases.bodyBegins()) {
+            return cancelled();
+          }
+          Object result;
+          boolean goesOn;
+          try {
+            leases.workBegins();
+            MethodInvocation each = call.invocableClone(method.arguments(call, leases.held()));
+            result = LeaseScope.call(leases.scope(), each::proceed);
+          } finally {
+            goesOn = leases.bodyEnded();
+          }
+          if (!goesOn) {
+            return cancelled();
+          }
+          return method.mode() == ExecutionMode.SUSPENDING ? awaited(result) : result;
         });
   }
 
-  /**
-   * What a suspending function brings, unless that is something whose work goes on. What is around
-   * its bean within the lock, such as a cache, may have the plain result at once.
-   */
-  private Mono<Object> finished(@Nullable Object result) {
-    Mono<?> awaited = result instanceof Mono<?> mono ? mono : Mono.justOrEmpty(result);
-    return awaited.map(this::finishedElement);
+  /** For a subscriber that has left. */
+  private static Publisher<Object> cancelled() {
+    return Mono.error(new CancellationException("The call was cancelled"));
   }
 
+  /**
+   * What a suspending function brings. What is around its bean within the lock, such as a cache,
+   * may have the plain result at once.
+   */
+  private static Mono<Object> awaited(@Nullable Object result) {
+    return result instanceof Mono<?> mono ? mono.cast(Object.class) : Mono.justOrEmpty(result);
+  }
+
+  /** What the work brings, unless that is something whose work goes on. */
   private Object finishedElement(Object element) {
-    if (UnfinishedResult.is(element.getClass()) || SuspendingFunction.isSuspended(element)) {
+    Optional<Class<?>> unfinished =
+        SuspendingFunction.isSuspended(element)
+            ? Optional.of(element.getClass())
+            : UnfinishedResult.in(element);
+    if (unfinished.isPresent()) {
       throw new GuardedMethodException(
           method.where()
               + " cannot be guarded by a lock: "
-              + UnguardableMethod.returning(element.getClass()));
+              + UnguardableMethod.returning(unfinished.get()));
     }
     return element;
   }

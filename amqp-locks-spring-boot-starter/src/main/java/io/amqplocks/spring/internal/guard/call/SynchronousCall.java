@@ -12,6 +12,8 @@ import io.amqplocks.spring.internal.guard.method.LockRequest;
 import io.amqplocks.spring.internal.guard.method.MissedLock;
 import io.amqplocks.spring.internal.nesting.LeaseScope;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
@@ -40,15 +42,17 @@ public final class SynchronousCall {
   public @Nullable Object run(LockOperations locks) throws Throwable {
     List<LockRequest> requests = method.requests(call, locks);
     Deque<HeldLock> leases = new ArrayDeque<>(requests.size());
+    List<Runnable> unguarded = new ArrayList<>(0);
     MissedLock missed;
     boolean works = false;
     try {
-      missed = acquire(method, requests, leases, LockRequest::joinOrAcquire);
+      missed = acquire(method, requests, leases, unguarded, LockRequest::joinOrAcquire);
       if (missed == null) {
         if (method.outlivesMethod()) {
           TransactionHold.begin(leases, method.where());
         }
         works = true;
+        unguarded.forEach(Runnable::run);
         return method.watchesLoss() ? watched(leases) : work(leases);
       }
     } finally {
@@ -61,12 +65,14 @@ public final class SynchronousCall {
    * Acquires all locks, except those without which the call goes on. Returns the lock that was not
    * acquired if the call does something else instead; null if all are held.
    *
+   * @param unguarded gets what tells of locks without which the work begins
    * @throws LockException.Lost if one was lost while another was waited for
    */
   static @Nullable MissedLock acquire(
       GuardedMethod method,
       List<LockRequest> requests,
       Deque<HeldLock> into,
+      Collection<Runnable> unguarded,
       Function<LockRequest, HeldLock> how) {
     for (LockRequest each : requests) {
       try {
@@ -74,7 +80,7 @@ public final class SynchronousCall {
         into.push(held);
         method.acquired(held.lease());
       } catch (LockException failure) {
-        Optional<MissedLock> missed = each.without(failure);
+        Optional<MissedLock> missed = each.without(failure, unguarded);
         if (missed.isPresent()) {
           return missed.get();
         }
@@ -92,11 +98,12 @@ public final class SynchronousCall {
       ((ProxyMethodInvocation) call).setArguments(method.arguments(call, leases));
     }
     Object result = proceed(leases);
-    if (result != null && UnfinishedResult.is(result.getClass())) {
+    Optional<Class<?>> unfinished = result == null ? Optional.empty() : UnfinishedResult.in(result);
+    if (unfinished.isPresent()) {
       throw new GuardedMethodException(
           method.where()
               + " cannot be guarded by a lock: "
-              + UnguardableMethod.returning(result.getClass()));
+              + UnguardableMethod.returning(unfinished.get()));
     }
     return result;
   }

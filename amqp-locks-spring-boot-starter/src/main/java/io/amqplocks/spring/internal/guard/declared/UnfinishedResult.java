@@ -8,8 +8,10 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
 import java.util.stream.BaseStream;
+import org.jspecify.annotations.Nullable;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
+import org.springframework.http.HttpEntity;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -53,6 +55,10 @@ public final class UnfinishedResult {
         }
       };
 
+  private static final boolean HAS_RESPONSES =
+      ClassUtils.isPresent(
+          "org.springframework.http.HttpEntity", UnfinishedResult.class.getClassLoader());
+
   private UnfinishedResult() {}
 
   /**
@@ -82,8 +88,30 @@ public final class UnfinishedResult {
         : Optional.empty();
   }
 
-  /** Whether an object of that class is an unfinished result. */
-  public static boolean is(Class<?> type) {
+  /**
+   * The type of the unfinished result that a value is, or that it has within a response or an
+   * {@code Optional}.
+   */
+  public static Optional<Class<?>> in(Object value) {
+    @Nullable Object wrapped = value;
+    while (wrapped != null && !is(wrapped.getClass())) {
+      if (wrapped instanceof Optional<?> optional) {
+        wrapped = optional.orElse(null);
+      } else {
+        wrapped = HAS_RESPONSES ? Responses.body(wrapped) : null;
+      }
+    }
+    return Optional.ofNullable(wrapped).map(Object::getClass);
+  }
+
+  /** Loaded only where Spring's web module is. */
+  private static final class Responses {
+    static @Nullable Object body(Object value) {
+      return value instanceof HttpEntity<?> response ? response.getBody() : null;
+    }
+  }
+
+  private static boolean is(Class<?> type) {
     return KNOWN.get(type);
   }
 

@@ -50,10 +50,11 @@ public record HeldLock(LockRequest request, Lease lease, OuterLease outer, LentL
     if (all.size() > 1) {
       for (HeldLock held : all) {
         if (held.lease.state() == LeaseState.LOST) {
-          return new LockException.Lost(
-              "The %s was lost before the method began, while it waited for another lock: %s. Nothing was done; call it again"
-                  .formatted(held.request.name(), held.reason()),
-              null);
+          return held.of(
+              new LockException.Lost(
+                  "The %s was lost before the method began, while it waited for another lock: %s. Nothing was done; call it again"
+                      .formatted(held.request.name(), held.reason()),
+                  null));
         }
       }
     }
@@ -113,15 +114,22 @@ public record HeldLock(LockRequest request, Lease lease, OuterLease outer, LentL
       state = lease.verify();
     }
     if (isLost(state)) {
-      return new LockException.Lost(
-          "The %s was lost while %s worked under it, and others may have worked too: %s. What it did is not undone"
-              .formatted(request.name(), where, reason()),
-          thrown);
+      return of(
+          new LockException.Lost(
+              "The %s was lost while %s worked under it, and others may have worked too: %s. What it did is not undone"
+                  .formatted(request.name(), where, reason()),
+              thrown));
     }
     return state == LeaseState.UNCERTAIN && thrown == null
-        ? new LockException.Unanswered(
-            "The broker did not confirm the %s to the end of %s, so its result is withheld. What it did is not undone"
-                .formatted(request.name(), where))
+        ? of(
+            new LockException.Unconfirmed(
+                "The broker did not confirm the %s to the end of %s, so its result is withheld. What it did is not undone"
+                    .formatted(request.name(), where)))
         : null;
+  }
+
+  private LockException of(LockException failure) {
+    failure.initLock(request.handle().id());
+    return failure;
   }
 }

@@ -10,6 +10,7 @@ import io.amqplocks.spring.internal.nesting.LeaseRequest;
 import io.amqplocks.spring.internal.nesting.LeaseScope;
 import io.amqplocks.spring.internal.nesting.LockIdentity;
 import io.amqplocks.spring.internal.nesting.OuterLease;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -111,14 +112,16 @@ public record LockRequest(Guard guard, String key, LockHandle handle, LeaseReque
    * The consequence of a failed acquire: the missed lock if the call does something else instead,
    * or empty if it goes on without the lock.
    *
+   * @param unguarded gets what tells of it, to be run when the work begins
    * @throws LockException the failure, if the caller gets it
    */
-  public Optional<MissedLock> without(LockException failure) {
+  public Optional<MissedLock> without(LockException failure, Collection<Runnable> unguarded) {
     if (guard.throwsOn(failure)) {
       throw failure;
     }
     if (guard.runsOn(failure)) {
-      requireNonNull(guard.unguarded()).ran(this, failure);
+      UnguardedRuns runs = requireNonNull(guard.unguarded());
+      unguarded.add(() -> runs.ran(this, failure));
       return Optional.empty();
     }
     return Optional.of(new MissedLock(this, failure));

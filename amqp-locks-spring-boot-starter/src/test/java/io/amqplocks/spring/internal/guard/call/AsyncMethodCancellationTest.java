@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
@@ -101,6 +102,37 @@ class AsyncMethodCancellationTest extends AsyncMethodContract {
                 .atMost(LONG)
                 .until(() -> locks.status().held() + locks.status().waiting() == 0);
           }
+        });
+  }
+
+  /** It has brought no publisher yet that could be cancelled. */
+  @Test
+  void aMethodThatIsUnderWayKeepsItsLocksWhenItsSubscriberLeaves() {
+    run(
+        (work, locks) -> {
+          CountDownLatch begun = new CountDownLatch(1);
+          CountDownLatch mayEnd = new CountDownLatch(1);
+          AtomicInteger subscribed = new AtomicInteger();
+          Disposable subscription =
+              work.flux(
+                      () -> {
+                        begun.countDown();
+                        await().atMost(LONG).until(() -> mayEnd.getCount() == 0);
+                        return Flux.defer(() -> Flux.just("" + subscribed.incrementAndGet()));
+                      })
+                  .subscribe();
+          try {
+            await().atMost(LONG).until(() -> begun.getCount() == 0);
+            subscription.dispose();
+            await()
+                .during(Duration.ofMillis(300))
+                .atMost(LONG)
+                .until(() -> locks.status().held() == 2);
+          } finally {
+            mayEnd.countDown();
+          }
+          awaitHeld(locks, 0);
+          assertThat(subscribed).hasValue(0);
         });
   }
 

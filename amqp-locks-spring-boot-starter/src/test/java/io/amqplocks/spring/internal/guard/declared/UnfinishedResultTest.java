@@ -2,6 +2,7 @@ package io.amqplocks.spring.internal.guard.declared;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.awaitility.Awaitility.await;
 
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.spring.LocksOnBroker;
@@ -12,6 +13,7 @@ import io.reactivex.rxjava3.core.Completable;
 import io.reactivex.rxjava3.core.Flowable;
 import io.reactivex.rxjava3.core.Maybe;
 import io.reactivex.rxjava3.core.Single;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -178,6 +180,11 @@ class UnfinishedResultTest {
     @Nullable Object any(@Nullable Object result) {
       return result;
     }
+
+    @MutexGuarded(name = "work")
+    Mono<Object> brings(Object result) {
+      return Mono.just(result);
+    }
   }
 
   @Test
@@ -194,7 +201,27 @@ class UnfinishedResultTest {
                   .isThrownBy(() -> work.any(Single.just("later")))
                   .withMessageContaining("Work.any() cannot be guarded by a lock: it returns")
                   .withMessageContaining("LockTemplate");
-              assertThat(context.getBean(AmqpLocks.class).status().held()).isZero();
+              assertThat(work.any(ResponseEntity.ok("now"))).isNotNull();
+              assertThat(work.any(ResponseEntity.noContent().build())).isNotNull();
+              assertThat(work.any(Optional.empty())).isNotNull();
+              for (Object wrapped :
+                  List.of(
+                      ResponseEntity.ok(Single.just("later")),
+                      Optional.of(Single.just("later")),
+                      Optional.of(ResponseEntity.ok(Stream.of("later"))))) {
+                assertThatIllegalStateException()
+                    .isThrownBy(() -> work.any(wrapped))
+                    .withMessageContaining("Work.any() cannot be guarded by a lock: it returns");
+              }
+              assertThat(work.brings("now").block(Duration.ofSeconds(30))).isEqualTo("now");
+              assertThatIllegalStateException()
+                  .isThrownBy(
+                      () ->
+                          work.brings(ResponseEntity.ok(Flux.just("later")))
+                              .block(Duration.ofSeconds(30)))
+                  .withMessageContaining("Work.brings() cannot be guarded by a lock: it returns");
+              AmqpLocks all = context.getBean(AmqpLocks.class);
+              await().untilAsserted(() -> assertThat(all.status().held()).isZero());
             });
   }
 }

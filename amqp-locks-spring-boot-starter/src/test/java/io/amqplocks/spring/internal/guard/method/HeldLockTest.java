@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.OnBusy;
 import io.amqplocks.spring.OnLost;
@@ -71,10 +72,10 @@ class HeldLockTest {
   @CsvSource({
     "HELD,      HELD,      false, ",
     "HELD,      LOST,      false, Lost",
-    "HELD,      UNCERTAIN, false, Unanswered",
+    "HELD,      UNCERTAIN, false, Unconfirmed",
     "UNCERTAIN, HELD,      false, ",
     "UNCERTAIN, LOST,      false, Lost",
-    "UNCERTAIN, UNCERTAIN, false, Unanswered",
+    "UNCERTAIN, UNCERTAIN, false, Unconfirmed",
     "LOST,      LOST,      false, Lost",
     "HELD,      LOST,      true, ",
     "UNCERTAIN, LOST,      true, ",
@@ -92,6 +93,8 @@ class HeldLockTest {
     if (loss != null) {
       assertThat(loss).hasMessageContaining("mutex 'm'").hasMessageContaining("Work.work()");
       assertThat(loss.getCause()).isSameAs(own);
+      assertThat(loss.lock()).contains(LockId.mutex("m"));
+      assertThat(loss.isOutage()).as("the work was done").isFalse();
     }
     // The broker is asked for a result, and not for a failure that is to be told anyway.
     assertThat(asked.contains("verify")).isEqualTo(!thrown && now != LeaseState.LOST);
