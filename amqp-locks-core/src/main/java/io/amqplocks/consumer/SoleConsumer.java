@@ -86,7 +86,6 @@ public final class SoleConsumer implements AutoCloseable {
             .listener(terms)
             .task(terms::awaitEnd);
     settings.listeners.forEach(builder::listener);
-    builder.listener(terms.last());
     election = builder.build();
   }
 
@@ -268,8 +267,19 @@ public final class SoleConsumer implements AutoCloseable {
       this.handOver = handOver;
     }
 
+    /**
+     * While the last worker's handler is at work, nobody else's may be called by this process. The
+     * {@linkplain #awaitEnd task} sees to that, but is not begun if another listener was slow, and
+     * the last term ended meanwhile. Then this term ends at once, so that other processes have
+     * their turn.
+     */
     @Override
     public void granted(Leadership leadership) {
+      Worker last = worker;
+      if (last != null && !last.hasHandedBack()) {
+        handOver("the handler has not finished its message of the last term");
+        return;
+      }
       Worker begun =
           new Worker(
               settings,
@@ -324,27 +334,10 @@ public final class SoleConsumer implements AutoCloseable {
     @Override
     public void revoked(Leadership leadership, Revocation revocation) {
       Worker ending = worker;
-      if (ending != null) {
+      if (ending != null && ending.isOf(leadership)) {
         ending.stop(revocation, settings.grace);
       }
       standBy.prepare();
-    }
-
-    /**
-     * The last of all listeners, so that no other one waits for it. It waits for the handler, as
-     * the {@linkplain #awaitEnd task} does. That is not begun if another listener was slow, and the
-     * term ended meanwhile.
-     */
-    LeaderListener last() {
-      return new LeaderListener() {
-        @Override
-        public void revoked(Leadership leadership, Revocation revocation) {
-          Worker ended = worker;
-          if (ended != null) {
-            ended.awaitHandedBack();
-          }
-        }
-      };
     }
   }
 }

@@ -89,6 +89,11 @@ final class Worker {
     return own;
   }
 
+  /** Whether it consumes during that term. */
+  boolean isOf(Leadership other) {
+    return term.equals(other);
+  }
+
   private boolean goesOn() {
     return !ending && term.isCurrent();
   }
@@ -185,6 +190,11 @@ final class Worker {
     }
   }
 
+  /** Whether no handler is at work, and none is called any more. */
+  boolean hasHandedBack() {
+    return handedBack.getCount() == 0;
+  }
+
   /** Waits for that without a bound, as the handler may hang. Interrupts have no effect. */
   void awaitHandedBack() {
     boolean waits = true;
@@ -201,7 +211,7 @@ final class Worker {
 
   /** Waits until the connection is closed, but not for long, and not for a handler that hangs. */
   void awaitClosed() {
-    if (handedBack.getCount() == 0) {
+    if (hasHandedBack()) {
       join(thread, System.nanoTime() + TimeUnit.SECONDS.toNanos(CLOSE_SECONDS));
     }
   }

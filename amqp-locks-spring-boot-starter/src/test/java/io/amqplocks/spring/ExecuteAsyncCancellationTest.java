@@ -110,6 +110,18 @@ class ExecuteAsyncCancellationTest {
         });
   }
 
+  @Test
+  void aLeaseUnderWhichWorkBeganIsKeptForItsMinimumTime() {
+    withLock(
+        lock -> {
+          CompletableFuture<Integer> work =
+              lock.holdAtLeast(Duration.ofHours(1))
+                  .executeAsync(() -> CompletableFuture.completedFuture(1));
+          assertThat(work.get(30, TimeUnit.SECONDS)).isEqualTo(1);
+          assertThat(lock.tryExecute(() -> {})).isFalse();
+        });
+  }
+
   @ParameterizedTest
   @EnumSource
   void aStageWhoseCancelEndsItsWorkIsCancelled(GivingUp how) {

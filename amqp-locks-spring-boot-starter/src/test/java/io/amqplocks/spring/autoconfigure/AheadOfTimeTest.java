@@ -63,6 +63,7 @@ import org.springframework.context.aot.ApplicationContextAotGenerator;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.test.tools.CompileWithForkedClassLoader;
 import org.springframework.core.test.tools.TestCompiler;
+import org.springframework.http.HttpEntity;
 import org.springframework.integration.support.locks.LockRegistry;
 
 /** An application that was processed ahead of time, as for a native image. */
@@ -185,6 +186,7 @@ class AheadOfTimeTest {
             reflection.onMethodInvocation(
                 Work.class.getDeclaredMethod("later", LockException.AcquireTimeout.class)))
         .accepts(hints);
+    assertThat(reflection.onType(HttpEntity.class)).accepts(hints);
     assertThat(reflection.onMethodInvocation(Work.class.getMethod("upload"))).accepts(hints);
     assertThat(reflection.onMethodInvocation(Order.class.getMethod("customer"))).accepts(hints);
     assertThat(reflection.onMethodInvocation(Customer.class.getMethod("id"))).accepts(hints);

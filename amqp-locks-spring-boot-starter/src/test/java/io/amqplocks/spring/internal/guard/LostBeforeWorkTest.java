@@ -164,7 +164,8 @@ class LostBeforeWorkTest {
                 .isInstanceOf(LockException.Lost.class)
                 .hasMessageContaining(
                     "mutex '" + onBroker.name() + "' was lost before the method began")
-                .hasMessageContaining("REVOKED"));
+                .hasMessageContaining("REVOKED")
+                .satisfies(lost -> assertThat(((LockException) lost).lock()).isPresent()));
   }
 
   @ParameterizedTest

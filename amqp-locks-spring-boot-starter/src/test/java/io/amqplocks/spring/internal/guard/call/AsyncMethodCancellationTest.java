@@ -136,6 +136,22 @@ class AsyncMethodCancellationTest extends AsyncMethodContract {
         });
   }
 
+  /** Its locks are free afterwards, as of each call here. */
+  @Test
+  void aMethodMayThrowInsteadOfReturningAPublisher() {
+    run(
+        (work, locks) -> {
+          Supplier<Flux<String>> throwing =
+              () -> {
+                throw new IllegalArgumentException("of the method");
+              };
+          assertThatExceptionOfType(IllegalArgumentException.class)
+              .isThrownBy(() -> work.flux(throwing).collectList().block(LONG))
+              .withMessage("of the method");
+          awaitHeld(locks, 0);
+        });
+  }
+
   @Test
   void theSubscribingThreadIsNotBlocked() {
     whileBusy(
