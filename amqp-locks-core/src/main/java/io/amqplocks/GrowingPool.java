@@ -14,7 +14,8 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * A pool with few threads that doubles, up to a limit, for as long as tasks wait and none ends. In
  * that case its threads wait for a broker that does not reply, and a task whose queue works must
- * not wait for them. The few threads suffice for any number of quick tasks.
+ * not wait for them. The few threads suffice for any number of quick tasks. If the system lets the
+ * process start no thread for a while, tasks wait for one.
  *
  * <p>Concurrency: at most one check of the pool is scheduled at any time. A thread that adds a task
  * sets a mark and schedules a check, unless the mark is set. The check clears the mark only when no
@@ -62,7 +63,14 @@ final class GrowingPool extends ThreadPoolExecutor {
 
   @Override
   public void execute(Runnable task) {
-    super.execute(task);
+    try {
+      super.execute(task);
+    } catch (OutOfMemoryError e) {
+      // The system starts no thread now. The task waits until it does, since it may be a release.
+      if (!getQueue().contains(task)) {
+        getQueue().add(task);
+      }
+    }
     lookLater();
   }
 
@@ -81,8 +89,8 @@ final class GrowingPool extends ThreadPoolExecutor {
     try {
       var unused =
           timer.schedule(() -> look(endedSoFar), LOOK_EVERY.toNanos(), TimeUnit.NANOSECONDS);
-    } catch (RejectedExecutionException e) {
-      // Everything is being closed, and nothing new is started.
+    } catch (RejectedExecutionException | OutOfMemoryError e) {
+      // Everything is being closed, or the timer cannot be started now. The next task tries again.
       looking.set(false);
     }
   }
@@ -95,9 +103,15 @@ final class GrowingPool extends ThreadPoolExecutor {
       return;
     }
     long endedNow = ended.get();
-    if (endedNow == endedBefore) {
-      setCorePoolSize(Math.min(getMaximumPoolSize(), 2 * getCorePoolSize()));
+    try {
+      if (getPoolSize() == 0) {
+        boolean unused = prestartCoreThread();
+      } else if (endedNow == endedBefore) {
+        setCorePoolSize(Math.min(getMaximumPoolSize(), 2 * getCorePoolSize()));
+      }
+    } finally {
+      // Also if no thread can be started now: otherwise nobody would look any more.
+      lookLater(endedNow);
     }
-    lookLater(endedNow);
   }
 }

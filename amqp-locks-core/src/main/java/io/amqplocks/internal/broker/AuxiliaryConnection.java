@@ -152,7 +152,9 @@ public final class AuxiliaryConnection {
   /** A channel on which several threads publish in turns. */
   public SingleFlight<Channel> shared() {
     return connector.single(
-        Channel::isOpen,
+        // The channel of a connection that is about to be closed is open, and no alarm is known
+        // there.
+        channel -> channel.isOpen() && isPresent(channel),
         channel -> log.debug("{} goes with its connection", channel),
         (call, failure) -> BrokerErrors.calling(call, "open a channel", failure));
   }
@@ -183,6 +185,10 @@ public final class AuxiliaryConnection {
         && !life.blocked.isDone()
         && current.retire(life)) {
       retired.add(new Retired(life, ticker.nanos()));
+      if (closed) {
+        // The close may have looked before it was there.
+        dropRetired();
+      }
     }
   }
 
@@ -198,6 +204,10 @@ public final class AuxiliaryConnection {
   /** Whether the channel belongs to the present life of the connection, which is then kept open. */
   public boolean carries(Channel channel) {
     keepOpen();
+    return isPresent(channel);
+  }
+
+  private boolean isPresent(Channel channel) {
     return current
         .ifOpen()
         .filter(life -> life.connection.equals(channel.getConnection()))
@@ -219,6 +229,10 @@ public final class AuxiliaryConnection {
   public void close() {
     closed = true;
     current.close();
+    dropRetired();
+  }
+
+  private void dropRetired() {
     for (Retired each = retired.poll(); each != null; each = retired.poll()) {
       connector.drop(each.life.connection);
     }

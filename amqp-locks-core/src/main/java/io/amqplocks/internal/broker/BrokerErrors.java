@@ -145,7 +145,16 @@ public final class BrokerErrors {
           failure);
     }
     ShutdownSignalException signal = signal(failure);
-    if (signal != null && replyCode(signal) == AMQP.NOT_ALLOWED) {
+    boolean notAllowed = signal != null && replyCode(signal) == AMQP.NOT_ALLOWED;
+    if (notAllowed && text(failure).contains("connection limit")) {
+      // After a break of the network the broker counts the broken connections for a while.
+      return new LockException.Unreachable(
+          "RabbitMQ at %s takes no more connections now, wanted for %s: %s; raise the limit of the node,"
+                  .formatted(target, call.purpose(), text(failure))
+              + " the virtual host or the user if that lasts",
+          failure);
+    }
+    if (notAllowed) {
       return new LockException.Refused(
           "RabbitMQ at %s refuses the connection for %s: %s; check the virtual host and the user's"
                   .formatted(target, call.purpose(), text(failure))

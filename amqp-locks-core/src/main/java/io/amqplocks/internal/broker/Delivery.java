@@ -57,6 +57,15 @@ public record Delivery(Channel channel, long tag, String content, long returns) 
     return count instanceof Number number ? number.longValue() : 0;
   }
 
+  /**
+   * Whether this is that message, put back once and taken by nobody in between. A queue that does
+   * not count returns shows only whether the content is the same.
+   */
+  public boolean isNextReturnOf(Delivery last) {
+    boolean counts = returns > 0 || last.returns > 0;
+    return content.equals(last.content) && (!counts || returns == last.returns + 1);
+  }
+
   /** Requeues the message by nack. A reject counts as a failure from 4.3 on (trap 8). */
   public void putBack() throws IOException {
     channel.basicNack(tag, false, true);

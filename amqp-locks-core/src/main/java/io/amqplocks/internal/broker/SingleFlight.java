@@ -122,7 +122,7 @@ public final class SingleFlight<T> {
           // The close may have looked before this flight was there.
           end(next);
         } else {
-          threads.newThread(() -> open(opening, next)).start();
+          start(opening, next);
         }
         return await(call, next);
       }
@@ -211,6 +211,15 @@ public final class SingleFlight<T> {
     }
   }
 
+  private void start(Callable<T> opening, Flight<T> flight) {
+    try {
+      threads.newThread(() -> open(opening, flight)).start();
+    } catch (RuntimeException | Error e) {
+      // No thread can be started now. Nobody else would end this flight.
+      failed(flight, e);
+    }
+  }
+
   private void open(Callable<T> opening, Flight<T> flight) {
     pause(flight);
     try {
@@ -222,13 +231,17 @@ public final class SingleFlight<T> {
         }
       }
     } catch (Throwable e) {
-      long upper = Math.min(longest, Math.max(SHORTEST.toNanos(), flight.pause) * 3);
-      settle(flight, ThreadLocalRandom.current().nextLong(SHORTEST.toNanos(), upper + 1));
-      flight.result.completeExceptionally(e);
+      failed(flight, e);
       if (e instanceof Error error) {
         throw error;
       }
     }
+  }
+
+  private void failed(Flight<T> flight, Throwable failure) {
+    long upper = Math.min(longest, Math.max(SHORTEST.toNanos(), flight.pause) * 3);
+    settle(flight, ThreadLocalRandom.current().nextLong(SHORTEST.toNanos(), upper + 1));
+    flight.result.completeExceptionally(failure);
   }
 
   /** Waits for the pause of the flight, or less if it is closed in the meantime. */

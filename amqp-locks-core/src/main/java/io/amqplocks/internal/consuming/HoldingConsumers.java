@@ -75,7 +75,9 @@ public final class HoldingConsumers {
    * again, for as long as a deletion takes and no longer: a node that is down stays down.
    *
    * @return empty if there is no such queue
-   * @throws LockException.Unanswered if the broker did not reply in time
+   * @throws LockException.Unanswered if the broker did not reply in time, or at once if the reply
+   *     to an earlier request is overdue: many leases may be of one queue, and a queue that hangs
+   *     must cost the connection one channel and not all
    */
   public OptionalInt count(Call call, String queue) {
     for (long pause = SHORTEST_PAUSE; pause <= LONGEST_PAUSE; pause *= 2) {
@@ -92,7 +94,7 @@ public final class HoldingConsumers {
   }
 
   private OptionalInt countOnce(Call call, String queue) {
-    QueueState state = holder.look(call, queue);
+    QueueState state = holder.lookUnlessOverdue(call, queue);
     if (!state.exists()) {
       exclusive.remove(queue);
       return OptionalInt.empty();

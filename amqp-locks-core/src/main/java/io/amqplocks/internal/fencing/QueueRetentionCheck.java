@@ -27,16 +27,17 @@ public final class QueueRetentionCheck {
   /**
    * Creates a queue, reads its message many times, and deletes the queue.
    *
-   * @param calls gives the call for each step
+   * @param calls gives the call for each step, which may be the same for all of them; each step
+   *     leaves half of its time, so that the queue can be deleted
    * @param name makes the queue's name from a random ending
    */
   public static void run(
       Supplier<Call> calls, CounterBroker connection, UnaryOperator<String> name) {
     String queue = name.apply(random());
     try {
-      connection.make(calls.get(), queue, "trial");
+      connection.make(calls.get().half(), queue, "trial");
       for (int i = 0; i < READINGS; i++) {
-        Call call = calls.get();
+        Call call = calls.get().half();
         require(call, queue, connection.read(call, queue), i);
       }
     } finally {

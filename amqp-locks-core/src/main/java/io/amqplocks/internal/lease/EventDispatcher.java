@@ -105,6 +105,9 @@ public final class EventDispatcher implements AutoCloseable {
       thread.execute(() -> guarded(notice));
     } catch (RejectedExecutionException e) {
       log.debug("Closed; a notice is not delivered");
+    } catch (OutOfMemoryError e) {
+      // The notice is in the queue by now, and the next one starts the thread.
+      log.error("No thread can be started now; a notice is delivered with the next one", e);
     }
   }
 

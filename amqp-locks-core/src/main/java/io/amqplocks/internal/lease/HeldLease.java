@@ -183,6 +183,11 @@ public final class HeldLease implements Lease, Session.Member {
   void begin() {
     registry.add(this);
     session.join(this);
+    if (status.get().phase().isFinal()) {
+      // It was revoked before it was there to be removed.
+      session.leave(this);
+      registry.remove(this);
+    }
   }
 
   /** Performs the last step of an acquisition. Returns false if the lease was lost before that. */
@@ -326,18 +331,22 @@ public final class HeldLease implements Lease, Session.Member {
   }
 
   /**
-   * Takes the lease from its holder, gives the slot back to the broker, and notifies the holder.
+   * Takes the lease from its holder, notifies the holder, and gives the slot back to the broker.
    * Returns false if the lease had already ended.
    */
   boolean lose(LossReason reason) {
     if (!leave(was -> was.lost(reason))) {
       return false;
     }
-    slot.giveBackLater();
-    notices.lost(reason);
-    Runnable callback = lossCallback;
-    if (callback != null) {
-      callback.run();
+    try {
+      notices.lost(reason);
+      Runnable callback = lossCallback;
+      if (callback != null) {
+        callback.run();
+      }
+    } finally {
+      // Last, since the holder is to know of the loss even if this fails.
+      slot.giveBackLater();
     }
     return true;
   }

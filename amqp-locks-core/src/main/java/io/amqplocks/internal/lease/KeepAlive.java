@@ -2,6 +2,7 @@ package io.amqplocks.internal.lease;
 
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.Ticker;
+import io.amqplocks.internal.session.PeriodicTask;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
@@ -45,15 +46,17 @@ public record KeepAlive(
     long period = longestSilence.toNanos() / 2;
     Future<?> beats =
         scheduler.scheduleAtFixedRate(
-            () -> {
-              if (books.stream().anyMatch(registry -> registry.holdsAny(session))) {
-                executor.execute(() -> beat(session));
-              }
-            },
+            new PeriodicTask("heartbeat of leases", () -> beatIfNeeded(session)),
             period,
             period,
             TimeUnit.NANOSECONDS);
     session.join(reason -> beats.cancel(false));
+  }
+
+  private void beatIfNeeded(Session session) {
+    if (books.stream().anyMatch(registry -> registry.holdsAny(session))) {
+      executor.execute(() -> beat(session));
+    }
   }
 
   private void beat(Session session) {

@@ -9,8 +9,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Notifies the user's code of the events of one lease. A loss is reported only after the lease was
- * announced, however early the loss came.
+ * Notifies the user's code of the events of one lease. Its end is reported only after the lease was
+ * announced, however early the end came.
  */
 final class LeaseEvents {
 
@@ -32,12 +32,22 @@ final class LeaseEvents {
     announced.complete(null);
   }
 
+  /**
+   * The lease was released. One that is not announced yet is released only when all leases are
+   * released at the close. If it is never announced, nobody has heard of it, or hears of its end.
+   */
   void released() {
+    if (announced.isDone()) {
+      postReleased();
+    } else {
+      var unused = announced.thenRun(this::postReleased);
+    }
+  }
+
+  private void postReleased() {
     notices.post(listener -> listener.released(lease, lease.age()));
-    // Checked in this order, because the announcing thread sets the hold first. A lease that is not
-    // announced yet is released only when all leases are released at the close.
-    if (!announced.isDone() || !hold.equals(Hold.NO_OP)) {
-      var unused = announced.thenRun(() -> hold.released());
+    if (!hold.equals(Hold.NO_OP)) {
+      hold.released();
     }
   }
 

@@ -142,7 +142,7 @@ public final class LeaseRegistry implements LeaseFactory {
             .filter(lease -> lease.session().equals(session) && underWay.add(lease))
             .toList();
     Pass pass = new Pass(asked.size());
-    asked.forEach(lease -> verifying.execute(() -> pass.verify(lease)));
+    asked.forEach(pass::begin);
     return pass.over;
   }
 
@@ -168,7 +168,17 @@ public final class LeaseRegistry implements LeaseFactory {
       return state != LeaseState.LOST && state != LeaseState.RELEASED;
     }
 
-    void verify(HeldLease lease) {
+    void begin(HeldLease lease) {
+      try {
+        verifying.execute(() -> verify(lease));
+      } catch (RuntimeException | Error e) {
+        // No thread can be started now. The next pass tries again.
+        log.error("{} could not be verified", lease, e);
+        ended(lease);
+      }
+    }
+
+    private void verify(HeldLease lease) {
       try {
         if (!silent && isHeld(lease) && !lease.check() && isHeld(lease)) {
           log.warn(
@@ -183,10 +193,14 @@ public final class LeaseRegistry implements LeaseFactory {
         // An exception would end all later verifications.
         log.error("{} could not be verified", lease, e);
       } finally {
-        underWay.remove(lease);
-        if (left.decrementAndGet() == 0) {
-          over.complete(null);
-        }
+        ended(lease);
+      }
+    }
+
+    private void ended(HeldLease lease) {
+      underWay.remove(lease);
+      if (left.decrementAndGet() == 0) {
+        over.complete(null);
       }
     }
   }

@@ -1,5 +1,6 @@
 package io.amqplocks.internal.lease;
 
+import io.amqplocks.internal.session.PeriodicTask;
 import io.amqplocks.internal.session.Session;
 import java.time.Duration;
 import java.util.List;
@@ -37,7 +38,10 @@ public final class PeriodicVerification {
     long period = (interval.compareTo(most) > 0 ? most : interval).toNanos();
     Future<?> passes =
         scheduler.scheduleWithFixedDelay(
-            () -> verify(session), period, period, TimeUnit.NANOSECONDS);
+            new PeriodicTask("verification of leases", () -> verify(session)),
+            period,
+            period,
+            TimeUnit.NANOSECONDS);
     session.join(reason -> passes.cancel(false));
   }
 

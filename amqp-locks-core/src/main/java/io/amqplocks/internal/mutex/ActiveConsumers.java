@@ -218,7 +218,7 @@ final class ActiveConsumers {
           if (!queues.isBlocked()) {
             queues.declareOnce(call, queue);
           }
-          QueueState state = rpc.look(call, queue);
+          QueueState state = rpc.lookUnlessOverdue(call, queue);
           if (!state.exists()) {
             queues.forget(queue);
           }

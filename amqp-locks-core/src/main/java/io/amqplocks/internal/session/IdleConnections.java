@@ -22,7 +22,9 @@ public record IdleConnections(ScheduledExecutorService scheduler, Executor backg
   public void opened(Session session) {
     Future<?> looks =
         scheduler.scheduleWithFixedDelay(
-            () -> background.execute(session::closeIdleConnections),
+            new PeriodicTask(
+                "close of idle connections",
+                () -> background.execute(session::closeIdleConnections)),
             PERIOD_SECONDS,
             PERIOD_SECONDS,
             TimeUnit.SECONDS);

@@ -103,8 +103,14 @@ final class SessionMembers {
   }
 
   private void tell(Member member, LossReason reason) {
-    if (members.remove(member)) {
+    if (!members.remove(member)) {
+      return;
+    }
+    try {
       member.sessionEnded(reason);
+    } catch (RuntimeException | Error e) {
+      // The others are to hear of it too.
+      log.error("The end of the session failed for one of its members", e);
     }
   }
 }

@@ -84,7 +84,7 @@ public final class HeldToken {
     // the next one.
     CompletableFuture<Void> awaited = coming;
     Delivery last = judged;
-    boolean isOther = last != null && !last.content().equals(message.content());
+    boolean isOther = last != null && !message.isNextReturnOf(last);
     TokenState was = state.getAndUpdate(now -> now.came(receiver, message, isOther));
     if (was.awaits(receiver)) {
       awaited.complete(null);

@@ -332,6 +332,6 @@ public final class TokenQueues {
    * Whether the queue exists, asked on a separate channel. The reply proves the connection as well.
    */
   public boolean exists(Call call, String queue) {
-    return channels.rpc().look(call, queue).exists();
+    return channels.rpc().lookUnlessOverdue(call, queue).exists();
   }
 }

@@ -101,7 +101,7 @@ final class AsyncAcquire {
         begun ? new LockException.Unanswered(text) : LockException.Unanswered.contended(text);
     failure.initLock(lock.id());
     overdue = failure;
-    context.results().execute(() -> result.completeExceptionally(failure));
+    complete(() -> result.completeExceptionally(failure));
   }
 
   private void signal() {
@@ -229,24 +229,30 @@ final class AsyncAcquire {
     context.waitQueues().leave(mine);
   }
 
-  /**
-   * Completes the result on another thread, because the worker must not be held up by what the user
-   * does next.
-   */
   private void succeed(HeldLease lease) {
     attempted.acquired(lease);
-    context
-        .results()
-        .execute(
-            () -> {
-              if (!result.complete(lease)) {
-                lease.close();
-              }
-            });
+    complete(
+        () -> {
+          if (!result.complete(lease)) {
+            lease.close();
+          }
+        });
   }
 
   private void fail(WaitQueues.@Nullable Ticket mine, Outcome missed, Throwable failure) {
     end(mine, missed, failure);
-    context.results().execute(() -> result.completeExceptionally(failure));
+    complete(() -> result.completeExceptionally(failure));
+  }
+
+  /**
+   * Completes the result on another thread, because the worker must not be held up by what the user
+   * does next. If no thread can be started now, the worker does it, or nobody would have the lease.
+   */
+  private void complete(Runnable completion) {
+    try {
+      context.results().execute(completion);
+    } catch (OutOfMemoryError e) {
+      completion.run();
+    }
   }
 }

@@ -157,9 +157,21 @@ final class WaitQueue {
       return Step.TRY;
     }
 
+    /**
+     * Whether it may take an unclaimed slot: if it is the first of those that can use the slot, or
+     * if it is unfair and of the same priority. One of higher priority that cannot use the slot
+     * may have come since the slot was handed over.
+     */
     private boolean mayTake(BrokerGrant slot) {
-      return slot.mayBeHandedTo(fenced)
-          && (isFirst() || (!fair && rank.priority() == places.firstKey().priority()));
+      if (!slot.mayBeHandedTo(fenced)) {
+        return false;
+      }
+      for (Place place : places.values()) {
+        if (slot.mayBeHandedTo(place.fenced)) {
+          return place == this || (!fair && rank.priority() == place.rank.priority());
+        }
+      }
+      return false;
     }
 
     private boolean isFirst() {

@@ -10,10 +10,9 @@ import io.amqplocks.internal.broker.BrokerErrors;
 import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,9 +22,10 @@ import org.slf4j.LoggerFactory;
  * amq.rabbitmq.event}. A holder that releases its queue notifies waiters in another way. The event
  * of that deletion names a user, and is ignored.
  *
- * <p>Concurrency: there is one object for a connection, and it starts to consume once. The threads
- * that find a new connection race to replace the object of the former one, by compare-and-set, and
- * all use the winner's. The listeners are in one concurrent map.
+ * <p>Concurrency: there is one object for an open connection, and it starts to consume once. The
+ * threads that find a new connection race to put their object into a concurrent map, and all use
+ * the winner's. A connection that is replaced stays open for a while, and has its own object until
+ * it closes. The listeners are in one concurrent map.
  */
 final class QueueDeletedEvents {
 
@@ -47,26 +47,23 @@ final class QueueDeletedEvents {
   }
 
   /**
-   * The events on that connection. An object whose connection is open is not replaced. A thread
-   * whose own connection has broken in the meantime gets an object that nobody else uses, and that
-   * can begin nothing.
+   * The events on that connection. A closed one gets an object that nobody else uses, and that can
+   * begin nothing.
    *
-   * @param present the object in use
+   * @param all the objects of all open connections
    */
   static QueueDeletedEvents of(
       Connection connection,
       String virtualHost,
-      AtomicReference<@Nullable QueueDeletedEvents> present) {
+      ConcurrentMap<Connection, QueueDeletedEvents> all) {
     QueueDeletedEvents mine = new QueueDeletedEvents(connection, virtualHost);
-    QueueDeletedEvents kept =
-        present.updateAndGet(
-            last ->
-                last != null && (last.isOf(connection) || last.connection.isOpen()) ? last : mine);
-    return kept != null && kept.isOf(connection) ? kept : mine;
-  }
-
-  private boolean isOf(Connection other) {
-    return connection.equals(other);
+    QueueDeletedEvents first = all.putIfAbsent(connection, mine);
+    if (first != null) {
+      return first;
+    }
+    // The client calls it at once if the connection has closed by now.
+    connection.addShutdownListener(cause -> all.remove(connection, mine));
+    return mine;
   }
 
   /** Wakes the listener when one of the given queues is deleted in this way. */

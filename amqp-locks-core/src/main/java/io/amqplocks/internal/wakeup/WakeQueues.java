@@ -3,6 +3,7 @@ package io.amqplocks.internal.wakeup;
 import com.rabbitmq.client.AMQP.Basic;
 import com.rabbitmq.client.AMQP.BasicProperties;
 import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.Method;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.internal.broker.Answer;
@@ -24,11 +25,11 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -61,7 +62,7 @@ public final class WakeQueues {
   private final WaiterPresence presence = new WaiterPresence();
   private final SingleFlight<Channel> publishing;
   private final String virtualHost;
-  private final AtomicReference<@Nullable QueueDeletedEvents> events = new AtomicReference<>();
+  private final ConcurrentMap<Connection, QueueDeletedEvents> events = new ConcurrentHashMap<>();
 
   /** The wake queues of that session. */
   public static WakeQueues of(Session session) {

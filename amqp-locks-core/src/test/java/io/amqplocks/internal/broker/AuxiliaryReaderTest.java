@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -53,6 +54,34 @@ class AuxiliaryReaderTest {
         new CounterAdminConnection(call(BOUND), connector.openAdministrator(call(BOUND)))) {
       connection.make(call(BOUND), queue, "content");
     }
+  }
+
+  /** The close finds neither a present connection nor a retired one. */
+  @Test
+  void aConnectionThatIsRetiredDuringTheCloseIsClosed(Broker broker) {
+    List<Runnable> steps = new ArrayList<>();
+    AtomicLong now = new AtomicLong();
+    AuxiliaryConnection idle =
+        new AuxiliaryConnection(
+            connector(broker, List.of(new Address(broker.host(), broker.port())), BOUND),
+            "side",
+            BrokerProfile.of(Map.of("product", broker.product())),
+            background,
+            () -> {
+              if (!steps.isEmpty()) {
+                steps.remove(0).run();
+              }
+              return now.get();
+            });
+    AuxiliaryConnection.Life life =
+        idle.open(Call.on(LockId.mutex("m"), BOUND.multipliedBy(4), Ticker.SYSTEM));
+    now.addAndGet(AuxiliaryConnection.LONGEST_IDLE.toNanos());
+    // The clock is read to see that it is idle, and again when it is retired.
+    steps.add(() -> {});
+    steps.add(idle::close);
+    idle.closeIfIdle();
+    assertThat(steps).isEmpty();
+    await().until(() -> !life.connection().isOpen());
   }
 
   private AuxiliaryReader counters(Broker broker, Address address) {

@@ -14,11 +14,37 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class BrokerErrorsTest {
 
   private static final Call CALL =
       Call.on(LockId.slotSemaphore("s"), Duration.ofSeconds(1), Ticker.SYSTEM);
+
+  /** The broker counts connections that broke until it has missed their heartbeats. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "NOT_ALLOWED - access to vhost '/' refused for user 'u': connection limit (10) is reached",
+        "NOT_ALLOWED - connection refused for user 'u': user connection limit (10) is reached",
+        "NOT_ALLOWED - node connection limit (10) is reached",
+        "NOT_ALLOWED - connection limit cannot be queried, timeout"
+      })
+  void aConnectionLimitIsAnOutage(String text) {
+    LockException error = BrokerErrors.connecting(CALL, "b:5672", closed(true, 530, text));
+    assertThat(error)
+        .isInstanceOf(LockException.Unreachable.class)
+        .hasMessageContaining("takes no more connections now")
+        .hasMessageContaining(text);
+  }
+
+  @Test
+  void aVirtualHostThatDoesNotExistIsARefusal() {
+    String text = "NOT_ALLOWED - vhost v not found";
+    assertThat(BrokerErrors.connecting(CALL, "b:5672", closed(true, 530, text)))
+        .isInstanceOf(LockException.Refused.class)
+        .hasMessageContaining("check the virtual host");
+  }
 
   private static ExecutionException closed(boolean connection, int code, String text) {
     return new ExecutionException(

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -53,6 +54,29 @@ class SingleFlightTest {
         .atMost(Duration.ofSeconds(30))
         .untilAsserted(() -> assertThat(disposed).containsExactly("connection"));
     assertThatThrownBy(got::join).hasCauseInstanceOf(LockException.Unreachable.class);
+  }
+
+  /** The system lets the process start no thread for a moment. */
+  @Test
+  void isOpenedLaterIfNoThreadCanBeStartedNow() {
+    AtomicInteger asked = new AtomicInteger();
+    SingleFlight<String> starved =
+        new SingleFlight<>(
+            open -> true,
+            disposed::add,
+            (call, failure) -> new LockException.Unreachable("not opened", failure),
+            task -> {
+              if (asked.incrementAndGet() == 1) {
+                throw new OutOfMemoryError("unable to create native thread, says the test");
+              }
+              return new Thread(task);
+            },
+            Duration.ofSeconds(10),
+            Ticker.SYSTEM);
+    assertThatThrownBy(() -> starved.get(call(), () -> "connection"))
+        .isInstanceOf(LockException.Unreachable.class)
+        .hasRootCauseInstanceOf(OutOfMemoryError.class);
+    assertThat(starved.get(call(), () -> "connection")).isEqualTo("connection");
   }
 
   @Test

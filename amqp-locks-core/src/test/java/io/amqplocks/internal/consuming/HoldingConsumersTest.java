@@ -35,11 +35,13 @@ class HoldingConsumersTest {
 
   private final ExecutorService background = Executors.newSingleThreadExecutor();
   @RegisterExtension private final Fixture fixture = new Fixture();
+  private Broker broker;
   private Connection connection;
   private HoldingConsumers consumers;
 
   @BeforeEach
-  void open(Broker broker) throws Exception {
+  void open(Broker given) throws Exception {
+    broker = given;
     ConnectionFactory factory = broker.connectionFactory();
     factory.setRequestedChannelMax(CHANNELS);
     connection = factory.newConnection("consumers");
@@ -65,6 +67,29 @@ class HoldingConsumersTest {
       stranger.createChannel().asyncCompletableRpc(QueueArguments.slot(queue)).get();
     }
     return queue;
+  }
+
+  /** Many leases may be of one queue, as read locks are, and each is verified again and again. */
+  @Test
+  void aQueueThatHangsCostsOneChannelHoweverOftenItIsCounted() throws Exception {
+    String well = declare("well");
+    String hung = fixture.prefix() + "hung";
+    try (Connection stranger = fixture.stranger()) {
+      stranger.createChannel().queueDeclare(hung, false, false, false, Map.of());
+    }
+    broker.faults().suspendQueue(hung);
+    try {
+      for (int i = 0; i < 2 * CHANNELS; i++) {
+        Call brief = Call.on(LockId.readLock("m"), Duration.ofMillis(20), Ticker.SYSTEM);
+        assertThatThrownBy(() -> consumers.count(brief, hung))
+            .isInstanceOf(LockException.Unanswered.class);
+      }
+      assertThat(consumers.count(call(), well)).hasValue(0);
+    } finally {
+      broker.faults().resumeQueue(hung);
+    }
+    await().untilAsserted(() -> assertThat(consumers.count(call(), hung)).hasValue(0));
+    fixture.delete(hung);
   }
 
   /** At once, and not only when somebody next asks. */

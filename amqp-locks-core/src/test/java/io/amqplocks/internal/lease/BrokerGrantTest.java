@@ -208,6 +208,19 @@ class BrokerGrantTest {
     assertThat(next.state()).isEqualTo(LeaseState.LOST);
   }
 
+  /** The broker's notice comes between the creation of the new lease and its start. */
+  @Test
+  void aLeaseThatIsRevokedBeforeItBeginsIsRegisteredNowhere() {
+    take().close();
+    BrokerGrant slot = offered.remove();
+    HeldLease early = slot.lease(client.registry().nanos());
+    slot.revoked();
+    early.begin();
+    assertThat(early.state()).isEqualTo(LeaseState.LOST);
+    assertThat(client.registry().holdsAny(client.session())).isFalse();
+    assertThat(client.session().hasLease(LOCK, slot.lease(0))).isFalse();
+  }
+
   /** To be handed over proves nothing: the new lease is as certain as the old one was. */
   @Test
   void isAsCertainAsItsLastVerification() {

@@ -1,6 +1,7 @@
 package io.amqplocks.internal.lease;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.exclusive.ExclusiveQueueHold;
@@ -174,6 +175,53 @@ class HeldLeaseTest {
     assertThat(lease.lossReason())
         .hasValueSatisfying(
             reason -> assertThat(reason.cause()).isEqualTo(LossReason.Cause.REVOKED));
+  }
+
+  /** The system lets the process start no thread now, and the slot cannot be given back. */
+  @Test
+  void itsHolderHearsOfALossWhateverBecomesOfTheSlot() {
+    LeaseRegistry starved =
+        new LeaseRegistry(
+            Duration.ofSeconds(5),
+            client.registry()::nanos,
+            client.notices(),
+            task -> {
+              throw new OutOfMemoryError("unable to create native thread, says the test");
+            },
+            ReleaseListener.NONE);
+    HeldLease lease = starved.take(client.call(LOCK), client.session(), queue()).orElseThrow();
+    lease.announce(Duration.ZERO, LockObserver.Attempt.NO_OP);
+    lease.onLoss(told::incrementAndGet);
+    LossReason reason = new LossReason(Cause.REVOKED, "for a test");
+    assertThatThrownBy(() -> starved.revoke(LOCK, reason)).isInstanceOf(OutOfMemoryError.class);
+    assertThat(told).hasValue(1);
+    assertThat(lease.whenLost().toCompletableFuture())
+        .succeedsWithin(Duration.ofSeconds(20))
+        .isEqualTo(reason);
+  }
+
+  /** All leases are released at the close, also those that are being acquired. */
+  @Test
+  void nobodyHearsOfTheReleaseOfALeaseThatWasNeverAcquired() {
+    assertThat(
+            client
+                .registry()
+                .take(
+                    client.call(LOCK),
+                    client.session(),
+                    DelegatingHold.contest(
+                        queue(),
+                        hold ->
+                            new DelegatingHold(hold) {
+                              @Override
+                              public boolean secure(Call call, Session session, Runnable revoked) {
+                                client.registry().releaseAll();
+                                return true;
+                              }
+                            })))
+        .isEmpty();
+    client.notices().close();
+    assertThat(recorder.heard).isEmpty();
   }
 
   @Test

@@ -126,6 +126,19 @@ class IdleConnectionsTest {
     await().until(() -> !life.connection().isOpen());
   }
 
+  /** No alarm is known on a connection that is about to be closed, and nothing keeps it open. */
+  @Test
+  void aNotificationIsNotSentByAConnectionThatIsRetired() {
+    assertThat(WakeQueues.of(session).tell(LOCK, fixture.prefix() + "wake")).isTrue();
+    await().untilAsserted(() -> assertThat(connections()).containsExactly("announcer", "holder"));
+    client.pass(IDLE);
+    session.closeIdleConnections();
+    assertThat(WakeQueues.of(session).tell(LOCK, fixture.prefix() + "wake")).isTrue();
+    await()
+        .untilAsserted(
+            () -> assertThat(connections()).containsExactly("announcer", "announcer", "holder"));
+  }
+
   @Test
   void aSessionThatEndsClosesWhatIsRetired() {
     AuxiliaryConnection.Life life = session.side().open(call());

@@ -3,6 +3,7 @@ package io.amqplocks.internal.tokens;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.rabbitmq.client.AMQP.Basic;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
@@ -216,6 +217,53 @@ class TokenVerificationStepsTest {
     idle(1);
     tokens.release(token);
     idle(2);
+  }
+
+  /** Another client had the token in between, and its content is the same. */
+  @ParameterizedTest
+  @EnumSource
+  void isDoubtfulIfAnotherHadItInBetween(TokenQueueType of) throws Exception {
+    HeldToken token = held(of, "token");
+    takeAheadOfUsOnce();
+    assertThat(doubtsDuringVerification(token))
+        .as("a classic queue does not count returns")
+        .containsExactly(of == TokenQueueType.QUORUM);
+    assertThat(received).containsExactly("token");
+    assertThat(doubtsDuringVerification(token)).as("nobody had it now").containsExactly(false);
+    tokens.release(token);
+  }
+
+  private List<Boolean> doubtsDuringVerification(HeldToken token) {
+    List<Boolean> doubts = new ArrayList<>();
+    Answer answer =
+        tokens.verify(
+            call(),
+            token,
+            false,
+            came -> {
+              doubts.add(token.isDoubtful());
+              return Verdict.KEEP;
+            });
+    assertThat(answer).isEqualTo(Answer.OK);
+    return doubts;
+  }
+
+  /** Receives one message before all others do, and puts it back. */
+  private void takeAheadOfUsOnce() throws Exception {
+    Channel channel = strangers.createChannel();
+    channel.basicQos(1);
+    channel.basicConsume(
+        queue,
+        false,
+        Map.of("x-priority", TokenQueues.FENCED_HOLDERS_PRIORITY + 1),
+        (tag, message) -> {
+          received.add(new String(message.getBody(), StandardCharsets.UTF_8));
+          // A cancel that waits for its reply would not be over before the message comes again.
+          var unused =
+              channel.asyncCompletableRpc(new Basic.Cancel.Builder().consumerTag(tag).build());
+          channel.basicNack(message.getEnvelope().getDeliveryTag(), false, true);
+        },
+        tag -> {});
   }
 
   private void consume() {

@@ -287,6 +287,28 @@ class WaitQueueTest {
   }
 
   @Test
+  void aSlotForTheUnfencedIsNotKeptFromThemByAFencedOneOfHigherPriority() {
+    Place first = asked(joinUnfairly());
+    assertThat(waitQueue.offer(slot)).isTrue();
+    Place fenced =
+        waitQueue.join(new Variant(true, 9, true, 1, false, null), signals::incrementAndGet);
+    assertThat(next(fenced)).isEqualTo(Action.TRY);
+    assertThat(first.next().slot()).isEqualTo(slot);
+    fenced.tried(false, LONG, null);
+    assertThat(fenced.leave()).isEmpty();
+    assertThat(first.leave()).isEmpty();
+  }
+
+  @Test
+  void aSlotThatOneOfHigherPriorityCanUseIsForThatOne() {
+    Place first = asked(joinUnfairly());
+    assertThat(waitQueue.offer(slot)).isTrue();
+    Place higher = join(9);
+    assertThat(next(first)).isEqualTo(Action.SLEEP);
+    assertThat(higher.next().slot()).isEqualTo(slot);
+  }
+
+  @Test
   void aSlotThatWasHandedToOneThatLeavesGoesWithIt() {
     Place first = asked(join(0));
     waitQueue.offer(slot);

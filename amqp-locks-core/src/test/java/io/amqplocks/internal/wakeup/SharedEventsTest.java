@@ -8,13 +8,13 @@ import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -27,6 +27,7 @@ class SharedEventsTest {
   private static final int ROUNDS = 500;
 
   @RegisterExtension private final Fixture fixture = new Fixture();
+  private final ConcurrentMap<Connection, QueueDeletedEvents> all = new ConcurrentHashMap<>();
   private Connection former;
   private Connection present;
 
@@ -42,46 +43,53 @@ class SharedEventsTest {
     present.abort(1000);
   }
 
-  private static QueueDeletedEvents of(
-      Connection connection, AtomicReference<@Nullable QueueDeletedEvents> kept) {
-    return QueueDeletedEvents.of(connection, "/", kept);
+  private QueueDeletedEvents of(Connection connection) {
+    return QueueDeletedEvents.of(connection, "/", all);
   }
 
   @Test
   void twoThreadsThatFindANewConnectionShareOneObject() throws Exception {
-    former.abort(1000);
-    AtomicReference<@Nullable QueueDeletedEvents> kept = new AtomicReference<>();
     AtomicInteger ready = new AtomicInteger();
     ExecutorService threads = Executors.newFixedThreadPool(2);
     try {
       for (int round = 1; round <= ROUNDS; round++) {
-        kept.set(null);
-        QueueDeletedEvents last = of(former, kept);
-        int all = 2 * round;
+        all.clear();
+        int both = 2 * round;
         Callable<QueueDeletedEvents> finding =
             () -> {
               ready.incrementAndGet();
-              while (ready.get() < all) {
+              while (ready.get() < both) {
                 Thread.onSpinWait();
               }
-              return of(present, kept);
+              return of(present);
             };
         List<Future<QueueDeletedEvents>> found = threads.invokeAll(List.of(finding, finding));
-        QueueDeletedEvents one = found.get(0).get(30, TimeUnit.SECONDS);
-        assertThat(one).as("round %d", round).isNotSameAs(last);
-        assertThat(found.get(1).get(30, TimeUnit.SECONDS)).as("round %d", round).isSameAs(one);
+        assertThat(found.get(1).get(30, TimeUnit.SECONDS))
+            .as("round %d", round)
+            .isSameAs(found.get(0).get(30, TimeUnit.SECONDS));
       }
     } finally {
       threads.shutdownNow();
     }
   }
 
+  /** A connection that was replaced stays open for a while. Both are used then. */
   @Test
-  void aThreadWithAFormerConnectionDoesNotReplaceThePresentObject() throws Exception {
-    AtomicReference<@Nullable QueueDeletedEvents> kept = new AtomicReference<>();
-    QueueDeletedEvents now = of(present, kept);
-    former.abort(1000);
-    assertThat(of(former, kept)).isNotSameAs(now);
-    assertThat(of(present, kept)).isSameAs(now);
+  void eachOfTwoOpenConnectionsHasOneObject() {
+    QueueDeletedEvents old = of(former);
+    QueueDeletedEvents next = of(present);
+    assertThat(next).isNotSameAs(old);
+    assertThat(of(former)).isSameAs(old);
+    assertThat(of(present)).isSameAs(next);
+  }
+
+  @Test
+  void aClosedConnectionHasNone() throws Exception {
+    QueueDeletedEvents unused = of(former);
+    unused = of(present);
+    former.close(1000);
+    assertThat(all).containsOnlyKeys(present);
+    unused = of(former);
+    assertThat(all).as("used by a thread that was late").containsOnlyKeys(present);
   }
 }
