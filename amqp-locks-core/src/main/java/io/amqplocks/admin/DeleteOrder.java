@@ -13,8 +13,9 @@ public enum DeleteOrder {
   /**
    * The lowest slot first. Clients see the new number after the first step. If the change is
    * interrupted, slots remain above the hole. They are not counted and cannot be acquired, but
-   * their holders are not notified. The next change by an administrator, or {@link
-   * SlotSemaphoreAdmin#prune}, removes them.
+   * their holders are not notified. The same change again, or any other one by an administrator,
+   * removes them. Only after a gap of more than a thousand slots does it look no further; {@link
+   * SlotSemaphoreAdmin#prune} does.
    */
   ASCENDING
 }

@@ -11,8 +11,10 @@ import java.util.Set;
  * <p>Methods may be called from any process at any time. A change is made under the administration
  * mutex of the semaphore, one at a time; another administrator waits for at most 30 s. Each change
  * may be repeated after a crash at any step. Clients never see a number of slots that is not
- * between the old and the new one. A repeated call removes what an interrupted one left behind. No
- * call waits for holders: the holder of a removed slot keeps it until its next verification.
+ * between the old and the new one. A repeated call removes what an interrupted one left behind, and
+ * so does any other change; see {@link DeleteOrder#ASCENDING}. Slots that were left behind are not
+ * counted, so {@link SlotChange#removed()} does not name them. No call waits for holders: the
+ * holder of a removed slot keeps it until its next verification.
  *
  * <p>All methods throw {@link LockException.Unreachable} if there is no connection to the broker,
  * {@link LockException.Refused} if it refuses, and {@link LockException.Unanswered} if it does not

@@ -14,23 +14,30 @@ import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockName;
 import io.amqplocks.lock.LossReason;
 import io.amqplocks.support.Fixture;
+import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 @BrokerTest(everyLine = true)
 class SlotSemaphoreAdminTest {
@@ -39,11 +46,13 @@ class SlotSemaphoreAdminTest {
 
   private final ExecutorService threads = Executors.newCachedThreadPool();
   @RegisterExtension private final Fixture fixture = new Fixture();
+  private Broker broker;
   private AmqpLocks locks;
   private SlotSemaphoreAdmin admin;
 
   @BeforeEach
-  void fixture() {
+  void fixture(Broker given) {
+    broker = given;
     locks = fixture.open(fixture.builder().verifyEvery(Duration.ofMillis(500)));
     admin = fixture.open().admin().slotSemaphore("s");
   }
@@ -157,6 +166,61 @@ class SlotSemaphoreAdminTest {
     assertThat(admin.prune(20)).isZero();
     assertThat(admin.resize(7)).isEqualTo(new SlotChange(2, 7));
     assertThat(admin.count()).isEqualTo(7);
+  }
+
+  /** What a shrink by {@code ASCENDING} leaves if it dies after its first step. */
+  private Lease heldAboveAHole() {
+    admin.create(5);
+    Lease highest = null;
+    for (int i = 0; i < 5; i++) {
+      Lease lease = locks.slotSemaphore("s").tryAcquire().orElseThrow();
+      highest = lease.slot() == 5 ? lease : highest;
+    }
+    broker.faults().deleteQueue(fixture.names().slot(NAME, 3));
+    assertThat(admin.count()).isEqualTo(2);
+    return Objects.requireNonNull(highest);
+  }
+
+  private static Stream<Arguments> nextChanges() {
+    return Stream.of(
+        change("the same again", 2, admin -> admin.resize(2, DeleteOrder.ASCENDING)),
+        change("the same number", 2, admin -> admin.resize(2)),
+        change("fewer", 1, admin -> admin.resize(1, DeleteOrder.ASCENDING)),
+        change("one less", 1, admin -> admin.remove(1)),
+        change("one more, up to the hole", 3, admin -> admin.add(1)),
+        change("the end of it", 0, SlotSemaphoreAdmin::destroy));
+  }
+
+  private static Arguments change(String what, int after, Consumer<SlotSemaphoreAdmin> change) {
+    return Arguments.of(Named.of(what, change), after);
+  }
+
+  @ParameterizedTest
+  @MethodSource("nextChanges")
+  void theNextChangeRemovesWhatAnInterruptedOneLeftAboveTheHole(
+      Consumer<SlotSemaphoreAdmin> change, int after) throws Exception {
+    Lease highest = heldAboveAHole();
+    change.accept(admin);
+    for (int slot = 1; slot <= 5; slot++) {
+      assertThat(fixture.exists(fixture.names().slot(NAME, slot)))
+          .as("slot %d", slot)
+          .isEqualTo(slot <= after);
+    }
+    assertThat(highest.verify()).isEqualTo(LeaseState.LOST);
+    assertThat(highest.lossReason().orElseThrow().cause()).isEqualTo(LossReason.Cause.SLOT_REMOVED);
+  }
+
+  @Test
+  void growingLeavesNothingAboveAHoleEither() throws Exception {
+    admin.create(7);
+    fixture.delete(fixture.names().slot(NAME, 2));
+    fixture.delete(fixture.names().slot(NAME, 4));
+    assertThat(admin.resize(3)).isEqualTo(new SlotChange(1, 3));
+    for (int slot = 1; slot <= 7; slot++) {
+      assertThat(fixture.exists(fixture.names().slot(NAME, slot)))
+          .as("slot %d", slot)
+          .isEqualTo(slot <= 3);
+    }
   }
 
   @Test

@@ -11,7 +11,6 @@ import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import java.time.Duration;
-import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
@@ -100,7 +99,7 @@ public final class SlotAdministration implements SlotSemaphoreAdmin {
     if (wanted > present && present > 0) {
       changes.requireDurable(present);
     }
-    int above = wanted > present ? slots.presentFrom(wanted + 1, call, prober) : 0;
+    Set<Integer> above = slots.presentAbove(Math.max(present, wanted), call, prober);
     changes.carryOut(mutex, SlotPlan.resize(present, wanted, above, order));
     return new SlotChange(present, wanted);
   }
@@ -164,9 +163,7 @@ public final class SlotAdministration implements SlotSemaphoreAdmin {
           AuxiliaryConnection prober = changes.prober(call);
           int present = slots.count(call, prober);
           Set<Integer> left = slots.present(present + 1, present + overshoot, call, prober);
-          changes.carryOut(
-              mutex,
-              new SlotPlan(new TreeSet<>(left).descendingSet().stream().toList(), List.of()));
+          changes.carryOut(mutex, SlotPlan.resize(present, present, left, DeleteOrder.DESCENDING));
           return left.size();
         });
   }

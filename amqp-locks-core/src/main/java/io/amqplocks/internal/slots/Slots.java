@@ -116,7 +116,7 @@ public final class Slots {
    * @throws LockException.Unanswered if a slot gave no certain answer
    */
   public int count(Call call, AuxiliaryConnection prober) {
-    int present = presentFrom(1, call, prober);
+    int present = presentFromTheFirst(call, prober);
     counts.saw(name, present);
     return present;
   }
@@ -127,18 +127,30 @@ public final class Slots {
     return scan.complete() ? OptionalInt.of(scan.count()) : OptionalInt.empty();
   }
 
-  /** The number of slots that follow each other without a hole, beginning with the given one. */
-  public int presentFrom(int first, Call call, AuxiliaryConnection prober) {
-    for (int from = first; ; from += LARGE_LOOK) {
+  private int presentFromTheFirst(Call call, AuxiliaryConnection prober) {
+    for (int from = 1; ; from += LARGE_LOOK) {
       Set<Integer> present = present(from, from + LARGE_LOOK - 1, call, prober);
       int end = from;
       while (present.contains(end)) {
         end++;
       }
       if (end < from + LARGE_LOOK) {
-        return end - first;
+        return end - 1;
       }
     }
+  }
+
+  /**
+   * The slots above the given one that exist, whether or not there are holes. It looks further up
+   * until it finds none in a whole look. If there are none at all, it takes one round trip.
+   */
+  Set<Integer> presentAbove(int slot, Call call, AuxiliaryConnection prober) {
+    Set<Integer> above = new TreeSet<>();
+    int from = slot + 1;
+    while (above.addAll(present(from, from + LARGE_LOOK - 1, call, prober))) {
+      from += LARGE_LOOK;
+    }
+    return above;
   }
 
   /** The slots between the two numbers, inclusive, that exist, whether or not there are holes. */

@@ -3,7 +3,9 @@ package io.amqplocks.internal.slots;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.amqplocks.admin.DeleteOrder;
+import java.util.List;
 import java.util.NavigableSet;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.IntConsumer;
 import org.junit.jupiter.api.Tag;
@@ -19,20 +21,16 @@ class SlotPlanTest {
 
   /** As clients count. */
   private static int count(NavigableSet<Integer> slots) {
-    return runFrom(1, slots);
-  }
-
-  private static int runFrom(int first, NavigableSet<Integer> slots) {
-    int at = first;
-    while (slots.contains(at)) {
-      at++;
+    int count = 0;
+    while (slots.contains(count + 1)) {
+      count++;
     }
-    return at - first;
+    return count;
   }
 
   private static SlotPlan plan(NavigableSet<Integer> slots, int wanted, DeleteOrder order) {
     int present = count(slots);
-    int above = wanted > present ? runFrom(wanted + 1, slots) : 0;
+    Set<Integer> above = slots.tailSet(Math.max(present, wanted), false);
     return SlotPlan.resize(present, wanted, above, order);
   }
 
@@ -58,7 +56,8 @@ class SlotPlanTest {
   /**
    * From any set of slots, holes and leftovers included: an administrator changes the number and
    * dies after any of its steps, then another changes it again. Clients see only numbers between
-   * the old and the new; growing shows them in one step; the second one gets what it wants.
+   * the old and the new; growing shows them in one step; the second one gets what it wants, and
+   * leaves nothing above it.
    */
   @ParameterizedTest
   @EnumSource
@@ -74,7 +73,7 @@ class SlotPlanTest {
             NavigableSet<Integer> slots = slots(set);
             change(slots, first, crash, order);
             change(slots, second, Integer.MAX_VALUE, order);
-            assertThat(count(slots)).isEqualTo(second);
+            assertThat(slots).isEqualTo(slots((1 << second) - 1));
             histories++;
           }
         }
@@ -112,21 +111,38 @@ class SlotPlanTest {
 
   @Test
   void whatIsThereAsWantedNeedsNoStep() {
-    SlotPlan plan = SlotPlan.resize(3, 3, 0, DeleteOrder.DESCENDING);
+    SlotPlan plan = SlotPlan.resize(3, 3, Set.of(), DeleteOrder.DESCENDING);
     assertThat(plan.delete()).isEmpty();
     assertThat(plan.declare()).isEmpty();
   }
 
   @Test
   void theSlotNextToTheOldOnesComesLast() {
-    SlotPlan plan = SlotPlan.resize(2, 5, 2, DeleteOrder.DESCENDING);
-    assertThat(plan.delete()).containsExactly(7, 6);
+    SlotPlan plan = SlotPlan.resize(2, 5, Set.of(6, 7, 9), DeleteOrder.DESCENDING);
+    assertThat(plan.delete()).containsExactly(9, 7, 6);
     assertThat(plan.declare()).containsExactly(5, 4, 3);
   }
 
   @Test
   void slotsGoInTheOrderWanted() {
-    assertThat(SlotPlan.resize(5, 2, 0, DeleteOrder.DESCENDING).delete()).containsExactly(5, 4, 3);
-    assertThat(SlotPlan.resize(5, 2, 0, DeleteOrder.ASCENDING).delete()).containsExactly(3, 4, 5);
+    assertThat(SlotPlan.resize(5, 2, Set.of(), DeleteOrder.DESCENDING).delete())
+        .containsExactly(5, 4, 3);
+    assertThat(SlotPlan.resize(5, 2, Set.of(), DeleteOrder.ASCENDING).delete())
+        .containsExactly(3, 4, 5);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void whatLiesAboveAHoleGoesEvenIfTheNumberIsRight(DeleteOrder order) {
+    assertThat(SlotPlan.resize(3, 3, Set.of(5, 6, 8), order))
+        .isEqualTo(new SlotPlan(List.of(8, 6, 5), List.of()));
+  }
+
+  @Test
+  void clientsSeeTheNumberAfterTheFirstStepOfAnAscendingChange() {
+    assertThat(SlotPlan.resize(4, 2, Set.of(6, 7), DeleteOrder.ASCENDING).delete())
+        .containsExactly(3, 4, 7, 6);
+    assertThat(SlotPlan.resize(4, 2, Set.of(6, 7), DeleteOrder.DESCENDING).delete())
+        .containsExactly(7, 6, 4, 3);
   }
 }
