@@ -13,6 +13,7 @@ import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockName;
 import io.amqplocks.support.Fixture;
+import io.amqplocks.support.LogWatch;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import io.amqplocks.test.Direction;
@@ -57,11 +58,15 @@ class SlotAdminFaultTest {
   }
 
   private AmqpLocks slow(TcpProxy proxy) {
+    return slow(proxy, Duration.ofSeconds(10));
+  }
+
+  private AmqpLocks slow(TcpProxy proxy, Duration callTimeout) {
     ConnectionFactory factory = broker.connectionFactory();
     factory.setHost(proxy.host());
     factory.setPort(proxy.port());
     proxy.delay(Direction.BROKER_TO_CLIENT, SLOW);
-    return fixture.open(fixture.seldomVerifying(factory));
+    return fixture.open(fixture.seldomVerifying(factory).callTimeout(callTimeout));
   }
 
   private boolean isThere(int slot) throws Exception {
@@ -98,6 +103,61 @@ class SlotAdminFaultTest {
       await().pollInterval(Duration.ofMillis(5)).until(() -> !isThere(MANY));
       isStopped(shrinking);
       assertThat(admin.count()).isBetween(1, MANY - 1);
+    }
+  }
+
+  /** A growth to {@code MANY} that fails at A[2], which a stranger has, and is being undone. */
+  private Future<?> undoing(SlotSemaphoreAdmin theirs, Connection stranger) throws Exception {
+    stranger.createChannel().queueDeclare(fixture.names().slot(NAME, 2), false, true, false, null);
+    Future<?> growth = threads.submit(() -> theirs.resize(MANY));
+    await().pollInterval(Duration.ofMillis(5)).until(() -> isThere(MANY));
+    await()
+        .atMost(Duration.ofMinutes(1))
+        .pollInterval(Duration.ofMillis(5))
+        .until(() -> !isThere(MANY));
+    return growth;
+  }
+
+  /** The last slot that would be undone is A[3], for A[2] is the stranger's. */
+  private void isLeftAndSaid(LogWatch log) throws Exception {
+    assertThat(isThere(3)).isTrue();
+    assertThat(log.warnings())
+        .anySatisfy(
+            warning ->
+                assertThat(warning)
+                    .contains("semaphore 's'", "slots from 2 to", "stay behind", "prune("));
+  }
+
+  @Test
+  void undoingStopsWithoutTheMutex() throws Exception {
+    try (LogWatch log = LogWatch.of("io.amqplocks.internal.slots");
+        Connection stranger = fixture.stranger();
+        TcpProxy proxy = TcpProxy.to(broker)) {
+      // So long that undoing does not end by it.
+      SlotSemaphoreAdmin theirs = slow(proxy, Duration.ofMinutes(1)).admin().slotSemaphore("s");
+      Future<?> growth = undoing(theirs, stranger);
+      broker.faults().deleteQueue(fixture.names().admin(LockId.slotSemaphore("s")));
+      assertThatThrownBy(() -> growth.get(60, TimeUnit.SECONDS))
+          .hasMessageContaining(fixture.names().slot(NAME, 2));
+      isLeftAndSaid(log);
+      assertThat(log.warnings()).anyMatch(warning -> warning.contains("mutex is LOST"));
+    }
+    assertThat(admin.prune(MANY)).isPositive();
+    assertThat(isThere(3)).isFalse();
+  }
+
+  /** Each slot for itself would take a call timeout, and all of them several minutes. */
+  @Test
+  void undoingTakesNoLongerThanACall() throws Exception {
+    try (LogWatch log = LogWatch.of("io.amqplocks.internal.slots");
+        Connection stranger = fixture.stranger();
+        TcpProxy proxy = TcpProxy.to(broker)) {
+      SlotSemaphoreAdmin theirs = slow(proxy, Duration.ofSeconds(5)).admin().slotSemaphore("s");
+      Future<?> growth = undoing(theirs, stranger);
+      proxy.blackHole(Direction.BOTH);
+      assertThatThrownBy(() -> growth.get(60, TimeUnit.SECONDS))
+          .hasMessageContaining(fixture.names().slot(NAME, 2));
+      isLeftAndSaid(log);
     }
   }
 

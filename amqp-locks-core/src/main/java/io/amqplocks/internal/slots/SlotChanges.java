@@ -13,8 +13,11 @@ import io.amqplocks.lock.LockId;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.NavigableSet;
+import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.IntConsumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -107,24 +110,49 @@ public final class SlotChanges {
         queues.declare(call(), slots.slotQueue(slot));
       }
     } catch (LockException e) {
-      // Without the mutex, these slots may belong to another administrator's change by now. They
-      // are not counted, so they may stay.
-      if (mutex.verify() == LeaseState.HELD) {
-        declared.forEach(slot -> undo(queues, slot));
-      }
+      undo(mutex, queues, declared, plan);
       throw e;
     }
   }
 
   /**
-   * Deletes a slot of a failed change, if the broker accepts that. A slot that stays is not
-   * counted.
+   * Deletes the slots of a failed change, the highest first. One call timeout bounds all of it,
+   * because the caller waits for it. It ends where the broker does not answer. Slots that stay are
+   * not counted.
    */
-  private void undo(DurableQueues queues, int slot) {
-    try {
-      queues.delete(call(), slots.slotQueue(slot));
-    } catch (LockException e) {
-      log.debug("{}: {} stays behind: {}", lock, slots.slotQueue(slot), e.getMessage());
+  private void undo(Lease mutex, DurableQueues queues, Deque<Integer> declared, SlotPlan plan) {
+    Call call = call();
+    NavigableSet<Integer> left = new TreeSet<>(declared);
+    @Nullable String reason = null;
+    for (int slot : declared) {
+      LeaseState state = mutex.verify();
+      if (state != LeaseState.HELD) {
+        // From now on, these slots may belong to another administrator's change.
+        reason = "the administration mutex is " + state;
+        break;
+      }
+      try {
+        queues.delete(call, slots.slotQueue(slot));
+        left.remove(slot);
+      } catch (LockException.Refused | LockException.Unexpected e) {
+        // The queue may be another client's, and the cause of the failure. The others are ours.
+        reason = e.getMessage();
+      } catch (LockException e) {
+        reason = e.getMessage();
+        break;
+      }
+    }
+    if (!left.isEmpty()) {
+      int present = plan.declare().get(plan.declare().size() - 1) - 1;
+      log.warn(
+          "{}: {} slots from {} to {} of a change that failed stay behind: {}. They are not counted."
+              + " Once the cause is gone, the same call makes use of them, or prune({}) deletes them",
+          lock,
+          left.size(),
+          left.first(),
+          left.last(),
+          reason,
+          left.last() - present);
     }
   }
 
