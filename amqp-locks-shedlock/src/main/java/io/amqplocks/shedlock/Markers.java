@@ -7,6 +7,7 @@ import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.ChannelContinuationTimeoutException;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.PossibleAuthenticationFailureException;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockName;
@@ -182,6 +183,7 @@ final class Markers {
             "ShedLock's locks need RabbitMQ, and this broker does not have the queue that would keep the lock '%s': %s; use ShedLock's InMemoryLockProvider for a test"
                 .formatted(name, lacks));
       }
+      requireAdmitted(name, e);
       throw new LockException.Unreachable(
           "The broker did not say or store how long the lock '%s' is kept, in queue '%s%s': %s"
               .formatted(name, prefix, name, e),
@@ -262,6 +264,29 @@ final class Markers {
         return opened;
       }
       opened.abort(TIMEOUT);
+    }
+  }
+
+  /** Throws if the broker refuses the user, or the queue as it is: to wait would not help. */
+  private void requireAdmitted(String name, Exception failure) {
+    Throwable cause = failure instanceof IOException ? failure.getCause() : failure;
+    boolean isRefused =
+        failure instanceof PossibleAuthenticationFailureException
+            || (cause instanceof ShutdownSignalException signal
+                && signal.getReason() instanceof AMQP.Channel.Close close
+                && close.getReplyCode() == AMQP.ACCESS_REFUSED);
+    if (isRefused) {
+      throw new LockException.Refused(
+          "The broker refuses the user what the lock '%s' needs to be kept: configure, write and read of queue '%s%s', and write of the default exchange: %s"
+              .formatted(name, prefix, name, failure),
+          failure);
+    }
+    if (cause instanceof ShutdownSignalException signal
+        && signal.getReason() instanceof AMQP.Channel.Close close
+        && close.getReplyCode() == AMQP.PRECONDITION_FAILED) {
+      throw new LockException.Conflict(
+          "Queue '%s%s', which keeps the lock '%s', was declared otherwise by somebody else; delete it: %s"
+              .formatted(prefix, name, name, close.getReplyText()));
     }
   }
 

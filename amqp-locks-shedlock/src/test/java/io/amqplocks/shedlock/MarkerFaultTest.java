@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.LockException;
@@ -12,6 +13,7 @@ import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
@@ -87,6 +89,47 @@ class MarkerFaultTest {
           .until(() -> retrying(provider, free), Optional::isPresent)
           .orElseThrow()
           .unlock();
+    }
+  }
+
+  /** The rights on the mutex's own queues are not enough. No wait ends that. */
+  @Test
+  void missingPermissionsAreNoOutage(Broker broker) {
+    broker.faults().addUser("no-markers", "secret", "", "", "");
+    ConnectionFactory other = broker.connectionFactory();
+    other.setUsername("no-markers");
+    other.setPassword("secret");
+    assertRefused(other, "configure, write and read of queue 'own.shedlock.refused'");
+  }
+
+  @Test
+  void aWrongPasswordIsNoOutage(Broker broker) {
+    ConnectionFactory other = broker.connectionFactory();
+    other.setPassword("wrong");
+    assertRefused(other, "ACCESS_REFUSED");
+  }
+
+  private void assertRefused(ConnectionFactory other, String text) {
+    Markers refused = new Markers(other, List.of(), "own.");
+    markers.set(refused);
+    assertThatThrownBy(() -> refused.markUnlessMarked("refused", AT_LEAST))
+        .isInstanceOf(LockException.Refused.class)
+        .hasMessageContaining(text)
+        .extracting(error -> ((LockException) error).isOutage())
+        .isEqualTo(false);
+  }
+
+  @Test
+  void aQueueOfAnotherKindIsNoOutage(Broker broker) throws Exception {
+    Markers others = new Markers(broker.connectionFactory(), List.of(), "other.");
+    markers.set(others);
+    try (Connection stranger = broker.connectionFactory().newConnection("stranger")) {
+      Map<String, Object> otherwise = Map.of("x-max-length", 7);
+      stranger.createChannel().queueDeclare("other.shedlock.kind", true, false, false, otherwise);
+      assertThatThrownBy(() -> others.markUnlessMarked("kind", AT_LEAST))
+          .isInstanceOf(LockException.Conflict.class)
+          .hasMessageContaining("Queue 'other.shedlock.kind'");
+      stranger.createChannel().queueDelete("other.shedlock.kind");
     }
   }
 

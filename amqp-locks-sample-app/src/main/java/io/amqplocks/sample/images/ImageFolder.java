@@ -32,6 +32,15 @@ public record ImageFolder(Path path) {
    * @throws IOException if there is no such file directly in the folder, or it is not an image
    */
   public BufferedImage read(String name) throws IOException {
+    try {
+      return decode(name);
+    } catch (RuntimeException e) {
+      // No file can have the name, or its content breaks the decoder.
+      throw new IOException("'%s' is not an image of %s".formatted(name, path), e);
+    }
+  }
+
+  private BufferedImage decode(String name) throws IOException {
     Path file = path.resolve(name).normalize();
     // Names come in messages: one with ".." in it must not read other folders.
     if (!path.normalize().equals(file.getParent())) {

@@ -1,6 +1,7 @@
 package io.amqplocks.sample.report;
 
 import io.amqplocks.lock.FencingToken;
+import io.amqplocks.sample.BoundedRequests;
 import io.amqplocks.spring.MutexAlgorithm;
 import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.OnBusy;
@@ -35,7 +36,11 @@ class NightlyReport {
 
   NightlyReport(ReportTable table, ReportProperties properties) {
     this.table = table;
-    this.receiver = RestClient.create(properties.receiver());
+    this.receiver =
+        RestClient.builder()
+            .baseUrl(properties.receiver())
+            .requestFactory(BoundedRequests.factory())
+            .build();
   }
 
   /**

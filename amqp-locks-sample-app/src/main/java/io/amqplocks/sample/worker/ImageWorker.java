@@ -10,6 +10,7 @@ import org.springframework.amqp.rabbit.annotation.Queue;
 import org.springframework.amqp.rabbit.annotation.RabbitListener;
 import org.springframework.context.annotation.Profile;
 import org.springframework.stereotype.Component;
+import org.springframework.web.client.HttpClientErrorException;
 
 /**
  * Takes the names of image files from a work queue. A name is acknowledged when its image is
@@ -32,7 +33,12 @@ class ImageWorker {
   /** Resizes as fast as it can; only the upload has to wait for a slot. */
   @RabbitListener(queuesToDeclare = @Queue(name = "${sample.worker.queue}", durable = "true"))
   void work(String name) {
-    uploader.upload(resize(name));
+    Thumbnail image = resize(name);
+    try {
+      uploader.upload(image);
+    } catch (HttpClientErrorException e) {
+      throw new AmqpRejectAndDontRequeueException("The receiver would refuse it again", e);
+    }
     log.info("{} uploaded", name);
   }
 

@@ -1,17 +1,16 @@
 package io.amqplocks.sample.worker;
 
 import io.amqplocks.lock.LockException;
+import io.amqplocks.sample.BoundedRequests;
 import io.amqplocks.sample.images.Thumbnail;
 import io.amqplocks.spring.OnBusy;
 import io.amqplocks.spring.OnUnavailable;
 import io.amqplocks.spring.SemaphoreGuarded;
-import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.amqp.ImmediateRequeueAmqpException;
 import org.springframework.context.annotation.Profile;
 import org.springframework.http.MediaType;
-import org.springframework.http.client.SimpleClientHttpRequestFactory;
 import org.springframework.stereotype.Component;
 import org.springframework.web.client.RestClient;
 
@@ -32,7 +31,7 @@ class Uploader {
     this.receiver =
         RestClient.builder()
             .baseUrl(properties.receiver())
-            .requestFactory(requestFactory())
+            .requestFactory(BoundedRequests.factory())
             .build();
     this.bytesPerSecond = properties.bytesPerSecond().toBytes();
   }
@@ -67,13 +66,5 @@ class Uploader {
         why.isOutage() ? "Nobody knows whether a slot is free" : "No slot came free in time",
         image.name());
     throw new ImmediateRequeueAmqpException("There is no upload slot now", why);
-  }
-
-  /** Writes on the calling thread, so that the upload is over when the method returns. */
-  private static SimpleClientHttpRequestFactory requestFactory() {
-    SimpleClientHttpRequestFactory factory = new SimpleClientHttpRequestFactory();
-    factory.setConnectTimeout(Duration.ofSeconds(5));
-    factory.setReadTimeout(Duration.ofSeconds(10));
-    return factory;
   }
 }

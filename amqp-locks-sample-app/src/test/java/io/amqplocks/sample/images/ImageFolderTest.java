@@ -38,7 +38,16 @@ class ImageFolderTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"c.txt", "none.png", "../secret.png", "sub/../../secret.png", "", "."})
+  @ValueSource(
+      strings = {
+        "c.txt",
+        "none.png",
+        "../secret.png",
+        "sub/../../secret.png",
+        "",
+        ".",
+        "a\u0000.jpg"
+      })
   void readsNothingElse(String name) {
     assertThatIOException().isThrownBy(() -> folder.read(name));
   }
