@@ -5,10 +5,12 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.net.SocketFactory;
 
-/** Sockets that count what a client asks its broker for. */
+/** Sockets that count what a client asks its broker for, and can act before it is sent. */
 public final class SentMethods extends SocketFactory {
 
   private static final int BASIC_CONSUME = (60 << 16) | 20;
@@ -16,10 +18,16 @@ public final class SentMethods extends SocketFactory {
 
   private final AtomicInteger consumes = new AtomicInteger();
   private final AtomicInteger gets = new AtomicInteger();
+  private final Map<Integer, Runnable> actions = new ConcurrentHashMap<>();
 
   /** How many {@code basic.consume} there were so far, on all connections. */
   public int consumes() {
     return consumes.get();
+  }
+
+  /** Does that once, before the {@code basic.consume} is sent that many others precede from now. */
+  public void beforeConsume(int others, Runnable action) {
+    actions.put(consumes() + others + 1, action);
   }
 
   /** How many {@code basic.get} there were so far, on all connections. */
@@ -85,7 +93,10 @@ public final class SentMethods extends SocketFactory {
       if (last == BASIC_GET) {
         gets.incrementAndGet();
       } else if (last == BASIC_CONSUME) {
-        consumes.incrementAndGet();
+        Runnable action = actions.remove(consumes.incrementAndGet());
+        if (action != null) {
+          action.run();
+        }
       }
     }
   }

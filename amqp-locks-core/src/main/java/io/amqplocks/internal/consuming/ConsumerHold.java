@@ -3,6 +3,7 @@ package io.amqplocks.internal.consuming;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.lease.HeldLease;
 import io.amqplocks.internal.lease.Hold;
+import io.amqplocks.internal.lease.LeaseFactory;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
@@ -77,11 +78,12 @@ public record ConsumerHold(
     return HoldStatus.OURS;
   }
 
+  /** Both steps are within the call. The second one is left to the background if no time is left. */
   @Override
   public void release(Call call, Session session) {
     HoldingConsumers.of(session).release(call, consumer);
     if (turn != null) {
-      turn.close();
+      LeaseFactory.giveBack(call, turn);
     }
   }
 

@@ -60,13 +60,7 @@ public final class PermitsHold implements Hold {
 
   /** Gives leases back that nobody was given. What the call has no time for is done later. */
   public static void giveBack(Call call, List<HeldLease> parts) {
-    for (HeldLease part : parts) {
-      if (call.remainingNanos() > 0) {
-        part.withdraw(call);
-      } else {
-        part.withdrawLater();
-      }
-    }
+    parts.forEach(part -> LeaseFactory.giveBack(call, part));
   }
 
   private HeldLease first() {

@@ -53,7 +53,7 @@ final class ReadSubscription implements Subscription {
     if (!turn.attempt(call)) {
       return Optional.empty();
     }
-    Optional<HeldLease> lease = claim.take(call, session);
+    Optional<HeldLease> lease = takeInTurn(call);
     if (lease.isPresent()) {
       passed++;
       pause = SHORTEST / 2;
@@ -61,6 +61,16 @@ final class ReadSubscription implements Subscription {
       pause = Math.min(2 * pause, LONGEST);
     }
     return lease;
+  }
+
+  private Optional<HeldLease> takeInTurn(Call call) {
+    try {
+      return claim.take(call, session);
+    } catch (LockException.Unanswered | LockException.Unreachable e) {
+      // The close that follows would wait for the broker for as long again.
+      turn.close(call);
+      throw e;
+    }
   }
 
   @Override

@@ -44,7 +44,7 @@ public record WriteClaim(String queue, MutexClaim gate, String wakeQueue, LeaseF
     try {
       return take(call, session, turn);
     } finally {
-      turn.close();
+      turn.close(call);
     }
   }
 

@@ -49,6 +49,16 @@ final class WriteSubscription implements Subscription {
     if (!turn.attempt(call)) {
       return Optional.empty();
     }
+    try {
+      return takeInTurn(call);
+    } catch (LockException.Unanswered | LockException.Unreachable e) {
+      // The close that follows would wait for the broker for as long again.
+      turn.close(call);
+      throw e;
+    }
+  }
+
+  private Optional<HeldLease> takeInTurn(Call call) {
     Subscription waiting = wakeUps;
     if (waiting == null) {
       Optional<HeldLease> free = ifUnread.attempt(call, session);

@@ -2,6 +2,7 @@ package io.amqplocks.internal.waiting;
 
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.lease.HeldLease;
+import io.amqplocks.internal.lease.LeaseFactory;
 import io.amqplocks.lock.LeaseState;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
@@ -81,6 +82,19 @@ public final class Turn {
     }
     lease = null;
     return held;
+  }
+
+  /**
+   * As {@link #close()}, within that call. If the call has no time left, the turn is given back in
+   * the background: the caller has waited long enough for this broker.
+   */
+  public void close(Call call) {
+    HeldLease held = lease;
+    lease = null;
+    if (held != null) {
+      LeaseFactory.giveBack(call, held);
+    }
+    close();
   }
 
   /** Gives the turn to the next call, or stops waiting for it. Never throws. */
