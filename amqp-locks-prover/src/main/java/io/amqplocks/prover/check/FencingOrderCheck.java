@@ -11,9 +11,10 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks for a lease whose fencing token is not above that of another one that was acquired before
- * this one was asked for. Tokens of different slots are not compared, nor those of two readers of a
- * read-write lock: these may use their tokens in any order. But no token is given twice.
+ * Looks for a lease without the fencing token that its client asked for. Looks also for a lease
+ * whose fencing token is not above that of another one that was acquired before this one was asked
+ * for. Tokens of different slots are not compared, nor those of two readers of a read-write lock:
+ * these may use their tokens in any order. But no token is given twice.
  */
 public final class FencingOrderCheck {
 
@@ -29,11 +30,23 @@ public final class FencingOrderCheck {
       LockRef lock, List<Claim> claims, Predicate<Claim> mayBeStale) {
     List<Violation> found = new ArrayList<>();
     claims.stream()
+        .filter(claim -> claim.fenced() && claim.token() == 0)
+        .forEach(claim -> found.add(withoutToken(lock, claim)));
+    claims.stream()
         .filter(claim -> claim.token() > 0)
         .collect(Collectors.groupingBy(Claim::slot))
         .values()
         .forEach(slot -> check(lock, slot, mayBeStale, found));
     return found;
+  }
+
+  private static Violation withoutToken(LockRef lock, Claim claim) {
+    return new Violation(
+        Promise.FENCING_ORDER,
+        lock,
+        claim.acquired(),
+        List.of(claim),
+        "%s asked for a fencing token of %s, and its lease has none".formatted(claim, lock));
   }
 
   private static void check(

@@ -21,7 +21,7 @@ public record Violation(Promise promise, LockRef lock, long at, List<Claim> clai
     CAPACITY,
     /** Who certainly holds a write lock is the only holder of that read-write lock. */
     EXCLUSION,
-    /** A later lease has a higher fencing token. */
+    /** A fenced lease has a fencing token, and a later one has a higher token. */
     FENCING_ORDER,
     /** What is free can be acquired, and who waits is served. */
     LIVENESS,

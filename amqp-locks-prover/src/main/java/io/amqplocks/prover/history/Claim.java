@@ -12,6 +12,7 @@ import java.util.List;
  * @param command the command that it belongs to
  * @param cycle which acquire of the command it was
  * @param reads whether it is one of the read lock of a read-write lock
+ * @param fenced whether its client asked for a fencing token
  * @param permits how many slots it has
  * @param slot the first slot, from 1
  * @param token the number of its fencing token; 0 if it has none
@@ -27,6 +28,7 @@ public record Claim(
     long command,
     int cycle,
     boolean reads,
+    boolean fenced,
     int permits,
     int slot,
     long token,
@@ -58,8 +60,8 @@ public record Claim(
       }
     }
     return new Claim(
-        client, lock, command, cycle, reads, permits, slot, token, asked, acquired, left, end,
-        ended);
+        client, lock, command, cycle, reads, fenced, permits, slot, token, asked, acquired, left,
+        end, ended);
   }
 
   @Override

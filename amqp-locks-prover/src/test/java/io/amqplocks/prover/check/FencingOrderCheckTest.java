@@ -2,10 +2,17 @@ package io.amqplocks.prover.check;
 
 import static io.amqplocks.prover.check.Claims.MUTEX;
 import static io.amqplocks.prover.check.Claims.fenced;
+import static io.amqplocks.prover.check.Claims.held;
 import static io.amqplocks.prover.check.Claims.reading;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.amqplocks.prover.driver.Command;
+import io.amqplocks.prover.driver.Event;
+import io.amqplocks.prover.driver.Event.What;
+import io.amqplocks.prover.driver.Load;
+import io.amqplocks.prover.driver.LockRef;
 import io.amqplocks.prover.history.Claim;
+import io.amqplocks.prover.history.History;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -57,8 +64,34 @@ class FencingOrderCheckTest {
   }
 
   @Test
-  void leasesWithoutATokenAreNotCompared() {
-    assertThat(check(fenced("a", 1, 0, 0, 10), fenced("b", 1, 0, 11, 20))).isEmpty();
+  void leasesThatNeedNoTokenAreNotCompared() {
+    assertThat(check(held("a", MUTEX, 1, 0, 10, 11), held("b", MUTEX, 1, 11, 20, 21))).isEmpty();
+  }
+
+  @Test
+  void aFencedLeaseWithoutATokenIsIllegal() {
+    Claim without = fenced("b", 1, 0, 11, 20);
+    assertThat(check(fenced("a", 1, 5, 0, 10), without))
+        .singleElement()
+        .satisfies(violation -> assertThat(violation.claims()).containsExactly(without));
+    assertThat(check(fenced("stale", 1, 0, 0, 10))).hasSize(1);
+  }
+
+  @Test
+  void whoeverAskedForATokenMustHaveOne() {
+    LockRef mutex = new LockRef(LockRef.Kind.MUTEX, "m");
+    assertThat(check(acquired(MUTEX, false, 0))).hasSize(1);
+    assertThat(check(acquired(mutex, true, 0))).hasSize(1);
+    assertThat(check(acquired(mutex, true, 7))).isEmpty();
+    assertThat(check(acquired(mutex, false, 0))).isEmpty();
+  }
+
+  /** A lease as its client told of it. */
+  private static Claim acquired(LockRef lock, boolean fenced, long token) {
+    History history = new History();
+    history.told("a", Command.work(1, lock, new Load(1, fenced, false, 0, 0, 0), 0));
+    history.did("a", new Event(1, 1, What.ACQUIRED, 0, 10, 1, token, null));
+    return history.claims().get(0);
   }
 
   @Test

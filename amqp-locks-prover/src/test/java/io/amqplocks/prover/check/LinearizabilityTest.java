@@ -89,7 +89,7 @@ class LinearizabilityTest {
   @Test
   void aLeaseWhoseEndIsUnknownMayHaveEndedAtAnyTime() {
     Claim unknown =
-        new Claim("a", MUTEX, 1, 1, false, 1, 1, 0, 0, 10, List.of(), Claim.End.UNKNOWN, 11);
+        new Claim("a", MUTEX, 1, 1, false, false, 1, 1, 0, 0, 10, List.of(), Claim.End.UNKNOWN, 11);
     var steps = LockModel.steps(List.of(unknown, held("b", MUTEX, 1, 5, 20, 30)));
     assertThat(Linearizability.check(new LockModel(1), 0, steps, 1_000)).isEqualTo(Result.YES);
     Claim certain =
@@ -98,6 +98,7 @@ class LinearizabilityTest {
             MUTEX,
             1,
             1,
+            false,
             false,
             1,
             1,
