@@ -68,9 +68,10 @@ public final class BackgroundExecutor {
     RELEASES.execute(task);
   }
 
-  /** Does the task after that time: to release a lease. */
+  /** Does the task after that time: to release a lease. Centuries are 292 years. */
   public static Future<?> runAfter(Duration time, Runnable task) {
-    return TIMER.schedule(() -> run(task), time.toNanos(), TimeUnit.NANOSECONDS);
+    long delay = TimeUnit.NANOSECONDS.convert(time);
+    return TIMER.schedule(() -> run(task), delay, TimeUnit.NANOSECONDS);
   }
 
   /** Does the task soon. Its outcome is delivered elsewhere, as by {@link #deliver}. */

@@ -98,7 +98,7 @@ public final class BrokerQueries implements AutoCloseable {
       FutureTask<String> asked = new FutureTask<>(asking::all);
       threads.execute(asked);
       try {
-        return asked.get(bound.toNanos(), TimeUnit.NANOSECONDS);
+        return asked.get(TimeUnit.NANOSECONDS.convert(bound), TimeUnit.NANOSECONDS);
       } finally {
         asking.enough = true;
         threads.remove(asked);

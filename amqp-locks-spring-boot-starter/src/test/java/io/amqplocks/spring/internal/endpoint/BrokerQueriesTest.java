@@ -49,6 +49,14 @@ class BrokerQueriesTest {
   }
 
   @Test
+  void aBoundOfCenturiesIsAnsweredToo() {
+    try (BrokerQueries questions =
+        new BrokerQueries(id -> free(), Duration.ofSeconds(Long.MAX_VALUE))) {
+      assertThat(questions.ask(List.of(MUTEX))).containsEntry(MUTEX, free());
+    }
+  }
+
+  @Test
   void whatIsWrongWithOneLockKeepsNothingOfTheOthersBack() {
     try (BrokerQueries questions =
         new BrokerQueries(
