@@ -32,6 +32,7 @@ import org.springframework.web.client.ResourceAccessException;
 class NightlyReportInMemoryTest {
 
   private static final LockId REPORT = LockId.fencedMutex("nightly-report");
+
   /** No other test's, for all of them have the same table in memory. */
   private static final LocalDate DAY = LocalDate.of(2026, 1, 21);
 
