@@ -76,7 +76,7 @@ class SilentReadWriteTest {
     return fixture.names().readWriteGate(LockName.of("m"));
   }
 
-  /** The broker is silent from the consume of the lock's queue on. The gate has been won by then. */
+  /** The broker is silent when the lock's queue is consumed. The gate has been won by then. */
   private void becomesSilentInTheTurn() {
     sent.beforeConsume(1, () -> proxy.blackHole(Direction.BOTH));
   }

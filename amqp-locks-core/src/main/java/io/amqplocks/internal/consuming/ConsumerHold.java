@@ -78,7 +78,7 @@ public record ConsumerHold(
     return HoldStatus.OURS;
   }
 
-  /** Both steps are within the call. The second one is left to the background if no time is left. */
+  /** Both steps are within the call. What it has no time left for is done in the background. */
   @Override
   public void release(Call call, Session session) {
     HoldingConsumers.of(session).release(call, consumer);
