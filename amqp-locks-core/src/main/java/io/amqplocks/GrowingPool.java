@@ -104,7 +104,8 @@ final class GrowingPool extends ThreadPoolExecutor {
     }
     long endedNow = ended.get();
     try {
-      if (getPoolSize() == 0) {
+      if (getPoolSize() < getCorePoolSize()) {
+        // A thread could not be started when it was due.
         boolean unused = prestartCoreThread();
       } else if (endedNow == endedBefore) {
         setCorePoolSize(Math.min(getMaximumPoolSize(), 2 * getCorePoolSize()));

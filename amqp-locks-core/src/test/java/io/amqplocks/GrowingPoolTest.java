@@ -22,7 +22,7 @@ class GrowingPoolTest {
     ThreadPoolExecutor pool =
         new GrowingPool(
             1,
-            8,
+            2,
             task -> {
               if (asked.incrementAndGet() == 2) {
                 throw new OutOfMemoryError("unable to create native thread, says the test");

@@ -3,11 +3,11 @@ package io.amqplocks.shedlock;
 import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.AMQP.BasicProperties;
 import com.rabbitmq.client.Address;
+import com.rabbitmq.client.AuthenticationFailureException;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.ChannelContinuationTimeoutException;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
-import com.rabbitmq.client.PossibleAuthenticationFailureException;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockName;
@@ -271,7 +271,7 @@ final class Markers {
   private void requireAdmitted(String name, Exception failure) {
     Throwable cause = failure instanceof IOException ? failure.getCause() : failure;
     boolean isRefused =
-        failure instanceof PossibleAuthenticationFailureException
+        failure instanceof AuthenticationFailureException
             || (cause instanceof ShutdownSignalException signal
                 && signal.getReason() instanceof AMQP.Channel.Close close
                 && close.getReplyCode() == AMQP.ACCESS_REFUSED);

@@ -101,7 +101,17 @@ final class AsyncAcquire {
         begun ? new LockException.Unanswered(text) : LockException.Unanswered.contended(text);
     failure.initLock(lock.id());
     overdue = failure;
-    complete(() -> result.completeExceptionally(failure));
+    completeLate(failure);
+  }
+
+  /** As {@link #complete}, but never on the timer's thread, which other calls need on time. */
+  private void completeLate(LockException failure) {
+    try {
+      context.results().execute(() -> result.completeExceptionally(failure));
+    } catch (OutOfMemoryError e) {
+      var unused =
+          context.timer().schedule(() -> completeLate(failure), LATE, TimeUnit.NANOSECONDS);
+    }
   }
 
   private void signal() {

@@ -3,12 +3,15 @@ package io.amqplocks.sample.worker;
 import io.amqplocks.sample.images.ImageFolder;
 import io.amqplocks.sample.images.Thumbnail;
 import java.io.IOException;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.amqp.AmqpRejectAndDontRequeueException;
 import org.springframework.amqp.rabbit.annotation.Queue;
 import org.springframework.amqp.rabbit.annotation.RabbitListener;
 import org.springframework.context.annotation.Profile;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.HttpStatusCode;
 import org.springframework.stereotype.Component;
 import org.springframework.web.client.HttpClientErrorException;
 
@@ -21,6 +24,10 @@ import org.springframework.web.client.HttpClientErrorException;
 class ImageWorker {
 
   private static final Logger log = LoggerFactory.getLogger(ImageWorker.class);
+
+  /** The receiver may take the image later. */
+  private static final Set<HttpStatusCode> PASSING =
+      Set.of(HttpStatus.REQUEST_TIMEOUT, HttpStatus.TOO_EARLY, HttpStatus.TOO_MANY_REQUESTS);
 
   private final ImageFolder folder;
   private final Uploader uploader;
@@ -37,6 +44,9 @@ class ImageWorker {
     try {
       uploader.upload(image);
     } catch (HttpClientErrorException e) {
+      if (PASSING.contains(e.getStatusCode())) {
+        throw e;
+      }
       throw new AmqpRejectAndDontRequeueException("The receiver would refuse it again", e);
     }
     log.info("{} uploaded", name);

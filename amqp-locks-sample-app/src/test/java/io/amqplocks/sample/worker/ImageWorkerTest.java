@@ -17,11 +17,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.amqp.AmqpRejectAndDontRequeueException;
 import org.springframework.util.unit.DataSize;
+import org.springframework.web.client.HttpClientErrorException;
 
 /** A message that fails each time would come back at once, for ever. */
 class ImageWorkerTest {
 
   @TempDir Path folder;
+  private volatile int status = 422;
   private HttpServer receiver;
   private ImageWorker worker;
 
@@ -32,7 +34,7 @@ class ImageWorkerTest {
         "/",
         exchange -> {
           exchange.getRequestBody().readAllBytes();
-          exchange.sendResponseHeaders(422, -1);
+          exchange.sendResponseHeaders(status, -1);
           exchange.close();
         });
     receiver.start();
@@ -54,9 +56,21 @@ class ImageWorkerTest {
   }
 
   @Test
-  void anImageThatTheReceiverRefusesIsRejected() throws IOException {
+  void anImageForWhichTheReceiverHasNoTimeIsNotRejected() throws IOException {
+    status = 429;
+    writeImage();
+    assertThatExceptionOfType(HttpClientErrorException.class)
+        .isThrownBy(() -> worker.work("b.png"));
+  }
+
+  private void writeImage() throws IOException {
     BufferedImage image = new BufferedImage(3, 2, BufferedImage.TYPE_INT_RGB);
     ImageIO.write(image, "png", folder.resolve("b.png").toFile());
+  }
+
+  @Test
+  void anImageThatTheReceiverRefusesIsRejected() throws IOException {
+    writeImage();
     assertThatExceptionOfType(AmqpRejectAndDontRequeueException.class)
         .isThrownBy(() -> worker.work("b.png"))
         .withMessageContaining("The receiver would refuse it again");
