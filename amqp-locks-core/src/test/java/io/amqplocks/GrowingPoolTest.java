@@ -8,29 +8,41 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class GrowingPoolTest {
 
+  private final AtomicInteger asked = new AtomicInteger();
+  private final ScheduledExecutorService timer = Executors.newScheduledThreadPool(1);
+
+  /** A pool of one or two threads, for which the system refuses the given ones at first. */
+  private ThreadPoolExecutor pool(int firstRefused, int lastRefused) {
+    return new GrowingPool(
+        1,
+        2,
+        task -> {
+          int number = asked.incrementAndGet();
+          if (number >= firstRefused && number <= lastRefused) {
+            throw new OutOfMemoryError("unable to create native thread, says the test");
+          }
+          return new Thread(task);
+        },
+        timer,
+        new ThreadPoolExecutor.AbortPolicy());
+  }
+
+  @AfterEach
+  void stop() {
+    timer.shutdownNow();
+  }
+
   /** The system refuses the thread that a pool would grow by. Later it has threads again. */
   @Test
   void growsLaterIfNoThreadCanBeStartedNow() throws Exception {
-    AtomicInteger asked = new AtomicInteger();
-    ScheduledExecutorService timer = Executors.newScheduledThreadPool(1);
     CountDownLatch wait = new CountDownLatch(1);
     CountDownLatch begun = new CountDownLatch(2);
-    ThreadPoolExecutor pool =
-        new GrowingPool(
-            1,
-            2,
-            task -> {
-              if (asked.incrementAndGet() == 2) {
-                throw new OutOfMemoryError("unable to create native thread, says the test");
-              }
-              return new Thread(task);
-            },
-            timer,
-            new ThreadPoolExecutor.AbortPolicy());
+    ThreadPoolExecutor pool = pool(2, 2);
     try {
       for (int i = 0; i < 2; i++) {
         pool.execute(
@@ -43,29 +55,15 @@ class GrowingPoolTest {
     } finally {
       wait.countDown();
       pool.shutdownNow();
-      timer.shutdownNow();
     }
   }
 
   /** A task may be the release of a slot, and must not be dropped. */
   @Test
   void aTaskWaitsIfNoThreadAtAllCanBeStartedNow() throws Exception {
-    AtomicInteger asked = new AtomicInteger();
     AtomicInteger runs = new AtomicInteger();
     CountDownLatch ran = new CountDownLatch(2);
-    ScheduledExecutorService timer = Executors.newScheduledThreadPool(1);
-    ThreadPoolExecutor pool =
-        new GrowingPool(
-            1,
-            2,
-            task -> {
-              if (asked.incrementAndGet() <= 3) {
-                throw new OutOfMemoryError("unable to create native thread, says the test");
-              }
-              return new Thread(task);
-            },
-            timer,
-            new ThreadPoolExecutor.AbortPolicy());
+    ThreadPoolExecutor pool = pool(1, 3);
     try {
       for (int i = 0; i < 2; i++) {
         pool.execute(
@@ -80,7 +78,6 @@ class GrowingPoolTest {
       assertThat(runs).as("each once").hasValue(2);
     } finally {
       pool.shutdownNow();
-      timer.shutdownNow();
     }
   }
 

@@ -68,7 +68,7 @@ public final class BackgroundExecutor {
     RELEASES.execute(task);
   }
 
-  /** Does the task after that time: to release a lease. Centuries are 292 years. */
+  /** Does the task after that time: to release a lease. At most 292 years count. */
   public static Future<?> runAfter(Duration time, Runnable task) {
     long delay = TimeUnit.NANOSECONDS.convert(time);
     return TIMER.schedule(() -> run(task), delay, TimeUnit.NANOSECONDS);
