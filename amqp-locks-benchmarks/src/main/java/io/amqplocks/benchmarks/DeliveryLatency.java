@@ -16,15 +16,15 @@ import java.util.concurrent.atomic.AtomicLong;
  * From the publishing of a persistent message to its handler, which a sole consumer of a quorum
  * queue calls. Its floor is from the publishing to the delivery of such a queue to a bare client.
  *
- * @param activeExchange whether messages come through an active exchange as well
+ * @param activeQueue whether messages come through an active queue as well
  */
-record DeliveryLatency(boolean activeExchange) implements CorePath {
+record DeliveryLatency(boolean activeQueue) implements CorePath {
 
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
   @Override
   public String name() {
-    return activeExchange ? "delivery, active exchange" : "delivery, sole consumer";
+    return activeQueue ? "delivery, active queue" : "delivery, sole consumer";
   }
 
   @Override
@@ -46,8 +46,8 @@ record DeliveryLatency(boolean activeExchange) implements CorePath {
             lab.factory(),
             ours.queue,
             delivery -> ours.arrived.add(System.nanoTime()));
-    if (activeExchange) {
-      settings.activeExchange(ours.exchange, "");
+    if (activeQueue) {
+      settings.activeQueue(ours.exchange, "");
     }
     SoleConsumer consumer = settings.build();
     lab.closing(consumer);

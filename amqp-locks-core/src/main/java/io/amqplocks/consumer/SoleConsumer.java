@@ -109,7 +109,7 @@ public final class SoleConsumer implements AutoCloseable {
 
   /**
    * Stands by, and consumes when it is this process's turn. Starting again does nothing. Returns at
-   * once; with {@linkplain SoleConsumerBuilder#activeExchange an active exchange} or {@linkplain
+   * once; with {@linkplain SoleConsumerBuilder#activeQueue an active queue} or {@linkplain
    * SoleConsumerBuilder#handOverOnRequest() requests to hand over} it opens a connection first, and
    * sees whether the broker has them. That takes as long as the factory allows, 10 seconds at most
    * for each step. A broker that cannot be reached is no reason not to start.

@@ -156,22 +156,23 @@ public final class SoleConsumerBuilder {
   /**
    * Consumes by two ways. The queue becomes the <em>tracking queue</em>: a message that is
    * published to the ingress exchange goes to the tracking queue, which keeps it until it is
-   * handled. It also goes through an exchange that exists only while a consumer is active, to an
-   * exclusive queue of that consumer. It is handled once, by the way on which it comes first. This
-   * is the second topology of the mailing list thread that {@code docs/SOURCES.md} names.
+   * handled. It also goes to an <em>active queue</em>, an exclusive queue that exists only while a
+   * consumer is active. It is handled once, by the way on which it comes first. This is the second
+   * topology of the mailing list thread that {@code docs/SOURCES.md} names, but for its auto-delete
+   * exchange, which RabbitMQ 4.3 does not bear.
    *
    * <p>An ordinary sole consumer does the same with half of the deliveries. Two ways are worth it
    * only for what the table shows:
    *
    * <table>
    *   <caption>What each of them has</caption>
-   *   <tr><th></th><th>active exchange</th><th>ordinary sole consumer</th><th>single active
+   *   <tr><th></th><th>active queue</th><th>ordinary sole consumer</th><th>single active
    *       consumer of RabbitMQ</th></tr>
    *   <tr><td>a message is handled</td><td>when it comes by the faster way, maybe before a quorum
    *       queue has stored it</td><td>when the queue delivers it</td><td>when the queue delivers
    *       it</td></tr>
-   *   <tr><td>whether a consumer is active</td><td>any client sees, by a passive declare of the
-   *       exchange {@code <queue>.active}</td><td>its own process knows</td><td>the management API
+   *   <tr><td>whether a consumer is active</td><td>the management API shows, by a queue {@code
+   *       <queue>.active.<id>}</td><td>its own process knows</td><td>the management API
    *       says</td></tr>
    *   <tr><td>a message published twice, with one message id</td><td>is handled once by a
    *       consumer</td><td>is handled twice</td><td>is handled twice</td></tr>
@@ -190,11 +191,10 @@ public final class SoleConsumerBuilder {
    * <p>The ingress exchange, of type direct, fanout, topic or headers, and the tracking queue
    * must exist. A consumer that becomes active binds the queue to the exchange; bind it yourself
    * if messages come before that. Such a binding stays, also if the routing key is changed
-   * later. While a consumer is active, there are the internal exchange {@code <queue>.active},
-   * which the broker deletes with its last queue, and an exclusive queue whose name begins with
-   * that of the exchange. The user needs the right to configure, write and read both, to write
-   * to the tracking queue, and to read the ingress exchange. Apache Qpid does not bind an exchange
-   * to another one, so a start is {@linkplain LockException.Unsupported refused} there.
+   * later. While a consumer is active, there is an exclusive queue {@code <queue>.active.<id>}.
+   * The user needs the right to configure, write and read it, to write to the tracking queue, and
+   * to read the ingress exchange. Do not delete the ingress exchange while a consumer may become
+   * active: RabbitMQ 4.3 may be left with something of its name that is no exchange.
    *
    * @param ingressExchange where the messages are published
    * @param routingKey with which both queues are bound to it, such as {@code #} for all of a topic
@@ -202,17 +202,17 @@ public final class SoleConsumerBuilder {
    * @throws LockException.Invalid if the name of the exchange is empty, for nothing can be bound to
    *     the default exchange, or if the consumed queue's name is too long
    */
-  public SoleConsumerBuilder activeExchange(String ingressExchange, String routingKey) {
+  public SoleConsumerBuilder activeQueue(String ingressExchange, String routingKey) {
     if (Objects.requireNonNull(ingressExchange, "ingressExchange").isEmpty()) {
       throw new LockException.Invalid(
           "The sole consumer of queue '%s' needs the name of an ingress exchange; nothing can be bound to the default exchange"
               .formatted(queue));
     }
-    // A UUID and a dot come behind it.
-    if (queue.getBytes(UTF_8).length + ActiveExchangeSubscription.SUFFIX.length() + 37 > 255) {
+    // A UUID comes behind it.
+    if (queue.getBytes(UTF_8).length + ActiveQueueSubscription.SUFFIX.length() + 36 > 255) {
       throw new LockException.Invalid(
           "The name of queue '%s' is too long to have an exclusive queue with '%s' and an id behind it"
-              .formatted(queue, ActiveExchangeSubscription.SUFFIX));
+              .formatted(queue, ActiveQueueSubscription.SUFFIX));
     }
     this.routingKey = Objects.requireNonNull(routingKey, "routingKey");
     ingress = ingressExchange;
@@ -236,7 +236,7 @@ public final class SoleConsumerBuilder {
 
   /** Whether it needs more of the broker than a queue that can be consumed. */
   boolean needsMoreThanQueues() {
-    return ingress != null || handsOverOnRequest;
+    return handsOverOnRequest;
   }
 
   /**
@@ -245,26 +245,14 @@ public final class SoleConsumerBuilder {
    * @throws LockException.Unsupported with the lock and the remedy
    */
   void require(BrokerProfile broker) {
-    if (ingress != null && !broker.bindsExchanges()) {
-      throw unsupported(
-          "an active exchange on %s, where no exchange is bound to another one".formatted(broker),
-          "activeExchange()");
-    }
     if (handsOverOnRequest && !broker.expiresQueues()) {
-      throw unsupported(
-          "requests to hand over on %s, where no queue drops what nobody receives"
-              .formatted(broker),
-          "handOverOnRequest()");
+      LockException refusal =
+          new LockException.Unsupported(
+              "The sole consumer of queue '%s' by the %s cannot have requests to hand over on %s, where no queue drops what nobody receives; leave handOverOnRequest() out, or use RabbitMQ"
+                  .formatted(queue, lock.id(), broker));
+      refusal.initLock(lock.id());
+      throw refusal;
     }
-  }
-
-  private LockException unsupported(String what, String setting) {
-    LockException refusal =
-        new LockException.Unsupported(
-            "The sole consumer of queue '%s' by the %s cannot have %s; leave %s out, or use RabbitMQ"
-                .formatted(queue, lock.id(), what, setting));
-    refusal.initLock(lock.id());
-    return refusal;
   }
 
   /** Creates the consumer, which connects and consumes nothing before it is started. */

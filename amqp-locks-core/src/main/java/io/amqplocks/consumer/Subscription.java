@@ -23,7 +23,7 @@ interface Subscription {
       throws IOException {
     return settings.ingress == null
         ? new QueueSubscription(channel, settings.queue, term)
-        : new ActiveExchangeSubscription(channel, settings, term, handled);
+        : new ActiveQueueSubscription(channel, settings, term, handled);
   }
 
   /**

@@ -11,19 +11,19 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Which message is next where each comes by two ways: from the tracking queue, which keeps it until
- * it is settled, and through the active exchange, which may be sooner. A message is the same by
+ * it is settled, and through the active queue, which may be sooner. A message is the same by
  * both ways if its id is. One without an id is handled from the tracking queue only.
  *
  * <p>What the tracking queue has sent goes first. Messages from before this consumer was active are
  * handled before later ones. Only when all that was there at the beginning has come, and nothing of
- * it is left to handle, is a message taken that came through the active exchange. Its copy in the
+ * it is left to handle, is a message taken that came through the active queue. Its copy in the
  * tracking queue is settled when it comes. So messages that have ids are handled in the order of
  * the tracking queue, as far as both ways have the same order.
  *
- * <p>Nothing is lost if the active exchange brings nothing: all messages then come from the
+ * <p>Nothing is lost if the active queue brings nothing: all messages then come from the
  * tracking queue. A message that is not in the tracking queue stays ahead of it for ever. When
  * {@code most} are, messages are handled from the tracking queue alone. What then comes through the
- * active exchange is dropped, the eldest first.
+ * active queue is dropped, the eldest first.
  *
  * <p>A pure state, for one thread at a time.
  *
@@ -51,7 +51,7 @@ final class TwoWays<M> {
   /** To be handled, from the tracking queue. */
   private final Deque<M> tracked = new ArrayDeque<>();
 
-  /** To be handled, through the active exchange. */
+  /** To be handled, through the active queue. */
   private final Map<String, M> active = new LinkedHashMap<>();
 
   /** Handled, with a copy in the tracking queue that has not come yet; whether it was rejected. */
@@ -61,14 +61,14 @@ final class TwoWays<M> {
   private @Nullable String idInHand;
   private boolean inHandByActive;
 
-  /** From the tracking queue, if the one in hand came through the active exchange. */
+  /** From the tracking queue, if the one in hand came through the active queue. */
   private @Nullable M copyOfInHand;
 
   /**
    * Begins with nothing.
    *
    * @param backlog how many messages the tracking queue has that may not come through the active
-   *     exchange
+   *     queue
    * @param most how many messages may be handled before their copies in the tracking queue have
    *     come
    */
@@ -101,7 +101,7 @@ final class TwoWays<M> {
     }
   }
 
-  /** The active exchange has sent this. */
+  /** The active queue has sent this. */
   void cameByActive(M copy) {
     String id = idOf.apply(copy);
     if (id == null

@@ -1210,8 +1210,8 @@ class SoleConsumerTest {
     assertNullRefused("queue", () -> SoleConsumer.of(lock, factory, null, handler));
     assertNullRefused("handler", () -> SoleConsumer.of(lock, factory, queue, null));
     assertNullRefused("listener", () -> settings.listener(null));
-    assertNullRefused("ingressExchange", () -> settings.activeExchange(null, "#"));
-    assertNullRefused("routingKey", () -> settings.activeExchange("ingress", null));
+    assertNullRefused("ingressExchange", () -> settings.activeQueue(null, "#"));
+    assertNullRefused("routingKey", () -> settings.activeQueue("ingress", null));
   }
 
   private static void assertNullRefused(String name, ThrowingCallable call) {

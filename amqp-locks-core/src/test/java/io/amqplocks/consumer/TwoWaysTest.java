@@ -65,7 +65,7 @@ class TwoWaysTest {
   }
 
   @Test
-  void whatComesThroughTheActiveExchangeFirstIsHandledThen() {
+  void whatComesThroughTheActiveQueueFirstIsHandledThen() {
     active("a");
     assertNext("a", "active");
     ways.settle(false);
@@ -224,7 +224,7 @@ class TwoWaysTest {
 
   /** The broker must be able to go on sending, or it would keep all that follows. */
   @Test
-  void ofWhatComesThroughTheActiveExchangeTheEldestIsLeftToTheTrackingQueue() {
+  void ofWhatComesThroughTheActiveQueueTheEldestIsLeftToTheTrackingQueue() {
     ways = ways(0, 2);
     tracking("x");
     assertNext("x", "tracking");

@@ -76,7 +76,7 @@ public final class SoleConsumerMain {
             .listener(new Saying())
             .handOverOnRequest();
     if (args.length > 5) {
-      settings.activeExchange(args[5], "");
+      settings.activeQueue(args[5], "");
     }
     return settings.build();
   }

@@ -140,9 +140,6 @@ public interface BrokerProfile {
   /** Whether the number of messages in a queue includes those that are not acknowledged. */
   boolean areUnacknowledgedCounted();
 
-  /** Whether an exchange can be bound to another one. */
-  boolean bindsExchanges();
-
   /** Whether a queue can drop what nobody receives at once, and itself when nobody uses it. */
   boolean expiresQueues();
 

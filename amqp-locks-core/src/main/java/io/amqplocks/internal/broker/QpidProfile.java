@@ -201,12 +201,6 @@ record QpidProfile(ServerVersion server) implements BrokerProfile {
     return true;
   }
 
-  /** It does not know {@code exchange.bind}, and closes the connection that sends it. */
-  @Override
-  public boolean bindsExchanges() {
-    return false;
-  }
-
   @Override
   public boolean expiresQueues() {
     return false;

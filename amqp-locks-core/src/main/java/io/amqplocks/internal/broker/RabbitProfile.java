@@ -154,11 +154,6 @@ record RabbitProfile(ServerVersion server) implements BrokerProfile {
   }
 
   @Override
-  public boolean bindsExchanges() {
-    return true;
-  }
-
-  @Override
   public boolean expiresQueues() {
     return true;
   }

@@ -170,7 +170,7 @@ public final class MessageCheck {
   }
 
   private List<Violation> handledTwice() {
-    if (lock.kind() != LockRef.Kind.ACTIVE_EXCHANGE) {
+    if (lock.kind() != LockRef.Kind.ACTIVE_QUEUE) {
       return List.of();
     }
     List<Violation> result = new ArrayList<>();

@@ -53,7 +53,7 @@ final class ConsumerWorker {
   private final AmqpLock lock;
   private final ConnectionFactory factory;
   private final ConsumedQueue queue;
-  private final boolean hasActiveExchange;
+  private final boolean hasActiveQueue;
   private final Consumer<Event> out;
   private final BlockingQueue<Term> terms = new LinkedBlockingQueue<>();
   private int consumers;
@@ -68,13 +68,13 @@ final class ConsumerWorker {
       AmqpLock lock,
       ConnectionFactory factory,
       ConsumedQueue queue,
-      boolean hasActiveExchange,
+      boolean hasActiveQueue,
       Consumer<Event> out) {
     this.command = command;
     this.lock = lock;
     this.factory = factory;
     this.queue = queue;
-    this.hasActiveExchange = hasActiveExchange;
+    this.hasActiveQueue = hasActiveQueue;
     this.out = out;
   }
 
@@ -105,8 +105,8 @@ final class ConsumerWorker {
             .grace(GRACE)
             .handOverOnRequest()
             .listener(new Terms(number));
-    if (hasActiveExchange) {
-      settings.activeExchange(queue.ingress(), "");
+    if (hasActiveQueue) {
+      settings.activeQueue(queue.ingress(), "");
     }
     return settings.build();
   }

@@ -22,7 +22,7 @@ public final class CoreLocks {
    */
   public static LockId id(LockRef lock, boolean reads) {
     return switch (lock.kind()) {
-      case MUTEX, SOLE_CONSUMER, ACTIVE_EXCHANGE -> LockId.mutex(lock.name());
+      case MUTEX, SOLE_CONSUMER, ACTIVE_QUEUE -> LockId.mutex(lock.name());
       case EXCLUSIVE_QUEUE_MUTEX -> LockId.exclusiveQueueMutex(lock.name());
       case PERSISTENT_MUTEX -> LockId.persistentMutex(lock.name());
       case FENCED_MUTEX -> LockId.fencedMutex(lock.name());
@@ -50,7 +50,7 @@ public final class CoreLocks {
           FENCED_MUTEX,
           READ_WRITE_LOCK,
           SOLE_CONSUMER,
-          ACTIVE_EXCHANGE ->
+          ACTIVE_QUEUE ->
           throw new IllegalArgumentException("A lock like " + lock + " needs no creating");
     }
   }

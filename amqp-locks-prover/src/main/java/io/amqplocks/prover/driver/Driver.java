@@ -151,7 +151,7 @@ public final class Driver {
         lock,
         required(factory, "factory"),
         ConsumedQueue.of(prefix, ref),
-        ref.kind() == LockRef.Kind.ACTIVE_EXCHANGE,
+        ref.kind() == LockRef.Kind.ACTIVE_QUEUE,
         this::write);
   }
 

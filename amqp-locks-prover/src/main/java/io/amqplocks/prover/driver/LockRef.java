@@ -29,11 +29,11 @@ public record LockRef(Kind kind, String name) {
     /** A queue that whoever holds a {@link #MUTEX} of that name consumes. */
     SOLE_CONSUMER,
     /** The same by two ways: the queue tracks what an exchange brings to the active consumer. */
-    ACTIVE_EXCHANGE;
+    ACTIVE_QUEUE;
 
     /** Whether messages are handled under it. */
     public boolean consumes() {
-      return this == SOLE_CONSUMER || this == ACTIVE_EXCHANGE;
+      return this == SOLE_CONSUMER || this == ACTIVE_QUEUE;
     }
 
     /** Whether it has slots, whose number can be changed. */

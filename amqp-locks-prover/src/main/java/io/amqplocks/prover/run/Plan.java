@@ -43,8 +43,8 @@ record Plan(
       List.of(
           new LockRef(LockRef.Kind.SOLE_CONSUMER, "sole-1"),
           new LockRef(LockRef.Kind.SOLE_CONSUMER, "sole-2"),
-          new LockRef(LockRef.Kind.ACTIVE_EXCHANGE, "active-1"),
-          new LockRef(LockRef.Kind.ACTIVE_EXCHANGE, "active-2"));
+          new LockRef(LockRef.Kind.ACTIVE_QUEUE, "active-1"),
+          new LockRef(LockRef.Kind.ACTIVE_QUEUE, "active-2"));
 
   private static final Set<FaultKind> TAKES_LONG =
       EnumSet.of(FaultKind.BROKER_KILL, FaultKind.BROKER_STOP);

@@ -47,7 +47,7 @@ final class QueueHarm {
           Kind.QUORUM_TOKENS,
           Kind.READ_WRITE_LOCK,
           Kind.SOLE_CONSUMER,
-          Kind.ACTIVE_EXCHANGE);
+          Kind.ACTIVE_QUEUE);
 
   /** Those that declare their queue again when it is gone. */
   private static final Set<Kind> DECLARED_BY_HOLDERS =
@@ -56,7 +56,7 @@ final class QueueHarm {
           Kind.EXCLUSIVE_QUEUE_MUTEX,
           Kind.READ_WRITE_LOCK,
           Kind.SOLE_CONSUMER,
-          Kind.ACTIVE_EXCHANGE);
+          Kind.ACTIVE_QUEUE);
 
   private static final Set<Kind> ON_QUORUM_QUEUES =
       EnumSet.of(Kind.FENCED_MUTEX, Kind.QUORUM_TOKENS);
@@ -185,7 +185,7 @@ final class QueueHarm {
   /** Whether who has the queue, its consumer or its messages has the lock. */
   private boolean isHeldBy(String queue, LockRef lock) {
     return switch (lock.kind()) {
-      case MUTEX, EXCLUSIVE_QUEUE_MUTEX, SOLE_CONSUMER, ACTIVE_EXCHANGE ->
+      case MUTEX, EXCLUSIVE_QUEUE_MUTEX, SOLE_CONSUMER, ACTIVE_QUEUE ->
           queue.equals(prefix + "mutex." + lock.name());
       case PERSISTENT_MUTEX -> queue.equals(prefix + "persistent-mutex." + lock.name());
       case FENCED_MUTEX -> queue.startsWith(prefix + "fenced-mutex." + lock.name() + ".tokens.");

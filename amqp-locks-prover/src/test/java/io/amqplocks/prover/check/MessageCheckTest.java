@@ -72,7 +72,7 @@ class MessageCheckTest {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"SOLE_CONSUMER", "ACTIVE_EXCHANGE"})
+  @EnumSource(names = {"SOLE_CONSUMER", "ACTIVE_QUEUE"})
   void aConfirmedMessageThatNobodyHandledIsLost(Kind kind) {
     begin(kind);
     published(1);
@@ -106,9 +106,9 @@ class MessageCheckTest {
 
   @ParameterizedTest
   @CsvSource({
-    "ACTIVE_EXCHANGE, client-1, 1, 1",
-    "ACTIVE_EXCHANGE, client-1, 2, 0",
-    "ACTIVE_EXCHANGE, client-2, 1, 0",
+    "ACTIVE_QUEUE, client-1, 1, 1",
+    "ACTIVE_QUEUE, client-1, 2, 0",
+    "ACTIVE_QUEUE, client-2, 1, 0",
     "SOLE_CONSUMER, client-1, 1, 0"
   })
   void byTwoWaysOneConsumerHandlesNoMessageTwice(
@@ -122,7 +122,7 @@ class MessageCheckTest {
   @ParameterizedTest
   @CsvSource({"LOST, 9_500, 1", "LOST, 10_100, 0", "LOST, 12_100, 1", "UNCERTAIN, 10_100, 1"})
   void unlessItsTermWasLostMeanwhile(What end, String at, int violations) {
-    begin(Kind.ACTIVE_EXCHANGE);
+    begin(Kind.ACTIVE_QUEUE);
     handled("client-1", 1, 3, 11_000);
     did("client-1", 1, end, Long.parseLong(at.replace("_", "")));
     did("client-1", 2, What.ACQUIRED, 14_000);
@@ -133,7 +133,7 @@ class MessageCheckTest {
   /** The second time is no better for a loss after it. */
   @Test
   void aLossAfterTheSecondTimeExcusesNothing() {
-    begin(Kind.ACTIVE_EXCHANGE);
+    begin(Kind.ACTIVE_QUEUE);
     handled("client-1", 1, 3, 11_000);
     handled("client-1", 1, 3, 15_000);
     did("client-1", 1, What.LOST, 15_500);
@@ -144,7 +144,7 @@ class MessageCheckTest {
   @ParameterizedTest
   @CsvSource({"client-1, 0", "'', 0", "client-2, 1"})
   void aFaultTogetherWithTheEndOfTheTermExcuses(String who, int violations) {
-    begin(Kind.ACTIVE_EXCHANGE);
+    begin(Kind.ACTIVE_QUEUE);
     handled("client-1", 1, 3, 11_000);
     did("client-1", 1, What.UNCERTAIN, 11_100);
     did("client-1", 2, What.ACQUIRED, 14_000);

@@ -185,7 +185,7 @@ class ReadmeTest {
             "leader-scheduled");
     assertThat(leaders.nameless()).isEmpty();
     Snippets soleConsumer = new Snippets(SOLE_CONSUMER);
-    assertThat(soleConsumer.names()).containsExactlyInAnyOrder("sole-consumer", "active-exchange");
+    assertThat(soleConsumer.names()).containsExactlyInAnyOrder("sole-consumer", "active-queue");
     assertThat(soleConsumer.nameless()).isEmpty();
     assertThat(new Snippets(OPERATIONS).names()).containsExactly("admin-at-night");
     assertThat(spring.nameless()).isEmpty();
@@ -440,8 +440,8 @@ class ReadmeTest {
   }
 
   @Test
-  void aSoleConsumerBehindAnActiveExchange() throws Exception {
-    String snippet = new Snippets(SOLE_CONSUMER).text("active-exchange");
+  void aSoleConsumerBehindAnActiveQueue() throws Exception {
+    String snippet = new Snippets(SOLE_CONSUMER).text("active-queue");
     String ingress = prefix + "prices";
     assertThat(snippet).contains("\"prices\",").contains("consumer").contains("show(delivery)");
     String queue = prefix + "feed";

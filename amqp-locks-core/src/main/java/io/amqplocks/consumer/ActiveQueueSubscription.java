@@ -1,10 +1,7 @@
 package io.amqplocks.consumer;
 
-import com.rabbitmq.client.AMQP;
-import com.rabbitmq.client.BuiltinExchangeType;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.DeliverCallback;
-import io.amqplocks.internal.broker.BrokerErrors;
 import io.amqplocks.internal.broker.BrokerProfile;
 import io.amqplocks.leader.Leadership;
 import java.io.IOException;
@@ -16,7 +13,6 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -24,8 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Consumes a tracking queue, and an exclusive queue of its own behind the active exchange. The
- * exchange is deleted by the broker with the last queue behind it.
+ * Consumes a tracking queue, and an active queue, which is exclusive. Its name is never used again,
+ * and no exchange is declared: what one consumer leaves at its end, another one does not touch
+ * (trap 25).
  *
  * <p>First everything is bound, then the messages in the tracking queue are counted: later ones
  * come by both ways. Which one is next is decided by {@link TwoWays}.
@@ -35,11 +32,12 @@ import org.slf4j.LoggerFactory;
  * is told outside the lock. The channel is closed after the other thread has ended the
  * subscription: a channel that is being closed drops the answers to other calls.
  */
-final class ActiveExchangeSubscription implements Subscription {
+final class ActiveQueueSubscription implements Subscription {
 
-  private static final Logger log = LoggerFactory.getLogger(ActiveExchangeSubscription.class);
+  private static final Logger log = LoggerFactory.getLogger(ActiveQueueSubscription.class);
 
-  static final String SUFFIX = ".active";
+  /** A UUID comes behind it. */
+  static final String SUFFIX = ".active.";
 
   /** The protocol has two bytes for it. */
   private static final int MOST_PREFETCH = 65_535;
@@ -50,13 +48,11 @@ final class ActiveExchangeSubscription implements Subscription {
    */
   private static final long COPIES_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  /** With the pauses it is 2 s: less than the broker has for all its answers. */
-  private static final int MOST_LOOKS = 45;
-
   private final Channel channel;
   private final Leadership term;
   private final boolean nacks;
-  private final String exchange;
+  private final String ingress;
+  private final String routingKey;
   private final String own;
   private final ReentrantLock guard = new ReentrantLock();
   private final Condition changed = guard.newCondition();
@@ -79,24 +75,22 @@ final class ActiveExchangeSubscription implements Subscription {
   /** From the cancel on, behind which the client may still pass on what came before it. */
   private boolean givesBack;
 
-  ActiveExchangeSubscription(
+  ActiveQueueSubscription(
       Channel channel, SoleConsumerBuilder settings, Leadership term, HandledIds handled)
       throws IOException {
     this.channel = channel;
     this.term = term;
     nacks = BrokerProfile.of(channel.getConnection()).nackKeepsPlace();
-    String ingress = Objects.requireNonNull(settings.ingress);
-    exchange = settings.queue + SUFFIX;
-    own = exchange + "." + UUID.randomUUID();
-    awaitGone();
-    channel.queueBind(settings.queue, ingress, settings.routingKey);
-    channel.queueDeclare(own, false, true, true, Map.of());
-    declareExchange(channel);
-    channel.queueBind(own, exchange, "");
-    channel.exchangeBind(exchange, ingress, settings.routingKey);
+    ingress = Objects.requireNonNull(settings.ingress);
+    routingKey = settings.routingKey;
+    own = settings.queue + SUFFIX + UUID.randomUUID();
+    channel.queueBind(settings.queue, ingress, routingKey);
+    // Not auto-delete, with which it would outlive its connection on Qpid.
+    channel.queueDeclare(own, false, true, false, Map.of());
+    channel.queueBind(own, ingress, routingKey);
     messages =
         new TwoWays<>(
-            ActiveExchangeSubscription::id,
+            ActiveQueueSubscription::id,
             new AtBroker(),
             handled,
             channel.messageCount(settings.queue),
@@ -107,49 +101,6 @@ final class ActiveExchangeSubscription implements Subscription {
     activeTag = consume(own, messages::cameByActive);
     channel.basicQos(settings.prefetch);
     trackingTag = consume(settings.queue, messages::cameByTracking);
-  }
-
-  private void declareExchange(Channel on) throws IOException {
-    on.exchangeDeclare(exchange, BuiltinExchangeType.FANOUT, false, true, true, Map.of());
-  }
-
-  /**
-   * Waits until the exchange of the last consumer is deleted. To bind a queue to it meanwhile may
-   * leave the broker without an exchange that can be used or replaced (trap 25).
-   */
-  private void awaitGone() throws IOException {
-    long pause = 1;
-    for (int looks = 1; !isGone(); looks++) {
-      if (!term.isCurrent() || looks == MOST_LOOKS) {
-        throw new IOException("the exchange '" + exchange + "' of the last consumer is in use");
-      }
-      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(pause));
-      pause = Math.min(2 * pause, 50);
-    }
-  }
-
-  /** On a channel of its own, which the broker closes with each refusal. */
-  private boolean isGone() throws IOException {
-    Channel asking = ReadyConnection.openChannel(channel.getConnection());
-    boolean ours = false;
-    try {
-      asking.exchangeDeclarePassive(exchange);
-      // Somebody else's of that name is refused. Ours is deleted if nothing is bound to it, as when
-      // its consumer died before it bound a queue.
-      declareExchange(asking);
-      ours = true;
-      asking.exchangeDelete(exchange, true);
-      asking.abort();
-      return true;
-    } catch (IOException e) {
-      if (BrokerErrors.isRefusedWith(AMQP.NOT_FOUND, e)) {
-        return true;
-      }
-      if (ours && BrokerErrors.isRefusedWith(AMQP.PRECONDITION_FAILED, e)) {
-        return false;
-      }
-      throw e;
-    }
   }
 
   /**
@@ -323,9 +274,9 @@ final class ActiveExchangeSubscription implements Subscription {
   }
 
   private void leave() throws IOException {
-    // The broker deletes the exchange with its last binding. From then on it routes nothing to a
-    // queue that is about to end; such a message it would refuse to its publisher.
-    channel.queueUnbind(own, exchange, "");
+    // From then on the broker routes nothing to a queue that is about to end; such a message it
+    // would refuse to its publisher.
+    channel.queueUnbind(own, ingress, routingKey);
     awaitCopies();
     channel.basicCancel(trackingTag);
     channel.basicCancel(activeTag);
