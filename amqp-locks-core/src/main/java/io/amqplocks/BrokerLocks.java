@@ -96,7 +96,8 @@ final class BrokerLocks implements AmqpLocks {
   @Override
   public AmqpLock fencedMutex(String name) {
     return lock(
-        LockId.fencedMutex(name), tokens(components.leases, components::makeFencedMutex, true));
+        LockId.fencedMutex(name),
+        tokens(components.leases, (call, session) -> components.firstAcquires.create(call), true));
   }
 
   @Override

@@ -25,6 +25,7 @@ import io.amqplocks.internal.slots.Slots;
 import io.amqplocks.internal.slots.probe.ExistenceProbe;
 import io.amqplocks.internal.slots.probe.SelfCheck;
 import io.amqplocks.internal.tokens.ContendedMutexes;
+import io.amqplocks.internal.tokens.FirstAcquires;
 import io.amqplocks.internal.tokens.TokenQueueLocator;
 import io.amqplocks.internal.tokens.TokenRecords;
 import io.amqplocks.internal.tokens.admin.TokenWithdrawals;
@@ -83,6 +84,7 @@ final class Components {
   private final LeaseSessions leaseSessions;
   final TokenQueueLocator tokens;
   final ContendedMutexes contended = new ContendedMutexes();
+  final FirstAcquires firstAcquires;
   final TokenWithdrawals withdrawals;
   final Context users;
   final Context administrators;
@@ -148,6 +150,7 @@ final class Components {
         sessions(connector, "quorum holder", threads, both(pulse, verification::begin));
     leaseSessions = new LeaseSessions(both(pulse, verification::begin));
     tokens = new TokenQueueLocator(names, new TokenRecords(names, clock), this::upgradeTokens);
+    firstAcquires = new FirstAcquires(background, this::makeFencedMutex);
     withdrawals = new TokenWithdrawals(threads);
     Executor results = threads.results();
     users =
@@ -197,9 +200,9 @@ final class Components {
     return new ExclusiveLeases(leaseFactory, leaseSessions);
   }
 
-  /** Creates a fenced mutex on its first acquire. */
-  void makeFencedMutex(Call call, Session session) {
-    Duration left = Duration.ofNanos(call.remainingNanos());
+  /** Leaves the call time to hear that another process was at work for too long. */
+  private void makeFencedMutex(Call call) {
+    Duration left = Duration.ofNanos(call.half().remainingNanos());
     try {
       new AdminFactory(this).tokens(call.lock(), left).make(1, TokenQueueType.QUORUM);
     } catch (LockException.AcquireTimeout e) {

@@ -18,6 +18,7 @@ import io.amqplocks.lock.LockId;
 import io.amqplocks.support.LockContract;
 import io.amqplocks.support.Tokens;
 import io.amqplocks.test.BrokerTest;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Future;
@@ -64,6 +65,55 @@ class FencedMutexTest extends LockContract {
       assertThat(lease.fencingToken().isAfter(before)).isTrue();
       assertThat(lock(fixture.open(), "m").tryAcquire()).isEmpty();
     }
+  }
+
+  /** The steps of that take longer than a call, and the caller has asked for no more. */
+  @Test
+  void whoFindsItMissingWaitsNoLongerThanACall() throws Exception {
+    LockId id = LockId.fencedMutex("m");
+    lock(fixture.open(), "m").tryAcquire().orElseThrow().close();
+    AmqpLocks hasty = fixture.open(fixture.builder().callTimeout(Duration.ofSeconds(1)));
+    try (Connection keeper = fixture.stranger()) {
+      Channel channel = keeper.createChannel();
+      assertThat(channel.basicGet(fixture.names().tokenLedger(id), false)).isNotNull();
+      fixture.delete(fixture.names().tokenRecord(id));
+      // The second one finds the creation under way.
+      for (int i = 0; i < 2; i++) {
+        long start = System.nanoTime();
+        assertThatExceptionOfType(LockException.Unanswered.class)
+            .isThrownBy(() -> lock(hasty, "m").tryAcquire())
+            .withMessageContaining("fenced mutex 'm' is being created or restored");
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(3));
+      }
+    }
+    await()
+        .ignoreExceptionsInstanceOf(LockException.class)
+        .untilAsserted(() -> lock(hasty, "m").tryAcquire().orElseThrow().close());
+  }
+
+  @Test
+  void whoeverIsFirstItIsCreatedOnce() throws Exception {
+    AmqpLock mine = lock(fixture.open(), "m");
+    AmqpLock others = lock(fixture.open(), "m");
+    List<Future<FencingToken>> all = new ArrayList<>();
+    for (int i = 0; i < 16; i++) {
+      AmqpLock each = i % 2 == 0 ? mine : others;
+      all.add(
+          threads.submit(
+              () -> {
+                try (Lease lease = each.acquire(LONG)) {
+                  return lease.fencingToken();
+                }
+              }));
+    }
+    List<FencingToken> tokens = new ArrayList<>();
+    for (Future<FencingToken> each : all) {
+      tokens.add(each.get(60, TimeUnit.SECONDS));
+    }
+    assertThat(tokens).doesNotHaveDuplicates();
+    assertThat(Tokens.queues(broker(), fixture.prefix()))
+        .filteredOn(queue -> queue.contains(".tokens."))
+        .hasSize(1);
   }
 
   /** Somebody who keeps whatever is written there gets no more than one copy each time. */
