@@ -49,11 +49,19 @@ class TakeoverTest {
   @RegisterExtension private final Fixture fixture = new Fixture();
   private @Nullable SoleProcesses started;
 
+  /** The exchange is deleted when nobody can bind to it any more (trap 25). */
   @AfterEach
-  void end() {
+  void end() throws Exception {
     if (started != null) {
       started.close();
     }
+    try (Connection connection = fixture.stranger()) {
+      connection.createChannel().exchangeDelete(ingress());
+    }
+  }
+
+  private String ingress() {
+    return fixture.prefix() + "ingress";
   }
 
   private SoleProcesses processes() {
@@ -101,7 +109,7 @@ class TakeoverTest {
   private void chain(int messages, boolean twoWays, List<Takeover> takeovers) throws Exception {
     AtomicInteger published = new AtomicInteger();
     AtomicBoolean over = new AtomicBoolean();
-    @Nullable String ingress = twoWays ? fixture.prefix() + "ingress" : null;
+    @Nullable String ingress = twoWays ? ingress() : null;
     started = new SoleProcesses(fixture.prefix(), queue(), "mutex", ingress);
     try (Connection connection = fixture.stranger()) {
       Channel channel = connection.createChannel();
@@ -143,9 +151,6 @@ class TakeoverTest {
                       .isEmpty());
       // One that was handled may be there for a second time.
       await().until(() -> channel.messageCount(queue()) == 0);
-      if (ingress != null) {
-        channel.exchangeDelete(ingress);
-      }
     }
     assertThat(processes().handledTogether()).isEmpty();
     assertThat(processes().certain().stream().map(Certain::process).distinct().count())
