@@ -139,6 +139,20 @@ class ActiveQueueTest {
     return consumer;
   }
 
+  private SoleConsumer startedWith(ConnectionFactory factory) {
+    SoleConsumer consumer =
+        SoleConsumer.of(
+                fixture.open().mutex("sole"),
+                factory,
+                queue,
+                delivery -> handled.add(number(delivery)))
+            .activeQueue(ingress, "orders.#")
+            .build();
+    consumers.add(consumer);
+    consumer.start();
+    return consumer;
+  }
+
   private void awaitHandled(int messages) {
     await().untilAsserted(() -> assertThat(handled.size()).isGreaterThanOrEqualTo(messages));
   }
@@ -479,16 +493,7 @@ class ActiveQueueTest {
     ConnectionFactory factory = fixture.broker().connectionFactory();
     factory.setUsername(user);
     factory.setPassword("secret");
-    SoleConsumer consumer =
-        SoleConsumer.of(
-                fixture.open().mutex("sole"),
-                factory,
-                queue,
-                delivery -> handled.add(number(delivery)))
-            .activeQueue(ingress, "orders.#")
-            .build();
-    consumers.add(consumer);
-    consumer.start();
+    SoleConsumer consumer = startedWith(factory);
     publish(0, 10);
     awaitHandled(10);
     consumer.close();
@@ -594,16 +599,7 @@ class ActiveQueueTest {
     factory.setPort(fixture.broker().port());
     factory.setUsername(user);
     factory.setPassword("secret");
-    SoleConsumer consumer =
-        SoleConsumer.of(
-                fixture.open().mutex("sole"),
-                factory,
-                queue,
-                delivery -> handled.add(number(delivery)))
-            .activeQueue(ingress, "orders.#")
-            .build();
-    consumers.add(consumer);
-    consumer.start();
+    SoleConsumer consumer = startedWith(factory);
     await().until(() -> factory.opened.get() > 4);
     consumer.close();
     assertThat(handled).isEmpty();
