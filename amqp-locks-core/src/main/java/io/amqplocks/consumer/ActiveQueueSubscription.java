@@ -85,8 +85,7 @@ final class ActiveQueueSubscription implements Subscription {
     routingKey = settings.routingKey;
     own = settings.queue + SUFFIX + UUID.randomUUID();
     channel.queueBind(settings.queue, ingress, routingKey);
-    // Not auto-delete, with which it would outlive its connection on Qpid.
-    channel.queueDeclare(own, false, true, false, Map.of());
+    channel.queueDeclare(own, false, true, true, Map.of());
     channel.queueBind(own, ingress, routingKey);
     messages =
         new TwoWays<>(

@@ -159,7 +159,7 @@ public final class SoleConsumerBuilder {
    * handled. It also goes to an <em>active queue</em>, an exclusive queue that exists only while a
    * consumer is active. It is handled once, by the way on which it comes first. This is the second
    * topology of the mailing list thread that {@code docs/SOURCES.md} names, but for its auto-delete
-   * exchange, which RabbitMQ 4.3 does not bear.
+   * exchange, which can break a virtual host of RabbitMQ 4.3.
    *
    * <p>An ordinary sole consumer does the same with half of the deliveries. Two ways are worth it
    * only for what the table shows:
@@ -193,8 +193,10 @@ public final class SoleConsumerBuilder {
    * if messages come before that. Such a binding stays, also if the routing key is changed
    * later. While a consumer is active, there is an exclusive queue {@code <queue>.active.<id>}.
    * The user needs the right to configure, write and read it, to write to the tracking queue, and
-   * to read the ingress exchange. Do not delete the ingress exchange while a consumer may become
-   * active: RabbitMQ 4.3 may be left with something of its name that is no exchange.
+   * to read the ingress exchange. That exchange must not be auto-delete, nor be deleted while a
+   * consumer may become active: RabbitMQ 4.3 may be left with something of its name that is no
+   * exchange. On Apache Qpid, where two consumers of a channel share one prefetch, a start is
+   * {@linkplain LockException.Unsupported refused}.
    *
    * @param ingressExchange where the messages are published
    * @param routingKey with which both queues are bound to it, such as {@code #} for all of a topic
@@ -211,7 +213,7 @@ public final class SoleConsumerBuilder {
     // A UUID comes behind it.
     if (queue.getBytes(UTF_8).length + ActiveQueueSubscription.SUFFIX.length() + 36 > 255) {
       throw new LockException.Invalid(
-          "The name of queue '%s' is too long to have an exclusive queue with '%s' and an id behind it"
+          "The name of queue '%s' is too long to have an active queue with '%s' and an id behind it"
               .formatted(queue, ActiveQueueSubscription.SUFFIX));
     }
     this.routingKey = Objects.requireNonNull(routingKey, "routingKey");
@@ -236,7 +238,7 @@ public final class SoleConsumerBuilder {
 
   /** Whether it needs more of the broker than a queue that can be consumed. */
   boolean needsMoreThanQueues() {
-    return handsOverOnRequest;
+    return ingress != null || handsOverOnRequest;
   }
 
   /**
@@ -245,14 +247,27 @@ public final class SoleConsumerBuilder {
    * @throws LockException.Unsupported with the lock and the remedy
    */
   void require(BrokerProfile broker) {
-    if (handsOverOnRequest && !broker.expiresQueues()) {
-      LockException refusal =
-          new LockException.Unsupported(
-              "The sole consumer of queue '%s' by the %s cannot have requests to hand over on %s, where no queue drops what nobody receives; leave handOverOnRequest() out, or use RabbitMQ"
-                  .formatted(queue, lock.id(), broker));
-      refusal.initLock(lock.id());
-      throw refusal;
+    if (ingress != null && !broker.hasPrefetchOfConsumers()) {
+      throw unsupported(
+          "an active queue on %s, where two consumers of a channel share one prefetch"
+              .formatted(broker),
+          "activeQueue()");
     }
+    if (handsOverOnRequest && !broker.expiresQueues()) {
+      throw unsupported(
+          "requests to hand over on %s, where no queue drops what nobody receives"
+              .formatted(broker),
+          "handOverOnRequest()");
+    }
+  }
+
+  private LockException unsupported(String what, String setting) {
+    LockException refusal =
+        new LockException.Unsupported(
+            "The sole consumer of queue '%s' by the %s cannot have %s; leave %s out, or use RabbitMQ"
+                .formatted(queue, lock.id(), what, setting));
+    refusal.initLock(lock.id());
+    return refusal;
   }
 
   /** Creates the consumer, which connects and consumes nothing before it is started. */

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Which message is next where each comes by two ways: from the tracking queue, which keeps it until
- * it is settled, and through the active queue, which may be sooner. A message is the same by
- * both ways if its id is. One without an id is handled from the tracking queue only.
+ * it is settled, and through the active queue, which may be sooner. A message is the same by both
+ * ways if its id is. One without an id is handled from the tracking queue only.
  *
  * <p>What the tracking queue has sent goes first. Messages from before this consumer was active are
  * handled before later ones. Only when all that was there at the beginning has come, and nothing of
@@ -20,10 +20,10 @@ import org.jspecify.annotations.Nullable;
  * tracking queue is settled when it comes. So messages that have ids are handled in the order of
  * the tracking queue, as far as both ways have the same order.
  *
- * <p>Nothing is lost if the active queue brings nothing: all messages then come from the
- * tracking queue. A message that is not in the tracking queue stays ahead of it for ever. When
- * {@code most} are, messages are handled from the tracking queue alone. What then comes through the
- * active queue is dropped, the eldest first.
+ * <p>Nothing is lost if the active queue brings nothing: all messages then come from the tracking
+ * queue. A message that is not in the tracking queue stays ahead of it for ever. When {@code most}
+ * are, messages are handled from the tracking queue alone. What then comes through the active queue
+ * is dropped, the eldest first.
  *
  * <p>A pure state, for one thread at a time.
  *

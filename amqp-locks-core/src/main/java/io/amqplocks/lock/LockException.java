@@ -142,6 +142,7 @@ public abstract sealed class LockException extends RuntimeException {
   /**
    * The broker did not reply within the call timeout. What the call began is undone when it does. A
    * fenced acquire of a lock with a key also fails so if others draw from its counter all the time.
+   * So does the acquire of a fenced mutex while it is being created, which goes on meanwhile.
    */
   public static final class Unanswered extends LockException {
     private static final long serialVersionUID = 1L;

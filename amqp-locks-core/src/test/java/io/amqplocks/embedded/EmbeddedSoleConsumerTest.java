@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import com.rabbitmq.client.AMQP.BasicProperties;
 import com.rabbitmq.client.Address;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
@@ -121,41 +120,6 @@ class EmbeddedSoleConsumerTest {
     assertThat(channel.messageCount(queue)).isZero();
   }
 
-  @Test
-  void messagesThatComeByTwoWaysAreHandledOnceAlsoAfterAHandOver() throws Exception {
-    String ingress = "amq.fanout";
-    SoleConsumer one = kept(on(fixture.open()).activeQueue(ingress, ""));
-    one.start();
-    channel.queueBind(queue, ingress, "");
-    publishWithIds(ingress, 0, 100);
-    awaitHandled(100);
-    SoleConsumer other = kept(on(fixture.open()).activeQueue(ingress, ""));
-    other.start();
-    assertThat(one.handOver()).isTrue();
-    publishWithIds(ingress, 100, 200);
-    awaitHandled(200);
-    // With ids that were handled.
-    publishWithIds(ingress, 150, 200);
-    await().until(() -> channel.messageCount(queue) == 0);
-    one.close();
-    other.close();
-    assertThat(handled).isEqualTo(numbers(200));
-    assertThat(fixture.broker().faults().queues())
-        .noneMatch(each -> each.name().startsWith(queue + ".active."));
-  }
-
-  private void publishWithIds(String exchange, int from, int to) throws Exception {
-    for (int i = from; i < to; i++) {
-      String id = Integer.toString(i);
-      channel.basicPublish(
-          exchange,
-          "",
-          new BasicProperties.Builder().messageId(id).build(),
-          id.getBytes(StandardCharsets.UTF_8));
-    }
-    channel.waitForConfirmsOrDie(30_000);
-  }
-
   /** Whoever does not use the lock is refused, and loses its own connection. */
   @Test
   void othersAreRefusedWhileOneConsumes() throws Exception {
@@ -235,7 +199,7 @@ class EmbeddedSoleConsumerTest {
 
   /** The broker would close the connection of the active one, again and again. */
   @ParameterizedTest
-  @ValueSource(strings = "handOverOnRequest")
+  @ValueSource(strings = {"activeQueue", "handOverOnRequest"})
   void whatNeedsMoreThanAQueueIsRefusedAtTheStartAndLeavesNothing(String setting) throws Exception {
     AmqpLocks locks = fixture.open();
     SoleConsumer consumer = kept(with(setting, on(locks).standByConnected()));
@@ -256,13 +220,23 @@ class EmbeddedSoleConsumerTest {
     assertThat(locks.waiting()).isEmpty();
     fixture.open().mutex("sole").tryAcquire().orElseThrow().close();
     assertThat(fixture.exists(queue + ".hand-over")).isFalse();
+    assertIsNoExchange(queue + ".active");
     publish(0, 1);
     assertThat(channel.messageCount(queue)).isEqualTo(1);
   }
 
+  private void assertIsNoExchange(String exchange) throws Exception {
+    Connection other = fixture.stranger();
+    Channel theirs = other.createChannel();
+    assertThatThrownBy(() -> theirs.exchangeDeclarePassive(exchange))
+        .isInstanceOf(IOException.class)
+        .hasStackTraceContaining("404");
+    other.abort();
+  }
+
   /** Whoever could not ask the broker starts, and finds it out as the active one. */
   @ParameterizedTest
-  @ValueSource(strings = "handOverOnRequest")
+  @ValueSource(strings = {"activeQueue", "handOverOnRequest"})
   void whoCouldNotAskTheBrokerSaysWhatItLacksAndDeclaresNothing(String setting) throws Exception {
     AtomicBoolean away = new AtomicBoolean(true);
     ConnectionFactory factory =
@@ -298,5 +272,6 @@ class EmbeddedSoleConsumerTest {
     }
     consumer.close();
     assertThat(fixture.exists(queue + ".hand-over")).isFalse();
+    assertIsNoExchange(queue + ".active");
   }
 }

@@ -140,6 +140,9 @@ public interface BrokerProfile {
   /** Whether the number of messages in a queue includes those that are not acknowledged. */
   boolean areUnacknowledgedCounted();
 
+  /** Whether each consumer has a prefetch of its own. Else all of a channel share one. */
+  boolean hasPrefetchOfConsumers();
+
   /** Whether a queue can drop what nobody receives at once, and itself when nobody uses it. */
   boolean expiresQueues();
 

@@ -201,6 +201,12 @@ record QpidProfile(ServerVersion server) implements BrokerProfile {
     return true;
   }
 
+  /** A channel has one credit (source). */
+  @Override
+  public boolean hasPrefetchOfConsumers() {
+    return false;
+  }
+
   @Override
   public boolean expiresQueues() {
     return false;

@@ -154,6 +154,11 @@ record RabbitProfile(ServerVersion server) implements BrokerProfile {
   }
 
   @Override
+  public boolean hasPrefetchOfConsumers() {
+    return true;
+  }
+
+  @Override
   public boolean expiresQueues() {
     return true;
   }

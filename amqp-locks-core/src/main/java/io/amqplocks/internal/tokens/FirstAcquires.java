@@ -90,7 +90,8 @@ public final class FirstAcquires {
     try {
       Void unused = Futures.await(creation.end, call.remainingNanos());
     } catch (TimeoutException e) {
-      throw new LockException.Unanswered(
+      // No outage: the broker has answered so far, and others may be at work.
+      throw LockException.Unanswered.contended(
           "The %s is being created or restored, which takes longer than %d ms (the call timeout); it goes on meanwhile, so try again"
               .formatted(call.lock(), call.bound().toMillis()));
     }

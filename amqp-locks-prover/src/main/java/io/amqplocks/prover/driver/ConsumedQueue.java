@@ -3,7 +3,7 @@ package io.amqplocks.prover.driver;
 /**
  * The queue that the consumers of a lock consume in turn.
  *
- * @param name its name; of an {@linkplain LockRef.Kind#ACTIVE_QUEUE active queue}, the
+ * @param name its name; with an {@linkplain LockRef.Kind#ACTIVE_QUEUE active queue}, that of the
  *     tracking queue
  * @param ingress the exchange to which its messages are published, of type fanout
  */

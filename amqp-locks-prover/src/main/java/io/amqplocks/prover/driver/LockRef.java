@@ -28,7 +28,7 @@ public record LockRef(Kind kind, String name) {
     READ_WRITE_LOCK,
     /** A queue that whoever holds a {@link #MUTEX} of that name consumes. */
     SOLE_CONSUMER,
-    /** The same by two ways: the queue tracks what an exchange brings to the active consumer. */
+    /** The same by two ways: the queue tracks what an active queue brings. */
     ACTIVE_QUEUE;
 
     /** Whether messages are handled under it. */

@@ -440,7 +440,7 @@ class ReadmeTest {
   }
 
   @Test
-  void aSoleConsumerBehindAnActiveQueue() throws Exception {
+  void aSoleConsumerWithAnActiveQueue() throws Exception {
     String snippet = new Snippets(SOLE_CONSUMER).text("active-queue");
     String ingress = prefix + "prices";
     assertThat(snippet).contains("\"prices\",").contains("consumer").contains("show(delivery)");
