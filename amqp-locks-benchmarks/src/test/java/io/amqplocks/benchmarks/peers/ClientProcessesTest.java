@@ -36,9 +36,10 @@ class ClientProcessesTest {
       // A kind whose system does not run.
       assertThatThrownBy(() -> processes.contend(Kind.R_LOCK, LOCK, TIME))
           .hasMessageContaining("no server of Redisson");
-      // The first leases of a process take long.
+      // The first leases of a process take long, on a busy machine longer than a call timeout.
       await()
           .atMost(Duration.ofMinutes(2))
+          .ignoreExceptionsInstanceOf(IllegalStateException.class)
           .until(
               () -> processes.contend(Kind.MUTEX, LOCK, TIME),
               works -> works.stream().allMatch(work -> work.inTime() > 0));
