@@ -127,27 +127,20 @@ class ActiveQueueTest {
   }
 
   private SoleConsumerBuilder on(DeliveryHandler handler) {
-    return SoleConsumer.of(
-            fixture.open().mutex("sole"), fixture.broker().connectionFactory(), queue, handler)
+    return on(fixture.broker().connectionFactory(), handler);
+  }
+
+  private SoleConsumerBuilder on(ConnectionFactory factory, DeliveryHandler handler) {
+    return SoleConsumer.of(fixture.open().mutex("sole"), factory, queue, handler)
         .activeQueue(ingress, "orders.#");
   }
 
   private SoleConsumer started(DeliveryHandler handler) {
-    SoleConsumer consumer = on(handler).build();
-    consumers.add(consumer);
-    consumer.start();
-    return consumer;
+    return started(on(handler));
   }
 
-  private SoleConsumer startedWith(ConnectionFactory factory) {
-    SoleConsumer consumer =
-        SoleConsumer.of(
-                fixture.open().mutex("sole"),
-                factory,
-                queue,
-                delivery -> handled.add(number(delivery)))
-            .activeQueue(ingress, "orders.#")
-            .build();
+  private SoleConsumer started(SoleConsumerBuilder settings) {
+    SoleConsumer consumer = settings.build();
     consumers.add(consumer);
     consumer.start();
     return consumer;
@@ -498,7 +491,7 @@ class ActiveQueueTest {
     }
   }
 
-  /** With no other rights than those that SOLE-CONSUMER names. So its queue has such a name. */
+  /** With no other rights than those that SOLE-CONSUMER names. They cover no exchange of ours. */
   @Test
   void itNeedsTheRightsThatThePageNames() throws Exception {
     String user = fixture.prefix() + "user";
@@ -516,7 +509,7 @@ class ActiveQueueTest {
     ConnectionFactory factory = fixture.broker().connectionFactory();
     factory.setUsername(user);
     factory.setPassword("secret");
-    SoleConsumer consumer = startedWith(factory);
+    SoleConsumer consumer = started(on(factory, delivery -> handled.add(number(delivery))));
     publish(0, 10);
     awaitHandled(10);
     consumer.close();
@@ -622,7 +615,7 @@ class ActiveQueueTest {
     factory.setPort(fixture.broker().port());
     factory.setUsername(user);
     factory.setPassword("secret");
-    SoleConsumer consumer = startedWith(factory);
+    SoleConsumer consumer = started(on(factory, delivery -> handled.add(number(delivery))));
     await().until(() -> factory.opened.get() > 4);
     consumer.close();
     assertThat(handled).isEmpty();

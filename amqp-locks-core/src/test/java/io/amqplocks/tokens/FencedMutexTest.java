@@ -67,7 +67,7 @@ class FencedMutexTest extends LockContract {
     }
   }
 
-  /** The steps of that take longer than a call, and the caller has asked for no more. */
+  /** Restoring it takes longer than a call, and goes on when that has ended. */
   @Test
   void whoFindsItMissingWaitsNoLongerThanACall() throws Exception {
     LockId id = LockId.fencedMutex("m");
