@@ -102,9 +102,12 @@ record NodeFolder(NodePlace place, Path path) {
     return place.cookie() == null ? "" : "+S 1:1 +sbwt none ";
   }
 
-  /** Tells the keeper which process to end. */
+  /**
+   * Tells the keeper which process to end, and when that one started: if the server ends by itself
+   * its id stays here, and may become a stranger's.
+   */
   void pid(long pid) {
-    write(Long.toString(pid));
+    write(pid + " " + ProcessStart.of(pid));
   }
 
   /** Tells the keeper that there is no process to end. */

@@ -23,7 +23,8 @@ final class NodeKeeper {
 
   static NodeKeeper start(NodeFolder folder) {
     List<String> command = new ArrayList<>();
-    command.addAll(List.of("sh", "-c", Resources.text("keeper.sh"), "keeper"));
+    command.addAll(
+        List.of("sh", "-c", Resources.text("process.sh") + Resources.text("keeper.sh"), "keeper"));
     command.add(folder.path().toString());
     command.addAll(folder.epmdCommand());
     try {

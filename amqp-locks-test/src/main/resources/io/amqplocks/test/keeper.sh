@@ -7,9 +7,13 @@ folder=$1
 shift
 "$@" </dev/null >/dev/null 2>&1 &
 epmd=$!
+epmd_started=$(started "$epmd")
 echo ready
 cat >/dev/null
-[ ! -s "$folder/pid" ] || kill -9 "$(cat "$folder/pid")" 2>/dev/null
-kill -9 "$epmd" 2>/dev/null
+if [ -s "$folder/pid" ]; then
+  read -r pid pid_started <"$folder/pid"
+  end "$pid" "$pid_started"
+fi
+end "$epmd" "$epmd_started"
 # The dying broker may still write; a second look takes what the first one missed.
 rm -rf "$folder" || { sleep 1; rm -rf "$folder"; }
