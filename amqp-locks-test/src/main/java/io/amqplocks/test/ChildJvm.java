@@ -8,7 +8,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A Java program in a process of its own, with this JVM's Java and class path, to be killed or
@@ -36,6 +38,8 @@ public final class ChildJvm implements AutoCloseable {
   private final LineLog output = new LineLog();
   private final LineLog errors = new LineLog();
   private final Thread atExit;
+  private final ReentrantLock stopping = new ReentrantLock();
+  private @Nullable Keeper keeper;
 
   /** Describes a program; nothing is started yet. */
   public static ChildJvmBuilder of(Class<?> mainClass) {
@@ -122,7 +126,20 @@ public final class ChildJvm implements AutoCloseable {
 
   /** Stops the process in its tracks ({@code SIGSTOP}), as a long pause of the machine does. */
   public void stop() {
+    keep();
     Signals.send(pid(), "STOP");
+  }
+
+  /** While stopped, the child cannot see the end of this JVM. */
+  private void keep() {
+    stopping.lock();
+    try {
+      if (keeper == null) {
+        keeper = Keeper.ofChild(pid());
+      }
+    } finally {
+      stopping.unlock();
+    }
   }
 
   /** Lets a stopped process go on ({@code SIGCONT}). */
@@ -153,10 +170,22 @@ public final class ChildJvm implements AutoCloseable {
   @Override
   public void close() {
     killNow();
+    dismissKeeper();
     try {
       Runtime.getRuntime().removeShutdownHook(atExit);
     } catch (IllegalStateException exiting) {
       // The hook finds nothing to do.
+    }
+  }
+
+  private void dismissKeeper() {
+    stopping.lock();
+    try {
+      if (keeper != null) {
+        keeper.childEnded();
+      }
+    } finally {
+      stopping.unlock();
     }
   }
 

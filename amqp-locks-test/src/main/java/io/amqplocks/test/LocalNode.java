@@ -14,14 +14,14 @@ final class LocalNode implements NodeControl, AutoCloseable {
   private static final int LOG_LINES = 40;
 
   private final NodeFolder folder;
-  private final NodeKeeper keeper;
+  private final Keeper keeper;
   private volatile @Nullable Process process;
   private volatile @Nullable NodeAgent agent;
   private volatile boolean frozen;
 
   LocalNode(NodePlace place) {
     this.folder = NodeFolder.create(place);
-    this.keeper = NodeKeeper.start(folder);
+    this.keeper = Keeper.ofBroker(folder);
   }
 
   @Override

@@ -25,7 +25,8 @@ class ChildJvmTest {
   private static final int BURST = 4_000;
 
   /**
-   * Says each line again; "exit N", "throw" and "much" end it, "child" starts a child of its own.
+   * Says each line again; "exit N", "throw" and "much" end it, "child" starts a child of its own,
+   * "stopped child" one that it stops.
    */
   static final class Echo {
 
@@ -49,6 +50,11 @@ class ChildJvmTest {
           throw new IllegalStateException("as told");
         } else if (line.equals("child")) {
           System.out.println("child " + ChildJvm.of(Echo.class).start().pid());
+        } else if (line.equals("stopped child")) {
+          ChildJvm child = ChildJvm.of(Echo.class).start();
+          child.awaitLine("property", SOON);
+          child.stop();
+          System.out.println("child " + child.pid());
         } else {
           System.out.println("echo " + line);
         }
@@ -162,6 +168,23 @@ class ChildJvmTest {
       await()
           .atMost(SOON)
           .until(() -> ProcessHandle.of(pid).map(process -> !process.isAlive()).orElse(true));
+    }
+  }
+
+  /** The end of its input does not reach a stopped process. */
+  @Test
+  void evenAStoppedChildDiesWithItsKilledParent() {
+    try (ChildJvm parent = ChildJvm.of(Echo.class).start()) {
+      parent.send("stopped child");
+      long pid = Long.parseLong(parent.awaitLine("child ", SOON).substring(6));
+      // The handle knows when its process started, and so takes no other one for it.
+      ProcessHandle child = ProcessHandle.of(pid).orElseThrow();
+      try {
+        parent.killNow();
+        await().atMost(Duration.ofMinutes(1)).until(() -> !child.isAlive());
+      } finally {
+        child.destroyForcibly();
+      }
     }
   }
 }

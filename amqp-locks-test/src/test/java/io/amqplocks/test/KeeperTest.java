@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Whom a keeper kills, and whom not. */
-class NodeKeeperTest {
+class KeeperTest {
 
   private static final int SURELY_SECONDS = 60;
 
@@ -38,7 +38,7 @@ class NodeKeeperTest {
   @Test
   void theBrokerIsEnded() throws Exception {
     NodeFolder folder = folder();
-    NodeKeeper keeper = NodeKeeper.start(folder);
+    Keeper keeper = Keeper.ofBroker(folder);
     folder.pid(process.pid());
 
     keeper.finish();
@@ -50,7 +50,7 @@ class NodeKeeperTest {
   @Test
   void aStrangerWithTheIdOfABrokerThatEndedByItselfIsLeftAlone() throws Exception {
     NodeFolder folder = folder();
-    NodeKeeper keeper = NodeKeeper.start(folder);
+    Keeper keeper = Keeper.ofBroker(folder);
     Files.writeString(folder.path().resolve("pid"), process.pid() + " " + before(process));
 
     keeper.finish();
@@ -63,10 +63,29 @@ class NodeKeeperTest {
   @Test
   void aStrangerIsLeftAloneIfNobodyKnowsWhenTheBrokerStarted() throws Exception {
     NodeFolder folder = folder();
-    NodeKeeper keeper = NodeKeeper.start(folder);
+    Keeper keeper = Keeper.ofBroker(folder);
     Files.writeString(folder.path().resolve("pid"), process.pid() + " ");
 
     keeper.finish();
+
+    assertThat(process.waitFor(DYING_SECONDS, TimeUnit.SECONDS)).isFalse();
+  }
+
+  @Test
+  void aStoppedChildIsEnded() throws Exception {
+    Keeper keeper = Keeper.ofChild(process.pid());
+    Signals.send(process.pid(), "STOP");
+
+    keeper.finish();
+
+    assertThat(process.waitFor(SURELY_SECONDS, TimeUnit.SECONDS)).isTrue();
+  }
+
+  @Test
+  void afterTheEndOfAChildNobodyIsKilled() throws Exception {
+    Keeper keeper = Keeper.ofChild(process.pid());
+
+    keeper.childEnded();
 
     assertThat(process.waitFor(DYING_SECONDS, TimeUnit.SECONDS)).isFalse();
   }
