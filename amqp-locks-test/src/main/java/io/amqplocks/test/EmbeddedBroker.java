@@ -7,7 +7,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import java.util.function.IntSupplier;
 import org.apache.qpid.server.SystemLauncher;
+import org.apache.qpid.server.SystemLauncherListener;
+import org.jspecify.annotations.Nullable;
 import org.opentest4j.TestAbortedException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,8 +36,17 @@ final class EmbeddedBroker implements OwnedBroker {
   }
 
   static EmbeddedBroker start() {
-    int port = FreePorts.next();
-    SystemLauncher launcher = new SystemLauncher();
+    return start(FreePorts::next);
+  }
+
+  /** On the first of those ports that nobody has taken meanwhile. */
+  static EmbeddedBroker start(IntSupplier ports) {
+    return FreePorts.retryIfTaken(() -> start(ports.getAsInt()));
+  }
+
+  private static EmbeddedBroker start(int port) {
+    StartupFailure failure = new StartupFailure();
+    SystemLauncher launcher = new SystemLauncher(failure);
     try {
       Path configuration = Files.createTempFile("amqp-locks-embedded-", ".json");
       try {
@@ -51,6 +63,9 @@ final class EmbeddedBroker implements OwnedBroker {
       } finally {
         Files.delete(configuration);
       }
+      // By embedded.json's context a taken port is a failure. Else Qpid would do without it, and
+      // whoever listens there would answer in its place.
+      failure.rethrow();
       Address address = Address.of("127.0.0.1", port);
       return new EmbeddedBroker(launcher, address, address.awaitVersion(ANSWER));
     } catch (IOException failed) {
@@ -59,7 +74,27 @@ final class EmbeddedBroker implements OwnedBroker {
     } catch (Exception failed) {
       // The launcher declares no narrower one.
       launcher.shutdown();
-      throw new IllegalStateException("The broker in this JVM did not start", failed);
+      throw new IllegalStateException(
+          "The broker in this JVM did not start at port " + port + FreePorts.whyNot(port), failed);
+    }
+  }
+
+  /** The launcher does not throw what ends a start: it tells a listener. */
+  private static final class StartupFailure
+      extends SystemLauncherListener.DefaultSystemLauncherListener {
+
+    private volatile @Nullable RuntimeException thrown;
+
+    @Override
+    public void errorOnStartup(RuntimeException failed) {
+      thrown = failed;
+    }
+
+    void rethrow() {
+      RuntimeException failed = thrown;
+      if (failed != null) {
+        throw failed;
+      }
     }
   }
 

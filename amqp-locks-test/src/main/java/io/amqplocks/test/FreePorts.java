@@ -23,6 +23,10 @@ public final class FreePorts {
   private static final int COUNT = 15_000;
   private static final int ATTEMPTS = 200;
   private static final int STARTS = 3;
+
+  /** How Erlang says that a port is taken. */
+  private static final String TAKEN = "eaddrinuse";
+
   private static final Set<Integer> GIVEN = ConcurrentHashMap.newKeySet();
 
   private FreePorts() {}
@@ -52,10 +56,22 @@ public final class FreePorts {
       try {
         return start.get();
       } catch (IllegalStateException failed) {
-        if (attempt == STARTS || !String.valueOf(failed.getMessage()).contains("eaddrinuse")) {
+        if (attempt == STARTS || !String.valueOf(failed.getMessage()).contains(TAKEN)) {
           throw failed;
         }
       }
+    }
+  }
+
+  /**
+   * For the message of what could not start at this port: that it is taken, in the words that
+   * {@link #retryIfTaken} looks for; empty if it is free.
+   */
+  static String whyNot(int port) {
+    try (ServerSocket unused = bind(port)) {
+      return "";
+    } catch (IOException taken) {
+      return ": " + TAKEN;
     }
   }
 
