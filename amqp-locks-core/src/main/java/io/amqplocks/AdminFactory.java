@@ -175,6 +175,11 @@ record AdminFactory(Components components) implements LockAdmin {
     };
   }
 
+  @Override
+  public String virtualHost() {
+    return components.virtualHost;
+  }
+
   private AdminMutex adminMutex(LockId id) {
     String queue = components.names.admin(id);
     Claim claim =

@@ -63,6 +63,7 @@ final class Components {
 
   final QueueNames names;
   final Duration callTimeout;
+  final String virtualHost;
   final WaitQueues waitQueues;
   final Clock clock = Clock.systemUTC();
   final StatusRecorder recorder = new StatusRecorder(clock);
@@ -102,6 +103,7 @@ final class Components {
     names = settings.names;
     callTimeout = settings.callTimeout();
     probe = ExistenceProbe.of(settings.probing);
+    virtualHost = settings.factory.getVirtualHost();
     Threads threads = new Threads(settings.connectionName);
     timer = threads.timer();
     background = threads.background(timer);

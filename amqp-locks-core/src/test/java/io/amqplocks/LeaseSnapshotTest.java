@@ -13,6 +13,7 @@ import io.amqplocks.support.Fixture;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -60,6 +61,32 @@ class LeaseSnapshotTest {
               assertThat(locks.admin().holderQueue(slot.lock(), slot.slot()))
                   .hasValue(view.queue());
             });
+  }
+
+  @Test
+  void aLeaseOfSeveralPermitsShowsEachOfItsSlots() throws Exception {
+    fixture.create(locks, "s", 3);
+    Lease one = locks.slotSemaphore("s").acquire(LONG);
+    Lease two = locks.slotSemaphore("s").withPermits(2).acquire(LONG);
+    List<Integer> ofOne = view(one).slots();
+    List<Integer> ofTwo = view(two).slots();
+    assertThat(ofOne).containsExactly(one.slot());
+    assertThat(ofTwo).hasSize(2).startsWith(two.slot()).doesNotContainAnyElementsOf(ofOne);
+    assertThat(locks.admin().slotSemaphore("s").holders()).containsExactlyInAnyOrder(1, 2, 3);
+    assertThat(view(two).permits()).isEqualTo(2);
+  }
+
+  private LeaseSnapshot view(Lease lease) {
+    return locks.leases().stream()
+        .filter(view -> view.permits() == lease.permits())
+        .findFirst()
+        .orElseThrow();
+  }
+
+  @Test
+  void theVirtualHostOfTheLocks() {
+    assertThat(locks.admin().virtualHost())
+        .isEqualTo(fixture.broker().connectionFactory().getVirtualHost());
   }
 
   @Test

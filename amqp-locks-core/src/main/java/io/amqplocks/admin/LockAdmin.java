@@ -123,4 +123,7 @@ public interface LockAdmin {
    * @param slot the slot, from 1; a lock without slots has slot 1 only
    */
   Optional<String> holderQueue(LockId lock, int slot);
+
+  /** The broker's virtual host that has the queues of all locks, for tools that display it. */
+  String virtualHost();
 }

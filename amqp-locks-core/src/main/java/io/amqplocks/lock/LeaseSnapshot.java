@@ -1,6 +1,7 @@
 package io.amqplocks.lock;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -8,8 +9,7 @@ import java.util.Optional;
  * instead.
  *
  * @param lock the lock
- * @param slot the slot held, as {@link Lease#slot()}
- * @param permits how many slots it holds, as {@link Lease#permits()}
+ * @param slots the slots held, one for each permit; the first one is {@link Lease#slot()}
  * @param state {@link LeaseState#HELD} or {@link LeaseState#UNCERTAIN}
  * @param age the time since it was acquired
  * @param unconfirmed the time since the request was sent that the broker last confirmed it by
@@ -18,10 +18,25 @@ import java.util.Optional;
  */
 public record LeaseSnapshot(
     LockId lock,
-    int slot,
-    int permits,
+    List<Integer> slots,
     LeaseState state,
     Duration age,
     Duration unconfirmed,
     Optional<FencingToken> token,
-    String queue) {}
+    String queue) {
+
+  /** Copies the list. */
+  public LeaseSnapshot {
+    slots = List.copyOf(slots);
+  }
+
+  /** The slot held, as {@link Lease#slot()}. */
+  public int slot() {
+    return slots.get(0);
+  }
+
+  /** How many slots are held, as {@link Lease#permits()}. */
+  public int permits() {
+    return slots.size();
+  }
+}

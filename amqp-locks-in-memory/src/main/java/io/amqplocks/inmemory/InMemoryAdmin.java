@@ -96,6 +96,12 @@ record InMemoryAdmin(LockTable table) implements LockAdmin {
     return Optional.empty();
   }
 
+  /** The name of the broker's default one. There is none in memory, and nothing that it has. */
+  @Override
+  public String virtualHost() {
+    return "/";
+  }
+
   /** The administration of a persistent mutex, which has one slot while it is enabled. */
   private record PersistentAdmin(Administered mutex) implements PersistentMutexAdmin {
 

@@ -155,8 +155,7 @@ final class InMemoryLease implements Lease {
   LeaseSnapshot snapshot() {
     return new LeaseSnapshot(
         lock,
-        slot(),
-        permits(),
+        grant.slots(),
         status.state() == LeaseState.HELD ? LeaseState.HELD : LeaseState.UNCERTAIN,
         age(),
         Duration.ZERO,

@@ -377,8 +377,7 @@ public final class HeldLease implements Lease, Session.Member {
     LeaseStatus now = status.get();
     return new LeaseSnapshot(
         lock(),
-        slot(),
-        permits(),
+        hold.slots(),
         // The phase is not used: the lease may have been released since it was found.
         clock.state(now) == LeaseState.HELD && !hold.isInDoubt() && !isAtLimit()
             ? LeaseState.HELD

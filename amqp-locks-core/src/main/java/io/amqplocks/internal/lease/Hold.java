@@ -51,6 +51,11 @@ public interface Hold {
   /** The number of the slot, from 1. */
   int slot();
 
+  /** The numbers of all its slots, that one first. */
+  default List<Integer> slots() {
+    return List.of(slot());
+  }
+
   /** How many slots it has. */
   default int permits() {
     return 1;

@@ -78,6 +78,11 @@ public final class PermitsHold implements Hold {
   }
 
   @Override
+  public List<Integer> slots() {
+    return parts.stream().map(HeldLease::slot).toList();
+  }
+
+  @Override
   public int permits() {
     return parts.size();
   }

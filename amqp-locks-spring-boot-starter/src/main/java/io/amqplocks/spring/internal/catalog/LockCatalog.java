@@ -171,6 +171,11 @@ public final class LockCatalog {
     return withSettings(FamilyId.of(id)).as(id.kind());
   }
 
+  /** Whether that is the lock of a key of a known one. */
+  public boolean isOfKey(LockId id) {
+    return !known(id).equals(id);
+  }
+
   private NamedLock settle(FamilyId name) {
     List<Consumer<LockId>> tell = List.of();
     NamedLock now;

@@ -58,6 +58,7 @@ public final class AmqpLocksEndpoint {
 
   private static final Logger log = LoggerFactory.getLogger(AmqpLocksEndpoint.class);
   private static final int CONFLICT = 409;
+  private static final Duration LONGEST_TIMEOUT = Duration.ofMinutes(1);
 
   private final AmqpLocks locks;
   private final LockCatalog catalog;
@@ -162,7 +163,7 @@ public final class AmqpLocksEndpoint {
    * Takes the lock from all who hold it.
    *
    * @param timeout for how long those who hold tokens in other processes may still give them back;
-   *     by default not at all
+   *     by default not at all, and for a minute at most: nobody can acquire meanwhile
    */
   @DeleteOperation
   public WebEndpointResponse<?> forceRelease(
@@ -175,12 +176,23 @@ public final class AmqpLocksEndpoint {
         caller,
         () -> parse(kind, name, algorithm),
         id -> {
+          Duration bound = bounded(timeout);
           existing(id, caller);
           String why = "taken back by " + name(caller) + " by the endpoint amqplocks";
-          Duration bound = timeout == null ? Duration.ZERO : timeout;
           return new RequestedChange(
               "take back", () -> OperatedLock.of(locks, id).release(why, bound));
         });
+  }
+
+  private static Duration bounded(@Nullable Duration timeout) {
+    Duration bound = timeout == null ? Duration.ZERO : timeout;
+    if (bound.isNegative() || bound.compareTo(LONGEST_TIMEOUT) > 0) {
+      throw new LockException.Invalid(
+          "A timeout of %s is not possible: nobody can acquire the lock meanwhile. Use %s at most;"
+                  .formatted(bound, LONGEST_TIMEOUT)
+              + " to wait longer, use repair(timeout) of the lock's admin()");
+    }
+    return bound;
   }
 
   private LockId parse(String kind, String[] name, @Nullable String algorithm) {

@@ -36,10 +36,9 @@ record LockChanges(AmqpLocks locks, LockCatalog catalog) {
     }
     Done resized = OperatedLock.of(locks, id).resize(slots);
     Configured configured = Configured.of(catalog, id);
-    return new Done(
-        resized.done(),
-        joined(
-            resized.next(), configured == null ? null : LockNotes.atNextStart(configured, slots)));
+    String undone =
+        configured == null ? null : LockNotes.undoneBy(configured, catalog.isOfKey(id), slots);
+    return new Done(resized.done(), joined(resized.next(), undone));
   }
 
   private static @Nullable String joined(@Nullable String first, @Nullable String second) {

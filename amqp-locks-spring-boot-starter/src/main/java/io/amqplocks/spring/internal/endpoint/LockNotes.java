@@ -12,21 +12,23 @@ final class LockNotes {
 
   private LockNotes() {}
 
-  static @Nullable String on(@Nullable Configured configured, BrokerDescriptor broker, Here here) {
+  /**
+   * What is odd about a lock.
+   *
+   * @param ofKey whether it is the lock of a key, which is created at its first use
+   */
+  static @Nullable String on(
+      @Nullable Configured configured, boolean ofKey, BrokerDescriptor broker, Here here) {
     List<String> notes = new ArrayList<>();
     Integer slots = broker.slots();
     Integer wanted = configured == null ? null : configured.slots();
     if (Boolean.FALSE.equals(broker.exists())) {
-      notes.add(
-          wanted == null
-              ? "Nobody can have it: it does not exist at the broker, or is not enabled."
-              : "It does not exist at the broker: an operator destroyed it, or the broker lost it."
-                  + " A restart of an application creates it.");
+      notes.add(absent(wanted != null, ofKey));
     } else if (configured != null && slots != null && wanted != null && !slots.equals(wanted)) {
       notes.add(
           "The application configures %d slots; the %d at the broker count."
               .formatted(wanted, slots));
-      String later = atNextStart(configured, slots);
+      String later = undoneBy(configured, ofKey, slots);
       if (later != null) {
         notes.add(later);
       }
@@ -43,8 +45,21 @@ final class LockNotes {
     return notes.isEmpty() ? null : String.join(" ", notes);
   }
 
-  /** What becomes of that number of slots when an application starts; null if it stays. */
-  static @Nullable String atNextStart(Configured configured, int slots) {
+  private static String absent(boolean createdByApplications, boolean ofKey) {
+    if (!createdByApplications) {
+      return "Nobody can have it: it does not exist at the broker, or is not enabled.";
+    }
+    return ofKey
+        ? "It does not exist at the broker. Its next use creates it."
+        : "It does not exist at the broker: an operator destroyed it, or the broker lost it."
+            + " A restart of an application creates it.";
+  }
+
+  /**
+   * What becomes of that number of slots when an application starts, or when a process uses a key
+   * for the first time; null if it stays.
+   */
+  static @Nullable String undoneBy(Configured configured, boolean ofKey, int slots) {
     Integer wanted = configured.slots();
     OnMismatch then = configured.onMismatch();
     if (wanted == null || wanted == slots || then == null) {
@@ -53,11 +68,17 @@ final class LockNotes {
     return switch (then) {
       case ADOPT -> null;
       case RESIZE ->
-          "The next start of an application sets it back to %d (on-mismatch=resize)."
-              .formatted(wanted);
+          (ofKey
+                      ? "The next process that uses this key for the first time sets it back to %d"
+                      : "The next start of an application sets it back to %d")
+                  .formatted(wanted)
+              + " (on-mismatch=resize).";
       case FAIL ->
-          "No application starts that configures %d, until it says %d (on-mismatch=fail)."
-              .formatted(wanted, slots);
+          (ofKey
+                      ? "No process that configures %d can begin to use this key, until it says %d"
+                      : "No application starts that configures %d, until it says %d")
+                  .formatted(wanted, slots)
+              + " (on-mismatch=fail).";
     };
   }
 }

@@ -92,7 +92,7 @@ record LockViews(AmqpLocks locks, LockCatalog catalog, BrokerQueries queries, In
     return duration.truncatedTo(ChronoUnit.MILLIS);
   }
 
-  private static LockDescriptor lock(
+  private LockDescriptor lock(
       LockId id, @Nullable Configured configured, BrokerDescriptor broker, Here here) {
     LockAddress address = LockAddress.of(id);
     return new LockDescriptor(
@@ -102,6 +102,6 @@ record LockViews(AmqpLocks locks, LockCatalog catalog, BrokerQueries queries, In
         configured,
         broker,
         here,
-        LockNotes.on(configured, broker, here));
+        LockNotes.on(configured, catalog.isOfKey(id), broker, here));
   }
 }

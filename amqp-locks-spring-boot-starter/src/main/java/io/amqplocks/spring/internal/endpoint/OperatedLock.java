@@ -3,12 +3,14 @@ package io.amqplocks.spring.internal.endpoint;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.admin.LockAdmin;
 import io.amqplocks.admin.SlotChange;
-import io.amqplocks.lock.LeaseSnapshot;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
+import java.util.function.IntSupplier;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -92,16 +94,40 @@ abstract class OperatedLock {
     return locks.revoke(id, why);
   }
 
-  /** The leases of this process. */
-  final Set<LeaseSnapshot> here() {
-    return here(id::equals);
+  /** The slots that this process holds, one for each permit. */
+  final List<Integer> slotsHere() {
+    return slotsHere(id::equals);
   }
 
-  /** The leases of this process of such locks. */
-  final Set<LeaseSnapshot> here(Predicate<LockId> wanted) {
+  /** The slots of such locks that this process holds, one for each permit. */
+  final List<Integer> slotsHere(Predicate<LockId> wanted) {
     return locks.leases().stream()
         .filter(lease -> wanted.test(lease.lock()))
-        .collect(Collectors.toSet());
+        .flatMap(lease -> lease.slots().stream())
+        .toList();
+  }
+
+  /** How many slots others hold, if this process holds its own of such locks. */
+  final int heldByOthers(Predicate<LockId> wanted, IntSupplier heldByAll) {
+    int before = slotsHere(wanted).size();
+    int all = heldByAll.getAsInt();
+    // Twice, for the lease that was acquired between.
+    return all - Math.max(before, slotsHere(wanted).size());
+  }
+
+  /**
+   * Asks now, and tells later. So the broker's answer is from before a release, and no failure to
+   * answer keeps a lease of this process from being taken back.
+   */
+  static <T> Supplier<T> asked(Supplier<T> question) {
+    try {
+      T answer = question.get();
+      return () -> answer;
+    } catch (LockException e) {
+      return () -> {
+        throw e;
+      };
+    }
   }
 
   static Done released(int here, int elsewhere, @Nullable String next) {
@@ -123,10 +149,20 @@ abstract class OperatedLock {
             .formatted(id, remedy(slots)));
   }
 
+  /** The command for a POSIX shell. A name may have any printable characters. */
+  private String deletion(String queue) {
+    return "rabbitmqctl delete_queue -p %s %s"
+        .formatted(quoted(locks.admin().virtualHost()), quoted(queue));
+  }
+
+  private static String quoted(String word) {
+    return "'" + word.replace("'", "'\\''") + "'";
+  }
+
   final String remedy(Set<Integer> slots) {
     return slots.stream()
         .flatMap(slot -> locks.admin().holderQueue(id, slot).stream())
-        .map("rabbitmqctl delete_queue '%s'"::formatted)
+        .map(this::deletion)
         .collect(
             Collectors.joining(
                 "; ",

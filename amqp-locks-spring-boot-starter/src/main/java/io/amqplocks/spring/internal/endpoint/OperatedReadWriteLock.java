@@ -40,7 +40,8 @@ final class OperatedReadWriteLock extends OperatedLock {
 
   @Override
   Done release(String why, Duration timeout) {
-    Supplier<Integer> others = heldByOthers();
+    Supplier<Integer> others =
+        asked(() -> heldByOthers(id -> FamilyId.of(id).isSameOrOtherSide(side), lock::holders));
     int revoked = revoke(why);
     return PartialChangeException.unless(
         revoked,
@@ -55,24 +56,5 @@ final class OperatedReadWriteLock extends OperatedLock {
               "The %s is not held by this process, so it cannot be taken back here. %s.%s"
                   .formatted(side, remedy(Set.of(1)), OF_ALL));
         });
-  }
-
-  /** Asks now, and tells later: no answer keeps no lease of this process from being taken back. */
-  private Supplier<Integer> heldByOthers() {
-    int held = heldHere();
-    try {
-      int holders = lock.holders();
-      // Twice, for the lease that was acquired between.
-      int others = holders - Math.max(held, heldHere());
-      return () -> others;
-    } catch (LockException e) {
-      return () -> {
-        throw e;
-      };
-    }
-  }
-
-  private int heldHere() {
-    return here(id -> FamilyId.of(id).isSameOrOtherSide(side)).size();
   }
 }

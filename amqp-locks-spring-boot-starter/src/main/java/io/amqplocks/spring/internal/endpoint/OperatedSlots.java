@@ -3,12 +3,12 @@ package io.amqplocks.spring.internal.endpoint;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.admin.SlotChange;
 import io.amqplocks.admin.SlotSemaphoreAdmin;
-import io.amqplocks.lock.LeaseSnapshot;
 import io.amqplocks.lock.LockId;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.stream.Collectors;
+import java.util.function.Supplier;
 
 /** A slot semaphore. Slots that others hold can be named, but not taken back here. */
 final class OperatedSlots extends OperatedLock {
@@ -50,18 +50,25 @@ final class OperatedSlots extends OperatedLock {
 
   @Override
   Done release(String why, Duration timeout) {
-    Set<Integer> here = here().stream().map(LeaseSnapshot::slot).collect(Collectors.toSet());
+    Supplier<Set<Integer>> heldByOthers = asked(this::heldByOthers);
     int revoked = revoke(why);
     return PartialChangeException.unless(
         revoked,
         () -> {
-          // Those given back in the background may show as held for a moment.
-          Set<Integer> others = new TreeSet<>(semaphore.holders());
-          others.removeAll(here);
+          Set<Integer> others = heldByOthers.get();
           if (others.isEmpty() || revoked > 0) {
             return released(revoked, 0, others.isEmpty() ? null : remedy(others));
           }
           throw onlyByItsOwner(others);
         });
+  }
+
+  private Set<Integer> heldByOthers() {
+    Set<Integer> here = new HashSet<>(slotsHere());
+    Set<Integer> others = new TreeSet<>(semaphore.holders());
+    // Twice, for the lease that was acquired between.
+    here.addAll(slotsHere());
+    others.removeAll(here);
+    return others;
   }
 }

@@ -1,7 +1,6 @@
 package io.amqplocks.spring.internal.endpoint;
 
 import io.amqplocks.AmqpLocks;
-import io.amqplocks.admin.SlotChange;
 import io.amqplocks.admin.TokenAudit;
 import io.amqplocks.admin.TokenSemaphoreAdmin;
 import io.amqplocks.admin.TokenStatus;
@@ -22,10 +21,12 @@ final class OperatedTokens extends OperatedLock {
       "Holders in other processes learn of it at their next verification, and may overlap with new"
           + " ones until then.";
 
+  private final LockId lock;
   private final TokenSemaphoreAdmin semaphore;
 
   OperatedTokens(AmqpLocks locks, LockId id, TokenSemaphoreAdmin semaphore) {
     super(locks, id);
+    lock = id;
     this.semaphore = semaphore;
   }
 
@@ -53,39 +54,30 @@ final class OperatedTokens extends OperatedLock {
 
   @Override
   Done resize(int slots) {
-    SlotChange change = semaphore.resize(slots);
-    int pending = semaphore.status().pendingWithdrawals();
-    return resized(
-        change,
-        pending == 0
-            ? null
-            : "%d slots are in use and go as they are given back; this process sees to that."
-                .formatted(pending));
+    return resized(semaphore.resize(slots), pendingWithdrawals());
+  }
+
+  /** The resize is done, whatever the broker answers after it. */
+  private @Nullable String pendingWithdrawals() {
+    try {
+      int pending = semaphore.status().pendingWithdrawals();
+      return pending == 0
+          ? null
+          : "%d slots are in use and go as they are given back; this process sees to that."
+              .formatted(pending);
+    } catch (LockException e) {
+      return "How many removed slots are still in use is not known: " + e.getMessage();
+    }
   }
 
   @Override
   Done release(String why, Duration timeout) {
-    Supplier<Integer> others = inUseByOthers();
+    Supplier<Integer> others = asked(() -> heldByOthers(lock::equals, semaphore::inUse));
     int revoked = revoke(why);
     return PartialChangeException.unless(
         revoked,
         () ->
             others.get() <= 0 ? released(revoked, 0, null) : replaced(semaphore, revoked, timeout));
-  }
-
-  /** Asks now, and tells later: no answer keeps no lease of this process from being taken back. */
-  private Supplier<Integer> inUseByOthers() {
-    int held = here().size();
-    try {
-      int inUse = semaphore.inUse();
-      // Twice, for the lease that was acquired between.
-      int others = inUse - Math.max(held, here().size());
-      return () -> others;
-    } catch (LockException e) {
-      return () -> {
-        throw e;
-      };
-    }
   }
 
   static Done replaced(TokenSemaphoreAdmin tokens, int revoked, Duration timeout) {

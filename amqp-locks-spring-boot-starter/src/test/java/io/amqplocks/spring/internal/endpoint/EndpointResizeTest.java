@@ -4,12 +4,18 @@ import static io.amqplocks.spring.internal.endpoint.EndpointApplication.OPENED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.admin.TokenQueueType;
+import io.amqplocks.admin.TokenSemaphoreAdmin;
 import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.spring.internal.endpoint.EndpointApplication.Answer;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
@@ -86,6 +92,92 @@ class EndpointResizeTest {
       Answer back = application.post("amqplocks/semaphore/images", "{\"slots\":3}");
       assertThat(back.json().<Object>read("$.lock").toString()).doesNotContain("note");
     }
+  }
+
+  /** A key's semaphore is settled at its first use in each process, and not at a start. */
+  @Test
+  void aResizeOfAKeyIsUndoneByItsFirstUseElsewhere() {
+    try (EndpointApplication application =
+        application(
+            "amqp-locks.semaphores.images.on-mismatch=resize",
+            "amqp-locks.semaphores.videos.on-mismatch=fail")) {
+      LockTemplate locks = application.bean(LockTemplate.class);
+      locks.semaphore("images:a").acquire().close();
+      locks.semaphore("videos:a").acquire().close();
+      Answer images = application.post("amqplocks/semaphore/images:a", "{\"slots\":7}");
+      assertThat(images.<String>read("$.next"))
+          .isEqualTo(
+              "The next process that uses this key for the first time sets it back to 3"
+                  + " (on-mismatch=resize).");
+      assertThat(images.<String>read("$.lock.note")).endsWith(images.<String>read("$.next"));
+      Answer videos = application.post("amqplocks/semaphore/videos:a", "{\"slots\":7}");
+      assertThat(videos.<String>read("$.next"))
+          .isEqualTo(
+              "No process that configures 2 can begin to use this key, until it says 7"
+                  + " (on-mismatch=fail).");
+      // It is as the words say: another start leaves it, and the first use does not.
+      try (EndpointApplication other =
+          application("amqp-locks.semaphores.images.on-mismatch=resize")) {
+        String path = "amqplocks/semaphore/images:a";
+        assertThat(other.get(path).<Integer>read("$.broker.slots")).isEqualTo(7);
+        other.bean(LockTemplate.class).semaphore("images:a").acquire().close();
+        assertThat(other.get(path).<Integer>read("$.broker.slots")).isEqualTo(3);
+      }
+    }
+  }
+
+  @Test
+  void theSemaphoreOfAKeyThatIsGoneIsCreatedByItsNextUse() {
+    try (EndpointApplication application = application()) {
+      LockTemplate locks = application.bean(LockTemplate.class);
+      locks.semaphore("images:a").acquire().close();
+      destroy("images:a");
+      Lease holder = locks.semaphore("images:b").acquire();
+      Answer gone = application.get("amqplocks/semaphore/images:a");
+      assertThat(gone.status()).as(gone.text()).isEqualTo(404);
+      destroy("images:b");
+      Answer held = application.get("amqplocks/semaphore/images:b");
+      assertThat(held.<String>read("$.note"))
+          .isEqualTo("It does not exist at the broker. Its next use creates it.");
+      holder.close();
+      locks.semaphore("images:b").acquire().close();
+      assertThat(application.get("amqplocks/semaphore/images:b").<Integer>read("$.broker.slots"))
+          .isEqualTo(3);
+    }
+  }
+
+  private void destroy(String name) {
+    try (AmqpLocks stranger = onBroker.stranger()) {
+      stranger.admin().tokenSemaphore(name).destroy();
+    }
+  }
+
+  /** The number is changed, although nobody can say what became of the tokens in use. */
+  @Test
+  void aResizeIsDoneEvenIfTheStatusCannotBeReadAfterIt() {
+    try (AmqpLocks locks = onBroker.stranger()) {
+      locks.admin().tokenSemaphore("images").create(3, TokenQueueType.QUORUM);
+      LockId id = LockId.tokenSemaphore("images");
+      TokenSemaphoreAdmin admin = withoutStatus(locks.admin().tokenSemaphore("images"));
+      OperatedLock.Done done = new OperatedTokens(locks, id, admin).resize(5);
+      assertThat(done.done()).isEqualTo("resized from 3 to 5 slots");
+      assertThat(done.next()).contains("is not known", "the broker did not answer");
+      assertThat(locks.admin().tokenSemaphore("images").count()).isEqualTo(5);
+    }
+  }
+
+  /** The administrator of a broker that stops answering right after a change. */
+  private static TokenSemaphoreAdmin withoutStatus(TokenSemaphoreAdmin admin) {
+    return (TokenSemaphoreAdmin)
+        Proxy.newProxyInstance(
+            TokenSemaphoreAdmin.class.getClassLoader(),
+            new Class<?>[] {TokenSemaphoreAdmin.class},
+            (proxy, method, arguments) -> {
+              if (method.getName().equals("status")) {
+                throw new LockException.Unanswered("the broker did not answer");
+              }
+              return method.invoke(admin, arguments);
+            });
   }
 
   @Test

@@ -18,6 +18,7 @@ import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AutoClose;
@@ -136,7 +137,7 @@ class ForcedReleaseTest {
 
       Answer answer = application.delete("amqplocks/read-lock/prices");
       String queue = onBroker.administer(admin -> admin.holderQueue(there.lock(), 1).orElseThrow());
-      String remedy = "rabbitmqctl delete_queue '" + queue + "'. That takes it from all";
+      String remedy = "rabbitmqctl delete_queue -p '/' '" + queue + "'. That takes it from all";
       assertThat(answer.status()).as(answer.text()).isEqualTo(200);
       assertThat(answer.<String>read("$.done")).contains("1 of this process, 0 of others");
       assertThat(answer.<String>read("$.next")).contains(remedy);
@@ -234,6 +235,48 @@ class ForcedReleaseTest {
     }
   }
 
+  /** A lease of two permits is two slots, and neither is another's. */
+  @ParameterizedTest
+  @ValueSource(strings = {"images", "videos"})
+  void aLeaseOfSeveralPermitsIsThisProcesssAlone(String name) throws Exception {
+    try (EndpointApplication application = application();
+        AmqpLocks other = onBroker.stranger()) {
+      AmqpLocks own = application.bean(AmqpLocks.class);
+      Lease lease = semaphore(own, name).withPermits(2).acquire(LONG);
+      // In images there is a third one, in videos there is none.
+      CompletableFuture<Lease> waiting = semaphore(other, name).withPermits(2).acquireAsync(LONG);
+      await().atMost(LONG).until(() -> !other.waiting().isEmpty());
+
+      Answer answer = application.delete("amqplocks/semaphore/" + name);
+      assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+      assertThat(answer.<String>read("$.done"))
+          .isEqualTo("leases taken back: 1 of this process, 0 of others");
+      assertThat(answer.json().<Map<String, Object>>read("$")).doesNotContainKey("next");
+      assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+      try (Lease next = waiting.get(30, TimeUnit.SECONDS)) {
+        assertThat(next.permits()).isEqualTo(2);
+        assertThat(next.verify()).isEqualTo(LeaseState.HELD);
+      }
+    }
+  }
+
+  private static AmqpLock semaphore(AmqpLocks locks, String name) {
+    return name.equals("videos") ? locks.slotSemaphore(name) : locks.tokenSemaphore(name);
+  }
+
+  /** Nobody can acquire for as long as the request waits, so it must be short. */
+  @ParameterizedTest
+  @ValueSource(strings = {"61s", "10d", "-1s"})
+  void noTimeoutKeepsEverybodyWaiting(String timeout) {
+    try (EndpointApplication application = application()) {
+      Lease lease = application.bean(LockTemplate.class).semaphore("images").acquire();
+      Answer answer = application.delete("amqplocks/semaphore/images?timeout=" + timeout);
+      assertThat(answer.status()).as(answer.text()).isEqualTo(400);
+      assertThat(answer.<String>read("$.error")).contains("nobody can acquire", "PT1M");
+      assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+    }
+  }
+
   @Test
   void ofAMisspeltNameNothingIsSaidToBeDone() {
     try (EndpointApplication application = application()) {
@@ -273,6 +316,24 @@ class ForcedReleaseTest {
     }
   }
 
+  /** A name is one word for the shell into which an operator pastes the command. */
+  @Test
+  void theCommandNamesTheQueueWhateverIsInItsName(Broker broker) throws Exception {
+    String name = "o'brien $HOME `id`";
+    try (EndpointApplication application = application();
+        AmqpLocks other = onBroker.stranger()) {
+      Lease lease = other.mutex(name).tryAcquire().orElseThrow();
+      Answer answer = application.delete("amqplocks/mutex/" + EndpointApplication.inPath(name));
+      assertThat(answer.status()).as(answer.text()).isEqualTo(409);
+      String error = answer.read("$.error");
+      String command = error.substring(error.indexOf("rabbitmqctl"));
+      Process shell =
+          new ProcessBuilder("sh", "-c", command.replace("rabbitmqctl", "printf '%s\\n'")).start();
+      String queue = onBroker.administer(admin -> admin.holderQueue(lease.lock(), 1).orElseThrow());
+      assertThat(shell.inputReader().lines()).containsExactly("delete_queue", "-p", "/", queue);
+    }
+  }
+
   @Test
   void whatOnlyTheBrokersOperatorCanTakeIsExplained(Broker broker) {
     try (EndpointApplication application = application();
@@ -283,7 +344,7 @@ class ForcedReleaseTest {
       assertThat(answer.status()).isEqualTo(409);
       String queue = onBroker.administer(admin -> admin.holderQueue(mutex.lock(), 1).orElseThrow());
       assertThat(answer.<String>read("$.error"))
-          .contains("rabbitmqctl delete_queue '" + queue + "'");
+          .contains("rabbitmqctl delete_queue -p '/' '" + queue + "'");
       Answer slots = application.delete("amqplocks/semaphore/videos");
       assertThat(slots.status()).isEqualTo(409);
       assertThat(slots.<String>read("$.error")).contains("holder." + slot.slot() + "'");
