@@ -12,9 +12,12 @@ import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -181,6 +184,58 @@ class ExecuteAsyncCancellationTest {
           working.complete("too late");
           isFree(lock);
         });
+  }
+
+  /** Its caller gives up after the work has begun and before there is a stage to cancel. */
+  @ParameterizedTest
+  @EnumSource
+  void aStageThatThrowsWhenItIsCancelledKeepsNothing(Uncancellable stage) {
+    withLock(
+        lock -> {
+          CountDownLatch begun = new CountDownLatch(1);
+          CountDownLatch left = new CountDownLatch(1);
+          CompletableFuture<String> result =
+              lock.executeAsync(
+                  () -> {
+                    begun.countDown();
+                    await().atMost(LONG).until(() -> left.getCount() == 0);
+                    return stage.stage();
+                  });
+          assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
+          assertThat(result.cancel(true)).isTrue();
+          left.countDown();
+          isFree(lock);
+        });
+  }
+
+  /** Stages that are complete, and throw when they are cancelled or asked for their end. */
+  enum Uncancellable {
+    MINIMAL {
+      @Override
+      CompletionStage<String> stage() {
+        return CompletableFuture.completedStage("x");
+      }
+    },
+    MINIMAL_FAILED {
+      @Override
+      CompletionStage<String> stage() {
+        return CompletableFuture.failedStage(new IllegalStateException("says the test"));
+      }
+    },
+    WITHOUT_END {
+      @Override
+      CompletionStage<String> stage() {
+        return new CompletableFuture<>() {
+          @Override
+          public CompletableFuture<String> whenComplete(
+              BiConsumer<? super String, ? super Throwable> action) {
+            throw new UnsupportedOperationException("says the test");
+          }
+        };
+      }
+    };
+
+    abstract CompletionStage<String> stage();
   }
 
   @Test

@@ -8,6 +8,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Asynchronous work under locks for which no thread waits.
@@ -44,6 +46,8 @@ public final class AsyncCall<T extends @Nullable Object> {
      */
     void close();
   }
+
+  private static final Logger log = LoggerFactory.getLogger(AsyncCall.class);
 
   private final Locks locks;
   private final CompletableFuture<T> result = new CompletableFuture<>();
@@ -136,11 +140,16 @@ public final class AsyncCall<T extends @Nullable Object> {
       return;
     }
     cancellable = CancellableStage.of(stage);
+    try {
+      // Before a cancellation: whatever that does, the end of the work gives the locks back.
+      stage.whenComplete(
+          (value, failure) -> end.accept(value, failure == null ? null : unwrapped(failure)));
+    } catch (RuntimeException | Error e) {
+      end.accept(null, e);
+    }
     if (result.isDone()) {
       cancel();
     }
-    stage.whenComplete(
-        (value, failure) -> end.accept(value, failure == null ? null : unwrapped(failure)));
   }
 
   /** Ends the work in the background, since the calling thread may be anybody's. */
@@ -192,7 +201,12 @@ public final class AsyncCall<T extends @Nullable Object> {
   private void cancel() {
     Future<?> goingOn = cancellable;
     if (goingOn != null) {
-      goingOn.cancel(true);
+      try {
+        boolean unused = goingOn.cancel(true);
+      } catch (RuntimeException e) {
+        // As that of a minimal stage does. Then the locks are kept until the work ends by itself.
+        log.debug("The work under the locks cannot be cancelled", e);
+      }
     }
   }
 

@@ -2,12 +2,12 @@ package io.amqplocks.spring.internal.async;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
@@ -23,20 +23,20 @@ import org.jspecify.annotations.Nullable;
  * <p>To give back and to verify is bounded by the call timeout, and there are at most as many of
  * these tasks as leases. To create a semaphore may take longer, as when an administrator is at it:
  * that has threads of its own, lest it keep leases from being given back. Daemon threads, which end
- * when there is nothing to do.
+ * when there is nothing to do. If the system starts no thread for a while, the tasks wait for one.
  */
 public final class BackgroundExecutor {
 
   private static final AtomicInteger COUNT = new AtomicInteger();
-  private static final ThreadPoolExecutor RELEASES = pool("release");
-  private static final ThreadPoolExecutor CREATIONS = pool("create");
-  private static final ThreadPoolExecutor RESULTS =
-      new ThreadPoolExecutor(
-          0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), threads("result"));
 
   /** Only starts tasks of the other pools, so one thread is enough. */
   private static final ScheduledThreadPoolExecutor TIMER =
       new ScheduledThreadPoolExecutor(1, threads("timer"));
+
+  private static final Executor RELEASES = pool("release");
+  private static final Executor CREATIONS = pool("create");
+  private static final Executor RESULTS =
+      new PatientPool(0, Integer.MAX_VALUE, new SynchronousQueue<>(), threads("result"), TIMER);
 
   static {
     TIMER.setKeepAliveTime(10, TimeUnit.SECONDS);
@@ -46,12 +46,8 @@ public final class BackgroundExecutor {
 
   private BackgroundExecutor() {}
 
-  private static ThreadPoolExecutor pool(String purpose) {
-    ThreadPoolExecutor pool =
-        new ThreadPoolExecutor(
-            8, 8, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads(purpose));
-    pool.allowCoreThreadTimeOut(true);
-    return pool;
+  private static Executor pool(String purpose) {
+    return new PatientPool(8, 8, new LinkedBlockingQueue<>(), threads(purpose), TIMER);
   }
 
   private static ThreadFactory threads(String purpose) {
