@@ -26,9 +26,9 @@ import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 
 /**
- * Meters of the locks. An {@link AmqpLocks} bean of the application's own has meters of held and
- * lost leases only if it was built with all {@code LockListener} beans as its listeners; {@link
- * LockMeters} is one of them. If a {@link MeterObservationHandler} makes timers of observations,
+ * Meters of the locks. An {@link AmqpLocks} bean of the application's own has meters of lost leases
+ * only if it was built with all {@code LockListener} beans as its listeners; {@link LockMeters} is
+ * one of them. If a {@link MeterObservationHandler} makes timers of observations,
  * {@link LockObservations} time calls and leases, and the {@code AmqpLocks} bean needs that {@code
  * LockObserver} bean as its observer. Otherwise {@link LockMeters} time them.
  */

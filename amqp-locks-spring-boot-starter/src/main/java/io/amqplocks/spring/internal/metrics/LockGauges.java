@@ -1,6 +1,7 @@
 package io.amqplocks.spring.internal.metrics;
 
 import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.LeaseSnapshot;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockKind;
 import io.amqplocks.lock.LockKind.Family;
@@ -14,7 +15,13 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.Map;
 import java.util.OptionalInt;
 
-/** Whether there is a session, how many calls wait, and how many slots the semaphores have. */
+/**
+ * Whether there is a session, what is held, how many calls wait, and how many slots the semaphores
+ * have.
+ *
+ * <p>What is held is asked of the locks and not summed up from notices. These come late while a
+ * listener of the application is slow, and the core drops them when it falls far behind.
+ */
 public final class LockGauges implements MeterBinder {
 
   private final AmqpLocks locks;
@@ -35,13 +42,33 @@ public final class LockGauges implements MeterBinder {
         .register(registry);
     MetricNames names = new MetricNames(catalog);
     for (LockKind kind : LockKind.values()) {
+      registerHeld(registry, names, kind, MetricNames.OTHER);
       registerWaiting(registry, names, kind, MetricNames.OTHER);
     }
     catalog.watch(
         id -> {
+          registerHeld(registry, names, id.kind(), id.name().value());
           registerWaiting(registry, names, id.kind(), id.name().value());
           registerSlots(registry, id);
         });
+  }
+
+  private void registerHeld(MeterRegistry registry, MetricNames names, LockKind kind, String name) {
+    Gauge.builder("amqp.locks.held", locks, l -> held(l, names, kind, name))
+        .description("Slots that this process holds, each permit of a lease counted")
+        .tags(SingleLockMeters.tags(kind, name))
+        .register(registry);
+  }
+
+  private static int held(AmqpLocks locks, MetricNames names, LockKind kind, String name) {
+    return locks.leases().stream()
+        .filter(lease -> isOf(lease.lock(), names, kind, name))
+        .mapToInt(LeaseSnapshot::permits)
+        .sum();
+  }
+
+  private static boolean isOf(LockId lock, MetricNames names, LockKind kind, String name) {
+    return lock.kind() == kind && names.of(lock).equals(name);
   }
 
   private void registerWaiting(
@@ -55,7 +82,7 @@ public final class LockGauges implements MeterBinder {
   /** Only locks that somebody waits for are looked at: few. */
   private static int waiting(AmqpLocks locks, MetricNames names, LockKind kind, String name) {
     return locks.waiting().entrySet().stream()
-        .filter(entry -> entry.getKey().kind() == kind && names.of(entry.getKey()).equals(name))
+        .filter(entry -> isOf(entry.getKey(), names, kind, name))
         .mapToInt(Map.Entry::getValue)
         .sum();
   }

@@ -50,7 +50,7 @@ public final class LockMeters implements LockListener {
 
   @Override
   public void acquired(Lease lease, Duration waited) {
-    of(lease.lock()).acquired(lease, waited);
+    of(lease.lock()).acquired(waited);
   }
 
   @Override
@@ -60,23 +60,17 @@ public final class LockMeters implements LockListener {
 
   @Override
   public void released(Lease lease, Duration held) {
-    holding(lease).released(lease, held);
+    of(lease.lock()).released(held);
   }
 
   @Override
   public void lost(Lease lease, LossReason reason, Duration held) {
-    holding(lease).lost(lease, reason.cause(), held);
+    of(lease.lock()).lost(reason.cause(), held);
   }
 
   /** A call of a guarded method ran without that lock. */
   public void ranWithout(LockId lock) {
     of(lock).ranWithout();
-  }
-
-  /** The meters that were notified of the acquire: the lock may have got its own meters since. */
-  private SingleLockMeters holding(Lease lease) {
-    SingleLockMeters others = requireNonNull(this.others.get(lease.lock().kind()));
-    return others.holds(lease) ? others : of(lease.lock());
   }
 
   /** A lock that has a key is counted by its name. */

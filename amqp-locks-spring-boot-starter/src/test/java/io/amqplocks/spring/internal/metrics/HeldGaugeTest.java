@@ -1,170 +1,139 @@
 package io.amqplocks.spring.internal.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
-import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.Lease;
-import io.amqplocks.lock.LeaseState;
-import io.amqplocks.lock.LockException;
-import io.amqplocks.lock.LockId;
-import io.amqplocks.lock.LossReason;
-import io.amqplocks.spring.SemaphoreAlgorithm;
+import io.amqplocks.lock.LockListener;
+import io.amqplocks.spring.LockTemplate;
+import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.spring.internal.catalog.LockCatalog;
 import io.amqplocks.spring.internal.catalog.LockSettings;
+import io.amqplocks.spring.internal.catalog.MetricNames;
 import io.amqplocks.spring.internal.naming.FamilyId;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
-import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
 
+@BrokerTest
 class HeldGaugeTest {
 
-  private static final Duration SOME = Duration.ofMillis(1);
-  private static final LockId IMAGES = LockId.slotSemaphore("images");
+  @AutoClose private final LocksOnBroker onBroker;
+  private final String name;
 
-  private final MeterRegistry registry = new SimpleMeterRegistry();
-  private final LockCatalog catalog = new LockCatalog(Duration.ofSeconds(1));
-  private final LockMeters meters = new LockMeters(registry, catalog);
-
-  private static final class Images implements Lease {
-    private final int permits;
-    private LeaseState state = LeaseState.HELD;
-
-    Images() {
-      this(1);
-    }
-
-    Images(int permits) {
-      this.permits = permits;
-    }
-
-    @Override
-    public int permits() {
-      return permits;
-    }
-
-    @Override
-    public LockId lock() {
-      return IMAGES;
-    }
-
-    @Override
-    public int slot() {
-      return 1;
-    }
-
-    @Override
-    public Optional<FencingToken> fencingTokenIfAny() {
-      return Optional.empty();
-    }
-
-    @Override
-    public FencingToken fencingToken() {
-      throw new LockException.NotFenced("not fenced");
-    }
-
-    @Override
-    public LeaseState state() {
-      return state;
-    }
-
-    @Override
-    public LeaseState verify() {
-      return state;
-    }
-
-    @Override
-    public Optional<LossReason> lossReason() {
-      return Optional.empty();
-    }
-
-    @Override
-    public CompletionStage<LossReason> whenLost() {
-      return new CompletableFuture<>();
-    }
-
-    @Override
-    public Duration age() {
-      return SOME;
-    }
-
-    @Override
-    public void close() {
-      state = LeaseState.RELEASED;
-    }
+  HeldGaugeTest(Broker broker) {
+    onBroker = new LocksOnBroker(broker);
+    name = onBroker.name();
   }
 
-  private void declare(String method) {
-    catalog.add(
-        LockSettings.annotated(FamilyId.of(IMAGES), method).algorithm(SemaphoreAlgorithm.SLOTS));
-    assertThat(catalog.semaphore("images")).isEqualTo(IMAGES);
+  private ApplicationContextRunner application() {
+    return onBroker
+        .application()
+        .withPropertyValues(
+            "amqp-locks.mutexes." + name + ".wait=20s",
+            "amqp-locks.semaphores." + name + ".slots=4");
   }
 
-  private double held(String name) {
-    return registry
+  private static double held(ApplicationContext context, String name, String type) {
+    return context
+        .getBean(MeterRegistry.class)
         .get("amqp.locks.held")
-        .tags("amqp.locks.name", name, "amqp.locks.type", "slot semaphore")
+        .tags("amqp.locks.name", name, "amqp.locks.type", type)
         .gauge()
         .value();
   }
 
+  /** As one does that writes to a slow disk. */
+  private static final class SlowListener implements LockListener, AutoCloseable {
+    private final CountDownLatch called = new CountDownLatch(1);
+    private final CountDownLatch goOn = new CountDownLatch(1);
+
+    @Override
+    public void acquired(Lease lease, Duration waited) {
+      called.countDown();
+      try {
+        goOn.await();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+
+    @Override
+    public void close() {
+      goOn.countDown();
+    }
+  }
+
   @Test
-  void aReleaseThatWasNotToldStillCounts() {
-    declare("a method");
-    Images one = new Images();
-    Images two = new Images();
-    meters.acquired(one, SOME);
-    meters.acquired(two, SOME);
-    assertThat(held("images")).isEqualTo(2);
-    one.close();
-    assertThat(held("images")).isEqualTo(1);
-    two.state = LeaseState.UNCERTAIN;
-    assertThat(held("images")).isEqualTo(1);
+  void aSlowListenerHidesNoLease() {
+    application()
+        .withBean(SlowListener.class)
+        .run(
+            context -> {
+              SlowListener slow = context.getBean(SlowListener.class);
+              LockTemplate locks = context.getBean(LockTemplate.class);
+              locks.mutex("another").execute(() -> {});
+              await().until(() -> slow.called.getCount() == 0);
+              try (Lease unused = locks.mutex(name).acquire()) {
+                assertThat(held(context, name, "mutex")).isEqualTo(1);
+              }
+              assertThat(held(context, name, "mutex")).isZero();
+              slow.close();
+            });
   }
 
   /** As many as the lease takes of the gauge of slots. */
   @Test
   void eachPermitCounts() {
-    declare("a method");
-    Images three = new Images(3);
-    meters.acquired(three, SOME);
-    meters.acquired(new Images(), SOME);
-    assertThat(held("images")).isEqualTo(4);
-    meters.released(three, SOME);
-    assertThat(held("images")).isEqualTo(1);
+    application()
+        .run(
+            context -> {
+              LockTemplate locks = context.getBean(LockTemplate.class);
+              Lease three = locks.semaphore(name).withPermits(3).acquire();
+              Lease one = locks.semaphore(name).acquire();
+              assertThat(held(context, name, "token semaphore")).isEqualTo(4);
+              three.close();
+              assertThat(held(context, name, "token semaphore")).isEqualTo(1);
+              one.close();
+              assertThat(held(context, name, "token semaphore")).isZero();
+            });
   }
 
   @Test
-  void anAcquireThatWasNotToldMakesNothingNegative() {
-    declare("a method");
-    Images lease = new Images();
-    lease.close();
-    meters.released(lease, SOME);
-    assertThat(held("images")).isZero();
+  void aLockOfAKeyCountsByItsName() {
+    application()
+        .run(
+            context -> {
+              LockTemplate locks = context.getBean(LockTemplate.class);
+              try (Lease unused = locks.mutex(name + ":1").acquire();
+                  Lease unusedToo = locks.mutex(name + ":2").acquire()) {
+                assertThat(held(context, name, "mutex")).isEqualTo(2);
+              }
+            });
   }
 
   @Test
-  void aLockThatIsDeclaredWhileItIsHeld() {
-    try (Images lease = new Images()) {
-      meters.acquired(lease, SOME);
-      declare("a method of a late bean");
-      assertThat(held(LockMeters.OTHER)).isEqualTo(1);
-      assertThat(held("images")).isZero();
-      meters.released(lease, SOME);
-    }
-    assertThat(held(LockMeters.OTHER)).isZero();
-    assertThat(held("images")).isZero();
-    assertThat(
-            registry
-                .get("amqp.locks.hold")
-                .tag("amqp.locks.name", LockMeters.OTHER)
-                .tag("amqp.locks.type", "slot semaphore")
-                .tag("amqp.locks.outcome", "released")
-                .timer()
-                .count())
-        .isEqualTo(1);
+  void aLockThatIsNamedWhileItIsHeld() {
+    onBroker
+        .application()
+        .run(
+            context -> {
+              try (Lease unused = context.getBean(LockTemplate.class).mutex(name).acquire()) {
+                assertThat(held(context, MetricNames.OTHER, "mutex")).isEqualTo(1);
+                LockCatalog catalog = context.getBean(LockCatalog.class);
+                FamilyId mutex = FamilyId.mutex(name);
+                catalog.add(LockSettings.annotated(mutex, "a method of a late bean"));
+                catalog.resolve(mutex);
+                assertThat(held(context, MetricNames.OTHER, "mutex")).isZero();
+                assertThat(held(context, name, "mutex")).isEqualTo(1);
+              }
+              assertThat(held(context, name, "mutex")).isZero();
+            });
   }
 }

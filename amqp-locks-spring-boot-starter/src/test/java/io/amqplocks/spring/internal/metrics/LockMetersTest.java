@@ -158,9 +158,8 @@ class LockMetersTest {
                       .timer()
                       .count())
               .isEqualTo(1);
-          await()
-              .until(
-                  () -> meter(registry, "amqp.locks.held", "token semaphore").gauge().value() == 0);
+          assertThat(meter(registry, "amqp.locks.held", "token semaphore").gauge().value())
+              .isZero();
           assertThat(meter(registry, "amqp.locks.slots", "token semaphore").gauge().value())
               .isEqualTo(2);
           assertThat(meter(registry, "amqp.locks.waiting", "token semaphore").gauge().value())
@@ -176,7 +175,7 @@ class LockMetersTest {
           LockTemplate locks = context.getBean(LockTemplate.class);
           Lease lease = locks.mutex(name).acquire();
           assertThat(locks.mutex(name).tryAcquire()).isEmpty();
-          await().until(() -> meter(registry, "amqp.locks.held", "mutex").gauge().value() == 1);
+          assertThat(meter(registry, "amqp.locks.held", "mutex").gauge().value()).isEqualTo(1);
           await()
               .until(
                   () ->
@@ -194,7 +193,7 @@ class LockMetersTest {
                               .counter()
                               .count()
                           == 1);
-          await().until(() -> meter(registry, "amqp.locks.held", "mutex").gauge().value() == 0);
+          assertThat(meter(registry, "amqp.locks.held", "mutex").gauge().value()).isZero();
           assertThat(lease.lossReason()).isPresent();
         });
   }

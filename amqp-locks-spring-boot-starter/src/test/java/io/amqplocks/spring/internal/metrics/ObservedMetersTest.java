@@ -96,12 +96,8 @@ class ObservedMetersTest {
           assertThat(locks.mutex(name).tryAcquire()).isEmpty();
           assertThat(registry.get("amqp.locks.hold.active").longTaskTimer().activeTasks())
               .isEqualTo(1);
-          await()
-              .atMost(LONG)
-              .until(
-                  () ->
-                      registry.get("amqp.locks.held").tag("amqp.locks.name", name).gauge().value()
-                          == 1);
+          assertThat(registry.get("amqp.locks.held").tag("amqp.locks.name", name).gauge().value())
+              .isEqualTo(1);
           lease.close();
           assertThat(count(registry, "amqp.locks.acquire", "acquired")).isEqualTo(1);
           assertThat(count(registry, "amqp.locks.acquire", "busy")).isEqualTo(1);
