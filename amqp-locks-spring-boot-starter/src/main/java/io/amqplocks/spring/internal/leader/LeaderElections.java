@@ -6,6 +6,7 @@ import io.amqplocks.leader.LeaderElection;
 import io.amqplocks.leader.LeaderListener;
 import io.amqplocks.leader.Leadership;
 import io.amqplocks.leader.Revocation;
+import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.LeadershipGrantedEvent;
 import io.amqplocks.spring.LeadershipRevokedEvent;
 import io.amqplocks.spring.LockConfigurationException;
@@ -18,6 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,7 +42,7 @@ import org.springframework.context.event.ContextClosedEvent;
  * So they are closed only when the context is.
  *
  * <p>Concurrency: the map is filled and extended under the guard. Elections themselves are for many
- * threads.
+ * threads. Watchers are called without the guard.
  */
 public final class LeaderElections
     implements SmartLifecycle, ApplicationListener<ContextClosedEvent> {
@@ -56,6 +58,7 @@ public final class LeaderElections
   private final Map<String, List<LeaderElection>> byName = new LinkedHashMap<>();
   private final List<AutoCloseable> closeables = new ArrayList<>();
   private final List<ElectedContainer> containers = new ArrayList<>();
+  private final List<Consumer<LockId>> watchers = new ArrayList<>();
   private volatile boolean filled;
   private volatile boolean running;
   private volatile boolean closing;
@@ -71,7 +74,7 @@ public final class LeaderElections
   }
 
   /** All elections that are known. To be called when all beans are there. */
-  public List<LeaderElection> all() {
+  List<LeaderElection> all() {
     fill();
     guard.lock();
     try {
@@ -79,6 +82,29 @@ public final class LeaderElections
     } finally {
       guard.unlock();
     }
+  }
+
+  /**
+   * Calls back for each lock that an election is on, and for each as it becomes so. To be called
+   * when all beans are there.
+   */
+  public void watch(Consumer<LockId> watcher) {
+    fill();
+    List<LockId> now;
+    guard.lock();
+    try {
+      watchers.add(watcher);
+      now = elections().map(LeaderElection::lock).distinct().toList();
+    } finally {
+      guard.unlock();
+    }
+    now.forEach(watcher);
+  }
+
+  /** Whether this process certainly leads, by any election on that lock. */
+  public boolean leads(LockId lock) {
+    return known().stream()
+        .anyMatch(election -> election.lock().equals(lock) && election.isLeader());
   }
 
   /** All elections that are known by now; none before the application has started. */
@@ -127,6 +153,8 @@ public final class LeaderElections
 
   /** The election by that name, which is made and started if there is none. */
   private LeaderElection named(String name) {
+    List<Consumer<LockId>> tell = List.of();
+    LeaderElection election;
     guard.lock();
     try {
       if (!byName.containsKey(name)) {
@@ -139,6 +167,7 @@ public final class LeaderElections
         if (running && !closing) {
           made.start();
         }
+        tell = List.copyOf(watchers);
       }
       List<LeaderElection> elections = Objects.requireNonNull(byName.get(name));
       if (elections.size() > 1) {
@@ -147,10 +176,12 @@ public final class LeaderElections
                 .formatted(name, name),
             "Give their locks different names, or leave one of the LeaderElection beans.");
       }
-      return elections.get(0);
+      election = elections.get(0);
     } finally {
       guard.unlock();
     }
+    tell.forEach(watcher -> watcher.accept(election.lock()));
+    return election;
   }
 
   private void addContainer(String id, String name) {

@@ -7,6 +7,7 @@ import io.amqplocks.AmqpLocks;
 import io.amqplocks.leader.LeaderElection;
 import io.amqplocks.leader.Revocation.Cause;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.spring.LeaderOnly;
 import io.amqplocks.spring.LeadershipGrantedEvent;
 import io.amqplocks.spring.LeadershipRevokedEvent;
 import io.amqplocks.spring.LocksOnBroker;
@@ -19,6 +20,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Value;
@@ -135,5 +137,77 @@ class LeaderElectionsTest {
     // The locks were not waited for: leadership had been given up before.
     assertThat(Duration.ofNanos(System.nanoTime() - ends[0])).isLessThan(Duration.ofSeconds(15));
     return events;
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class TwoElections {
+    @Bean
+    LeaderElection one(AmqpLocks locks, @Value("${test.lock}") String name) {
+      return LeaderElection.on(locks.mutex(name)).build();
+    }
+
+    @Bean
+    LeaderElection another(AmqpLocks locks, @Value("${test.lock}") String name) {
+      return LeaderElection.on(locks.mutex(name)).build();
+    }
+  }
+
+  @Test
+  void theGaugeIsOfAllElectionsOnALock() {
+    onBroker
+        .application()
+        .withUserConfiguration(TwoElections.class)
+        .run(
+            application -> {
+              MeterRegistry registry = application.getBean(MeterRegistry.class);
+              List<LeaderElection> elections =
+                  application.getBeanProvider(LeaderElection.class).stream().toList();
+              await().until(() -> elections.stream().anyMatch(LeaderElection::isLeader));
+              assertThat(gauge(registry)).isEqualTo(1);
+              LeaderElection first =
+                  elections.stream().filter(LeaderElection::isLeader).findAny().orElseThrow();
+              first.close();
+              await().until(() -> elections.stream().anyMatch(LeaderElection::isLeader));
+              assertThat(gauge(registry)).isEqualTo(1);
+            });
+  }
+
+  static class Job {
+    private final AtomicInteger runs = new AtomicInteger();
+
+    @LeaderOnly("${test.lock}")
+    public void run() {
+      runs.incrementAndGet();
+    }
+
+    int runs() {
+      return runs.get();
+    }
+  }
+
+  @Test
+  void anElectionThatIsMadeLateHasItsGauge() {
+    onBroker
+        .application()
+        .withBean(Job.class, Job::new, bean -> bean.setLazyInit(true))
+        .run(
+            application -> {
+              MeterRegistry registry = application.getBean(MeterRegistry.class);
+              assertThat(registry.find("amqp.locks.leader").gauges()).isEmpty();
+              Job job = application.getBean(Job.class);
+              await()
+                  .until(
+                      () -> {
+                        job.run();
+                        return job.runs() > 0;
+                      });
+              assertThat(
+                      registry
+                          .get("amqp.locks.leader")
+                          .tags("amqp.locks.name", onBroker.name(), "amqp.locks.type", "mutex")
+                          .gauge()
+                          .value())
+                  .isEqualTo(1);
+            });
   }
 }
