@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,30 +21,41 @@ import org.slf4j.LoggerFactory;
  * broker. A reader gets the last number. If it is old, the broker is asked in the background. So a
  * resize by any process shows, and the broker is not asked for a number that nobody reads.
  *
- * <p>Concurrency: one thread at a time asks, by compare-and-set of {@code asking}.
+ * <p>Concurrency: one thread at a time asks, by compare-and-set of {@code asking}. Whoever sets it
+ * and cannot start that thread takes it back.
  */
 final class SlotNumbers {
 
   private static final Logger log = LoggerFactory.getLogger(SlotNumbers.class);
 
+  static final Executor BACKGROUND =
+      question -> {
+        Thread thread = new Thread(question, "amqp-locks slot numbers");
+        thread.setDaemon(true);
+        thread.start();
+      };
+
   private final AmqpLocks locks;
   private final SemaphoreSetup setup;
   private final long longestNanos;
   private final Ticker ticker;
+  private final Executor background;
   private final Map<LockId, Integer> numbers = new ConcurrentHashMap<>();
   private final AtomicBoolean asking = new AtomicBoolean();
   private volatile long askedAt;
 
   /** Numbers that are half a minute old at most, if they are read more often than that. */
   SlotNumbers(AmqpLocks locks, SemaphoreSetup setup) {
-    this(locks, setup, Duration.ofSeconds(30), Ticker.SYSTEM);
+    this(locks, setup, Duration.ofSeconds(30), Ticker.SYSTEM, BACKGROUND);
   }
 
-  SlotNumbers(AmqpLocks locks, SemaphoreSetup setup, Duration longest, Ticker ticker) {
+  SlotNumbers(
+      AmqpLocks locks, SemaphoreSetup setup, Duration longest, Ticker ticker, Executor background) {
     this.locks = locks;
     this.setup = setup;
     longestNanos = longest.toNanos();
     this.ticker = ticker;
+    this.background = background;
     askedAt = ticker.nanos() - longestNanos;
   }
 
@@ -57,11 +69,21 @@ final class SlotNumbers {
     boolean old = ticker.nanos() - askedAt >= longestNanos;
     // Without a session a question would only open one, or wait.
     if (old && locks.status().session() == Session.OPEN && asking.compareAndSet(false, true)) {
-      Thread thread = new Thread(this::ask, "amqp-locks slot numbers");
-      thread.setDaemon(true);
-      thread.start();
+      askInBackground();
     }
     return known == null ? atSetup : OptionalInt.of(known);
+  }
+
+  private void askInBackground() {
+    try {
+      background.execute(this::ask);
+    } catch (RuntimeException | OutOfMemoryError e) {
+      // No thread can be started now. The next reader tries again.
+      asking.set(false);
+      log.warn(
+          "The broker is not asked for numbers of slots now, since no thread starts: {}",
+          e.toString());
+    }
   }
 
   private void ask(LockId id) {

@@ -20,6 +20,7 @@ import io.micrometer.core.instrument.search.RequiredSearch;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -72,7 +73,8 @@ class LockMetersTest {
           SemaphoreSetup setup = context.getBean(SemaphoreSetup.class);
           AmqpLocks locks = context.getBean(AmqpLocks.class);
           LockId images = LockId.tokenSemaphore(name);
-          SlotNumbers numbers = new SlotNumbers(locks, setup, Duration.ZERO, Ticker.SYSTEM);
+          SlotNumbers numbers =
+              new SlotNumbers(locks, setup, Duration.ZERO, Ticker.SYSTEM, SlotNumbers.BACKGROUND);
           for (int slots : List.of(5, 1)) {
             onBroker.administer(admin -> admin.tokenSemaphore(name).resize(slots));
             await().until(() -> numbers.of(images).equals(OptionalInt.of(slots)));
@@ -105,7 +107,8 @@ class LockMetersTest {
                   context.getBean(AmqpLocks.class),
                   context.getBean(SemaphoreSetup.class),
                   Duration.ofSeconds(30),
-                  time::get);
+                  time::get,
+                  SlotNumbers.BACKGROUND);
           LockId images = LockId.tokenSemaphore(name);
           onBroker.administer(admin -> admin.tokenSemaphore(name).resize(5));
           await().until(() -> numbers.of(images).equals(OptionalInt.of(5)));
@@ -115,6 +118,31 @@ class LockMetersTest {
               .until(() -> numbers.of(images).equals(OptionalInt.of(5)));
           time.addAndGet(Duration.ofSeconds(30).toNanos());
           await().until(() -> numbers.of(images).equals(OptionalInt.of(3)));
+        });
+  }
+
+  @Test
+  void aMomentWithoutAThreadDelaysTheNumberOfSlots() {
+    application.run(
+        context -> {
+          AtomicBoolean starved = new AtomicBoolean(true);
+          SlotNumbers numbers =
+              new SlotNumbers(
+                  context.getBean(AmqpLocks.class),
+                  context.getBean(SemaphoreSetup.class),
+                  Duration.ZERO,
+                  Ticker.SYSTEM,
+                  question -> {
+                    if (starved.get()) {
+                      throw new OutOfMemoryError("unable to create native thread, says the test");
+                    }
+                    SlotNumbers.BACKGROUND.execute(question);
+                  });
+          LockId images = LockId.tokenSemaphore(name);
+          onBroker.administer(admin -> admin.tokenSemaphore(name).resize(5));
+          assertThat(numbers.of(images)).hasValue(2);
+          starved.set(false);
+          await().until(() -> numbers.of(images).equals(OptionalInt.of(5)));
         });
   }
 
