@@ -9,6 +9,7 @@ import io.amqplocks.spring.LockOperations;
 import io.amqplocks.spring.LockResolver;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.internal.catalog.LockCatalog;
+import io.amqplocks.spring.internal.lifecycle.FailedCalls;
 import io.amqplocks.spring.internal.lifecycle.LeaseLostEventPublisher;
 import io.amqplocks.spring.internal.lifecycle.LocksLifecycle;
 import io.amqplocks.spring.internal.lifecycle.LossLog;
@@ -142,8 +143,15 @@ public final class AmqpLocksAutoConfiguration {
 
   @Bean
   @ConditionalOnMissingBean
-  Reconnection amqpLocksReconnection(AmqpLocks locks, SemaphoreSetup setup, LockCatalog catalog) {
-    return new Reconnection(locks, setup, catalog, Duration.ofSeconds(5));
+  FailedCalls amqpLocksFailedCalls() {
+    return new FailedCalls();
+  }
+
+  @Bean
+  @ConditionalOnMissingBean
+  Reconnection amqpLocksReconnection(
+      AmqpLocks locks, SemaphoreSetup setup, LockCatalog catalog, FailedCalls failed) {
+    return new Reconnection(locks, setup, catalog, failed, Duration.ofSeconds(5));
   }
 
   @Bean

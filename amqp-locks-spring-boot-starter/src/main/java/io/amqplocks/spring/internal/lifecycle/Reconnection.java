@@ -23,6 +23,9 @@ import org.springframework.context.SmartLifecycle;
  * <p>Keyed semaphores and mutexes are created at first use, so an application that names nothing
  * else has not asked for its broker when it has started. It is asked for once, in the background,
  * and one warning says that it is away.
+ *
+ * <p>An application that names no lock may never use one, so its broker is not asked for at the
+ * start. If the first call fails, it is connected as soon as the broker is there.
  */
 public final class Reconnection implements SmartLifecycle {
 
@@ -31,6 +34,7 @@ public final class Reconnection implements SmartLifecycle {
   private final AmqpLocks locks;
   private final SemaphoreSetup setup;
   private final LockCatalog catalog;
+  private final FailedCalls failed;
   private final Duration period;
   private volatile boolean wasAway;
   private @Nullable ScheduledExecutorService thread;
@@ -39,11 +43,18 @@ public final class Reconnection implements SmartLifecycle {
    * Looks after those locks, so often.
    *
    * @param catalog whether the application names any
+   * @param failed whether it has tried to use one in vain
    */
-  public Reconnection(AmqpLocks locks, SemaphoreSetup setup, LockCatalog catalog, Duration period) {
+  public Reconnection(
+      AmqpLocks locks,
+      SemaphoreSetup setup,
+      LockCatalog catalog,
+      FailedCalls failed,
+      Duration period) {
     this.locks = locks;
     this.setup = setup;
     this.catalog = catalog;
+    this.failed = failed;
     this.period = period;
   }
 
@@ -70,7 +81,7 @@ public final class Reconnection implements SmartLifecycle {
   private void look() {
     try {
       Session session = locks.status().session();
-      boolean awaited = wasAway || setup.isUnfinished();
+      boolean awaited = wasAway || setup.isUnfinished() || failed.any();
       if (session == Session.ENDED || (session == Session.NOT_OPENED && awaited)) {
         locks.connect();
       }

@@ -1,6 +1,7 @@
 package io.amqplocks.spring.internal.lifecycle;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.amqplocks.AmqpLocks;
@@ -131,6 +132,29 @@ class ReconnectionTest {
 
   private static List<String> warnings(CapturedOutput output) {
     return output.getOut().lines().filter(line -> line.contains(" WARN ")).toList();
+  }
+
+  /** It names no lock, so nothing asks for the broker before its first call. */
+  @Test
+  void anApplicationWhoseFirstCallMetAnOutageIsConnectedWhenItsBrokerComes() {
+    broker.faults().kill();
+    try {
+      onBroker
+          .application()
+          .run(
+              context -> {
+                LockTemplate locks = context.getBean(LockTemplate.class);
+                assertThatThrownBy(() -> locks.mutex("m").failFast().acquire())
+                    .isInstanceOf(LockException.Unreachable.class);
+                broker.faults().start();
+                MeterRegistry registry = context.getBean(MeterRegistry.class);
+                await()
+                    .atMost(LONG)
+                    .until(() -> registry.get("amqp.locks.session").gauge().value() == 1);
+              });
+    } finally {
+      broker.faults().start();
+    }
   }
 
   @Test
