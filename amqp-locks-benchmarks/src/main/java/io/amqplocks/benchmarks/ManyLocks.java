@@ -14,8 +14,9 @@ import java.util.concurrent.Future;
 import java.util.function.Consumer;
 
 /**
- * 10,000 mutexes held in one session: what they do to the next acquire, to verification and to the
- * heap. Must be the last of all: the broker is busy for a while with what is left behind.
+ * 10,000 exclusive-queue mutexes held in one session: what they do to the next acquire, to
+ * verification and to the heap. Must be the last of all: the broker is busy for a while with what
+ * is left behind.
  */
 record ManyLocks() implements RowSource {
 
@@ -56,7 +57,7 @@ record ManyLocks() implements RowSource {
             after.get(0),
             before.get(0),
             Goal.atMostTimes(1.5),
-            "the mutex alone; raw pairs meanwhile %s to %s"
+            "the exclusive-queue mutex alone; raw pairs meanwhile %s to %s"
                 .formatted(
                     Unit.MICROS.format(before.get(1).median() / 1e3),
                     Unit.MICROS.format(after.get(1).median() / 1e3))));
@@ -68,7 +69,7 @@ record ManyLocks() implements RowSource {
             heapPerLease,
             Double.NaN,
             Goal.atMost(4096, Unit.BYTES),
-            "of a mutex; the client library's part of it included"));
+            "of an exclusive-queue mutex; the client library's part of it included"));
   }
 
   private static Sides alone(Lab lab, AmqpLocks locks) throws Exception {

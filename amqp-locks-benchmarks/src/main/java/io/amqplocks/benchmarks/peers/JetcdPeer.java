@@ -7,17 +7,18 @@ import io.etcd.jetcd.lease.LeaseKeepAliveResponse;
 import io.grpc.stub.StreamObserver;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * jetcd's lock, on one etcd. A lease cannot exclude itself, so each holder or waiter needs one; a
- * client keeps those that are free alive and uses them again.
+ * jetcd's lock, on one etcd. A lease cannot exclude itself, so each holder or waiter of one name
+ * needs one of its own. Locks of different names share it. A client keeps its leases alive.
  */
 final class JetcdPeer {
 
@@ -53,14 +54,18 @@ final class JetcdPeer {
 
   static PeerClient connect(String address) throws Exception {
     Leases leases = new Leases(Client.builder().endpoints(address).build());
-    leases.free.add(leases.grant());
+    // It is no part of the first acquire.
+    leases.leases.add(new Lease(leases.grant(), new HashSet<>()));
     return leases;
   }
+
+  /** A lease, and the names of the locks that it holds or waits for. */
+  private record Lease(long id, Set<ByteSequence> names) {}
 
   /** The leases of one client. */
   private static final class Leases implements PeerClient {
     private final Client client;
-    private final Queue<Long> free = new ConcurrentLinkedQueue<>();
+    private final List<Lease> leases = new ArrayList<>();
 
     Leases(Client client) {
       this.client = client;
@@ -82,17 +87,44 @@ final class JetcdPeer {
     }
 
     private Optional<AutoCloseable> acquire(ByteSequence name, Duration wait) throws Exception {
-      Long kept = free.poll();
-      long lease = kept == null ? grant() : kept;
-      var reply = client.getLockClient().lock(name, lease);
+      Lease lease = leaseFor(name);
+      var reply = client.getLockClient().lock(name, lease.id());
       try {
         ByteSequence key = reply.get(wait.toMillis(), TimeUnit.MILLISECONDS).getKey();
-        return Optional.of(new VerifiableLease(() -> exists(key), () -> release(key, lease)));
+        return Optional.of(new VerifiableLease(() -> exists(key), () -> release(key, lease, name)));
       } catch (TimeoutException busy) {
-        // Its end removes what the request has left, or may still do; so it is not used again.
-        CompletableFuture<?> unused = client.getLeaseClient().revoke(lease);
+        giveUp(lease);
         return Optional.empty();
       }
+    }
+
+    private Lease leaseFor(ByteSequence name) throws Exception {
+      synchronized (leases) {
+        for (Lease lease : leases) {
+          if (lease.names().add(name)) {
+            return lease;
+          }
+        }
+      }
+      Lease granted = new Lease(grant(), new HashSet<>(Set.of(name)));
+      synchronized (leases) {
+        leases.add(granted);
+      }
+      return granted;
+    }
+
+    /**
+     * The end of the lease removes what the request has left, or may still do. If it has other
+     * locks, it stays, and is not used for that name again.
+     */
+    private void giveUp(Lease lease) {
+      synchronized (leases) {
+        if (lease.names().size() > 1) {
+          return;
+        }
+        leases.remove(lease);
+      }
+      CompletableFuture<?> unused = client.getLeaseClient().revoke(lease.id());
     }
 
     /** The key is there as long as the lock is held. */
@@ -100,9 +132,11 @@ final class JetcdPeer {
       return client.getKVClient().get(key).get(30, TimeUnit.SECONDS).getCount() > 0;
     }
 
-    private void release(ByteSequence key, long lease) throws Exception {
+    private void release(ByteSequence key, Lease lease, ByteSequence name) throws Exception {
       client.getLockClient().unlock(key).get(30, TimeUnit.SECONDS);
-      free.add(lease);
+      synchronized (leases) {
+        lease.names().remove(name);
+      }
     }
 
     @Override
