@@ -23,6 +23,8 @@ public record Violation(Promise promise, LockRef lock, long at, List<Claim> clai
     EXCLUSION,
     /** A fenced lease has a fencing token, and a later one has a higher token. */
     FENCING_ORDER,
+    /** A lease is lost only after something that may take it, as a fault. */
+    LOSS,
     /** What is free can be acquired, and who waits is served. */
     LIVENESS,
     /** Everything looks as if it had happened one after the other. */

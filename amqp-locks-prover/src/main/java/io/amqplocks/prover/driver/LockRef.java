@@ -46,6 +46,11 @@ public record LockRef(Kind kind, String name) {
       return this == CLASSIC_TOKENS || this == QUORUM_TOKENS;
     }
 
+    /** Whether who holds it holds a message. */
+    public boolean isHeldByMessages() {
+      return hasTokens() || this == FENCED_MUTEX;
+    }
+
     /** Whether it must be created before it can be acquired. */
     public boolean isCreated() {
       return isSemaphore() || this == PERSISTENT_MUTEX;

@@ -40,6 +40,7 @@ final class ClaimBuilder {
   }
 
   void add(Event event) {
+    boolean isLost = end == End.LOST;
     switch (event.what()) {
       case ACQUIRED -> {
         acquired = event;
@@ -57,7 +58,8 @@ final class ClaimBuilder {
       }
       case ASKS, BUSY, FAILED, HANDLED, PUBLISHED, DONE, NOT_DONE, UNSUPPORTED -> {}
     }
-    ended = event.at();
+    // The close of a lost lease says nothing of when that was lost.
+    ended = isLost ? ended : event.at();
   }
 
   private void begin(long at) {

@@ -10,10 +10,8 @@ import io.amqplocks.prover.history.History;
 import io.amqplocks.prover.history.Interval;
 import java.time.Duration;
 import java.util.Comparator;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * The times at which a client may be certain and wrong. The broker frees what a client holds as
@@ -38,10 +36,6 @@ final class Excuse {
   /** The broker's word for 541. */
   private static final String CONNECTION_ENDED = "INTERNAL_ERROR";
 
-  private static final Set<LockRef.Kind> HELD_BY_MESSAGES =
-      EnumSet.of(
-          LockRef.Kind.CLASSIC_TOKENS, LockRef.Kind.QUORUM_TOKENS, LockRef.Kind.FENCED_MUTEX);
-
   private Excuse() {}
 
   /**
@@ -56,7 +50,7 @@ final class Excuse {
         .filter(fault -> fault != null && fault.what().equals(FaultKind.STRANGER.label()))
         .map(FaultSpan::from)
         .min(Comparator.naturalOrder())
-        .filter(published -> HELD_BY_MESSAGES.contains(lock.kind()))
+        .filter(published -> lock.kind().isHeldByMessages())
         .map(published -> new Tolerance(published, AWAY))
         .orElse(Tolerance.NONE);
   }

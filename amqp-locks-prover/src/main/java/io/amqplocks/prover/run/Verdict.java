@@ -7,6 +7,7 @@ import io.amqplocks.prover.check.FencingOrderCheck;
 import io.amqplocks.prover.check.Linearizability;
 import io.amqplocks.prover.check.Linearizability.Result;
 import io.amqplocks.prover.check.LockModel;
+import io.amqplocks.prover.check.LossCheck;
 import io.amqplocks.prover.check.MessageCheck;
 import io.amqplocks.prover.check.MessageCheck.Disturbances;
 import io.amqplocks.prover.check.ReadWriteModel;
@@ -62,6 +63,7 @@ record Verdict(int operations, int acquired, int faults, int unknown, List<Viola
                   isHandedOver(claim)
                       && blind.stream()
                           .anyMatch(time -> time.concerns(claim) && time.saw(claim.acquired()))));
+      violations.addAll(LossCheck.check(lock, history, of, Plan.HEARTBEAT));
       if (lock.kind().consumes()) {
         violations.addAll(MessageCheck.check(lock, history, disturbances(history)));
         if (plan.harms().isEmpty()) {

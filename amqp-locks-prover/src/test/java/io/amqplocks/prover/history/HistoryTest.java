@@ -76,6 +76,7 @@ class HistoryTest {
               assertThat(claim.certain())
                   .containsExactly(millis(10, 20), millis(40, 50), millis(1_000, 1_050));
               assertThat(claim.end()).isEqualTo(Claim.End.LOST);
+              assertThat(claim.ended()).isEqualTo(TimeUnit.MILLISECONDS.toNanos(1_100));
             });
   }
 

@@ -38,6 +38,8 @@ final class BrokenClient {
     LOCKS_NOTHING,
     /** It says that it holds its lease after it gave it back. */
     BELIEVES_TOO_LONG,
+    /** It says that it lost its lease, whatever happens. */
+    LOSES_ALL,
     /** Its tokens fall. */
     TOKENS_FALL,
     /** Its leases have the same token. */
@@ -171,7 +173,8 @@ final class BrokenClient {
         lease.close();
         TimeUnit.MILLISECONDS.sleep(20);
       }
-      say(command, cycle, What.RELEASES, asked, System.nanoTime());
+      What atEnd = defect == Defect.LOSES_ALL ? What.LOST : What.RELEASES;
+      say(command, cycle, atEnd, asked, System.nanoTime());
       if (defect == Defect.KEEPS_ALL) {
         return;
       }

@@ -39,6 +39,7 @@ class BrokenSharedLocksTest {
     "NONE, ",
     "LOCKS_NOTHING, EXCLUSION",
     "BELIEVES_TOO_LONG, EXCLUSION",
+    "LOSES_ALL, LOSS",
     "TOKENS_FALL, FENCING_ORDER",
     "KEEPS_ALL, LIVENESS",
   })

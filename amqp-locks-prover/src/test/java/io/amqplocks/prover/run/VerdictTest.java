@@ -101,6 +101,18 @@ class VerdictTest {
   }
 
   @Test
+  void aLeaseThatIsLostWithoutAFaultIsAViolation() {
+    history.told("client-1", Command.work(1, MUTEX, new Load(1, false, false, 0, 0, 0), 0));
+    did("client-1", What.ASKS, 990);
+    did("client-1", What.ACQUIRED, 1_000);
+    did("client-1", What.LOST, 1_080);
+    did("client-1", What.RELEASED, 1_081);
+    assertThat(broken(MUTEX)).containsExactly(Promise.LOSS);
+    history.suffered(fault(FaultKind.ALARM, null));
+    assertThat(broken(MUTEX)).isEmpty();
+  }
+
+  @Test
   void whatWasDoneToItsQueueExcusesThatLock() {
     history.suffered(fault(FaultKind.QUEUE_DELETE, MUTEX));
     assertThat(broken()).doesNotContain(Promise.CAPACITY);

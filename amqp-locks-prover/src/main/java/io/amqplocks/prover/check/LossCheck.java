@@ -1,0 +1,125 @@
+package io.amqplocks.prover.check;
+
+import io.amqplocks.prover.check.Violation.Promise;
+import io.amqplocks.prover.driver.Command;
+import io.amqplocks.prover.driver.Event;
+import io.amqplocks.prover.driver.LockRef;
+import io.amqplocks.prover.history.Claim;
+import io.amqplocks.prover.history.Entry;
+import io.amqplocks.prover.history.FaultSpan;
+import io.amqplocks.prover.history.History;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.TreeSet;
+
+/**
+ * Looks for leases that were lost, and nothing had happened that may take a lease. What may is:
+ *
+ * <ul>
+ *   <li>a fault of the lease's client, or of the broker;
+ *   <li>a fault of any client, if a lease is a message: another client that is stopped while the
+ *       message is on its way to it keeps it from its holder;
+ *   <li>a change of the number of slots, if each slot has a queue of its own: the holder of a slot
+ *       that is removed loses it. A growth that fails removes slots as well. A token that is to be
+ *       removed is left to its holder until it comes back, so a change takes no lease of tokens;
+ *   <li>a pause of the client that nobody asked for, as of a machine that is busy: the broker drops
+ *       a client that is silent.
+ * </ul>
+ */
+public final class LossCheck {
+
+  private final LockRef lock;
+  private final History history;
+  private final long longestSilence;
+
+  private LossCheck(LockRef lock, History history, Duration longestSilence) {
+    this.lock = lock;
+    this.history = history;
+    this.longestSilence = longestSilence.toNanos();
+  }
+
+  /**
+   * All violations.
+   *
+   * @param claims all leases of the lock
+   * @param longestSilence for how long a client that holds a lease may tell nothing; if it is
+   *     longer, the client was paused
+   */
+  public static List<Violation> check(
+      LockRef lock, History history, List<Claim> claims, Duration longestSilence) {
+    LossCheck check = new LossCheck(lock, history, longestSilence);
+    return claims.stream()
+        .filter(claim -> claim.end() == Claim.End.LOST)
+        .filter(claim -> !check.isAfterAFault(claim))
+        .filter(claim -> !check.isAfterAChangeOfSlots(claim))
+        .filter(claim -> !check.isAfterAPause(claim))
+        .map(check::violation)
+        .toList();
+  }
+
+  private boolean isAfterAFault(Claim claim) {
+    return history.entries().stream().anyMatch(entry -> mayTake(entry, claim));
+  }
+
+  private boolean mayTake(Entry entry, Claim claim) {
+    FaultSpan fault = entry.fault();
+    return fault != null
+        && fault.from() <= claim.ended()
+        && (entry.client() == null
+            || claim.client().equals(entry.client())
+            || lock.kind().isHeldByMessages());
+  }
+
+  private boolean isAfterAChangeOfSlots(Claim claim) {
+    return lock.kind() == LockRef.Kind.SLOT_SEMAPHORE
+        && history.commands().stream()
+            .map(History.Told::command)
+            .filter(command -> command.action() == Command.Action.RESIZE)
+            .filter(command -> lock.equals(command.lock()))
+            .anyMatch(command -> command.untilNanos() <= claim.ended());
+  }
+
+  /** A client that waits for a lock is silent as well, so only the time of the lease counts. */
+  private boolean isAfterAPause(Claim claim) {
+    TreeSet<Long> told = new TreeSet<>(List.of(claim.acquired(), claim.ended()));
+    history.entries().stream()
+        .filter(entry -> claim.client().equals(entry.client()))
+        .map(Entry::event)
+        .filter(Objects::nonNull)
+        .map(Event::at)
+        .filter(at -> at > claim.acquired() && at < claim.ended())
+        .forEach(told::add);
+    List<Long> moments = new ArrayList<>(told);
+    for (int i = 1; i < moments.size(); i++) {
+      if (moments.get(i) - moments.get(i - 1) > longestSilence) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private Violation violation(Claim claim) {
+    return new Violation(
+        Promise.LOSS,
+        lock,
+        claim.ended(),
+        List.of(claim),
+        "%s lost %s, and nothing had happened that may take it%s"
+            .formatted(claim, lock, reason(claim)));
+  }
+
+  /** What the client said of it. */
+  private String reason(Claim claim) {
+    return history.entries().stream()
+        .filter(entry -> claim.client().equals(entry.client()))
+        .map(Entry::event)
+        .filter(Objects::nonNull)
+        .filter(event -> event.id() == claim.command() && event.cycle() == claim.cycle())
+        .filter(event -> event.what() == Event.What.LOST && event.detail() != null)
+        .findFirst()
+        .map(event -> ": " + event.detail())
+        .orElse("");
+  }
+}

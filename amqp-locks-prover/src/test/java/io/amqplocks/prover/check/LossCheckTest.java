@@ -1,0 +1,147 @@
+package io.amqplocks.prover.check;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.amqplocks.prover.check.Violation.Promise;
+import io.amqplocks.prover.driver.Command;
+import io.amqplocks.prover.driver.Event;
+import io.amqplocks.prover.driver.Event.What;
+import io.amqplocks.prover.driver.Load;
+import io.amqplocks.prover.driver.LockRef;
+import io.amqplocks.prover.driver.LockRef.Kind;
+import io.amqplocks.prover.history.FaultSpan;
+import io.amqplocks.prover.history.History;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A lease that "a" acquired at 10 and lost at 50. A pause is longer than 20. */
+class LossCheckTest {
+
+  private static final LockRef MUTEX = new LockRef(Kind.MUTEX, "m");
+
+  private final History history = new History();
+
+  private void did(What what, long at) {
+    history.did("a", new Event(1, 1, what, 5, at, 1, 0, what == What.LOST ? "why" : null));
+  }
+
+  private void loses(LockRef lock) {
+    history.told("a", Command.work(1, lock, new Load(1, false, false, 0, 0, 0), 0));
+    did(What.ASKS, 5);
+    did(What.ACQUIRED, 10);
+    did(What.HELD, 30);
+    did(What.LOST, 50);
+    did(What.RELEASED, 60);
+  }
+
+  private List<Violation> check(LockRef lock) {
+    return LossCheck.check(lock, history, history.claims(), Duration.ofNanos(20));
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aLossForNothingIsAViolation(Kind kind) {
+    LockRef lock = new LockRef(kind, "l");
+    loses(lock);
+    assertThat(check(lock))
+        .singleElement()
+        .satisfies(
+            violation -> {
+              assertThat(violation.promise()).isEqualTo(Promise.LOSS);
+              assertThat(violation.at()).isEqualTo(50);
+              assertThat(violation.claims()).isEqualTo(history.claims());
+              assertThat(violation.text()).contains("a #1.1 lost").endsWith(": why");
+            });
+  }
+
+  @Test
+  void aReleaseIsNoLossNorIsAnEndThatNobodyKnows() {
+    history.told("a", Command.work(1, MUTEX, new Load(1, false, false, 0, 0, 0), 0));
+    did(What.ACQUIRED, 10);
+    assertThat(check(MUTEX)).isEmpty();
+    did(What.RELEASES, 20);
+    did(What.RELEASED, 30);
+    assertThat(check(MUTEX)).isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"a, 50, true", ", 50, true", "a, 51, false", ", 51, false", "b, 1, false"})
+  void aFaultOfItsClientOrOfTheBrokerMayTakeIt(
+      @org.jspecify.annotations.Nullable String client, long from, boolean isExcused) {
+    loses(MUTEX);
+    FaultSpan fault = new FaultSpan("fault", from, 100);
+    if (client == null) {
+      history.suffered(fault);
+    } else {
+      history.suffered(client, fault);
+    }
+    assertThat(check(MUTEX).isEmpty()).isEqualTo(isExcused);
+  }
+
+  /** What was sent to a client that is stopped does not come back in time. */
+  @ParameterizedTest
+  @EnumSource
+  void aFaultOfAnotherClientMayTakeWhatIsAMessage(Kind kind) {
+    LockRef lock = new LockRef(kind, "l");
+    loses(lock);
+    history.suffered("b", new FaultSpan("fault", 20, 100));
+    assertThat(check(lock).isEmpty()).isEqualTo(kind.isHeldByMessages());
+  }
+
+  /** A crashed gate may end a connection, with all leases that it has. */
+  @Test
+  void aFaultOfAnotherLockMayTakeIt() {
+    loses(MUTEX);
+    history.suffered(new FaultSpan("fault", 20, 20, new LockRef(Kind.READ_WRITE_LOCK, "r")));
+    assertThat(check(MUTEX)).isEmpty();
+  }
+
+  /** Tokens are removed when they come back. */
+  @ParameterizedTest
+  @EnumSource(names = {"SLOT_SEMAPHORE", "CLASSIC_TOKENS", "QUORUM_TOKENS"})
+  void aChangeOfTheNumberOfSlotsMayTakeASlotAndNoToken(Kind kind) {
+    LockRef lock = new LockRef(kind, "s");
+    loses(lock);
+    history.told("b", Command.resize(1, lock, 1, 50));
+    assertThat(check(lock).isEmpty()).isEqualTo(kind == Kind.SLOT_SEMAPHORE);
+  }
+
+  @Test
+  void aLaterChangeOrOneOfAnotherLockMayNot() {
+    LockRef lock = new LockRef(Kind.SLOT_SEMAPHORE, "s");
+    loses(lock);
+    history.told("b", Command.resize(1, lock, 1, 51));
+    history.told("b", Command.resize(2, new LockRef(Kind.SLOT_SEMAPHORE, "t"), 1, 20));
+    assertThat(check(lock)).hasSize(1);
+  }
+
+  /** Whoever waits is silent too, and so is a client that has nothing to do. */
+  @ParameterizedTest
+  @CsvSource({"0, 10, 30, 50, false", "0, 10, 30, 51, true", "0, 31, 51, 60, false"})
+  void aPauseOfItsClientMayTakeItWhileItIsHeld(
+      long asks, long acquired, long held, long lost, boolean isExcused) {
+    history.told("a", Command.work(1, MUTEX, new Load(1, false, false, 0, 0, 0), 0));
+    did(What.ASKS, asks);
+    did(What.ACQUIRED, acquired);
+    did(What.HELD, held);
+    did(What.LOST, lost);
+    did(What.RELEASED, 100);
+    assertThat(check(MUTEX).isEmpty()).isEqualTo(isExcused);
+  }
+
+  @Test
+  void aClientThatTellsOfAnythingIsNotPaused() {
+    history.told("a", Command.work(1, MUTEX, new Load(1, false, false, 0, 0, 0), 0));
+    did(What.ACQUIRED, 10);
+    did(What.LOST, 50);
+    assertThat(check(MUTEX)).isEmpty();
+    history.did("b", new Event(1, 0, What.DONE, 0, 30, 0, 0, null));
+    assertThat(check(MUTEX)).isEmpty();
+    history.did("a", new Event(2, 0, What.DONE, 0, 30, 0, 0, null));
+    assertThat(check(MUTEX)).hasSize(1);
+  }
+}
