@@ -3,6 +3,7 @@ package io.amqplocks.prover.check;
 import io.amqplocks.prover.check.Violation.Promise;
 import io.amqplocks.prover.driver.Command;
 import io.amqplocks.prover.driver.Event;
+import io.amqplocks.prover.driver.Event.What;
 import io.amqplocks.prover.driver.LockRef;
 import io.amqplocks.prover.history.Claim;
 import io.amqplocks.prover.history.Entry;
@@ -10,12 +11,16 @@ import io.amqplocks.prover.history.FaultSpan;
 import io.amqplocks.prover.history.History;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Looks for leases that were lost, and nothing had happened that may take a lease. What may is:
+ * Looks for leases that were lost and did not notify their holder, or notified it although they
+ * were released. Looks also for leases that were lost, and nothing had happened that may take a
+ * lease. What may is:
  *
  * <ul>
  *   <li>a fault of the lease's client, or of the broker;
@@ -29,6 +34,8 @@ import java.util.TreeSet;
  * </ul>
  */
 public final class LossCheck {
+
+  private static final Set<What> NOTIFICATIONS = EnumSet.of(What.NOTIFIED, What.NOT_NOTIFIED);
 
   private final LockRef lock;
   private final History history;
@@ -50,13 +57,44 @@ public final class LossCheck {
   public static List<Violation> check(
       LockRef lock, History history, List<Claim> claims, Duration longestSilence) {
     LossCheck check = new LossCheck(lock, history, longestSilence);
-    return claims.stream()
+    List<Violation> found = new ArrayList<>(check.notifications(claims));
+    claims.stream()
         .filter(claim -> claim.end() == Claim.End.LOST)
         .filter(claim -> !check.isAfterAFault(claim))
         .filter(claim -> !check.isAfterAChangeOfSlots(claim))
         .filter(claim -> !check.isAfterAPause(claim))
         .map(check::violation)
-        .toList();
+        .forEach(found::add);
+    return found;
+  }
+
+  /** A client that was killed says nothing more of its lease, so nothing is required of it. */
+  private List<Violation> notifications(List<Claim> claims) {
+    List<Violation> found = new ArrayList<>();
+    for (Entry entry : history.entries()) {
+      Event event = entry.event();
+      if (event == null || !NOTIFICATIONS.contains(event.what())) {
+        continue;
+      }
+      claims.stream()
+          .filter(claim -> claim.client().equals(entry.client()))
+          .filter(claim -> claim.command() == event.id() && claim.cycle() == event.cycle())
+          .filter(claim -> event.what() != What.NOTIFIED || claim.end() == Claim.End.RELEASED)
+          .forEach(claim -> found.add(notification(claim, event)));
+    }
+    return found;
+  }
+
+  private Violation notification(Claim claim, Event event) {
+    return new Violation(
+        Promise.NOTIFICATION,
+        lock,
+        event.at(),
+        List.of(claim),
+        (event.what() == What.NOTIFIED
+                ? "%s released %s, and was notified of a loss"
+                : "%s lost %s, and was not notified")
+            .formatted(claim, lock));
   }
 
   private boolean isAfterAFault(Claim claim) {
@@ -117,7 +155,7 @@ public final class LossCheck {
         .map(Entry::event)
         .filter(Objects::nonNull)
         .filter(event -> event.id() == claim.command() && event.cycle() == claim.cycle())
-        .filter(event -> event.what() == Event.What.LOST && event.detail() != null)
+        .filter(event -> event.what() == What.LOST && event.detail() != null)
         .findFirst()
         .map(event -> ": " + event.detail())
         .orElse("");

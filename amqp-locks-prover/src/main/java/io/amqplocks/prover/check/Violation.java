@@ -25,6 +25,8 @@ public record Violation(Promise promise, LockRef lock, long at, List<Claim> clai
     FENCING_ORDER,
     /** A lease is lost only after something that may take it, as a fault. */
     LOSS,
+    /** A lease notifies its holder of a loss, and of nothing else. */
+    NOTIFICATION,
     /** What is free can be acquired, and who waits is served. */
     LIVENESS,
     /** Everything looks as if it had happened one after the other. */

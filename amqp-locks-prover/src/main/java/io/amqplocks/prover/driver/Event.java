@@ -40,6 +40,10 @@ public record Event(
     UNCERTAIN,
     /** Its lease is lost. {@code at} is after it found out. */
     LOST,
+    /** Its lease notified it of a loss, be it before or after its end. {@code at} is after that. */
+    NOTIFIED,
+    /** Its lease is lost, and has not notified it for so long that it never will. */
+    NOT_NOTIFIED,
     /** It is about to release. It asked its lease, which is held. {@code at} is before it asked. */
     RELEASES,
     /** The release has returned. {@code at} is after it. */

@@ -5,10 +5,14 @@ import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LossReason;
 import io.amqplocks.prover.driver.Event.What;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +29,9 @@ final class Worker {
 
   /** How often it asks its lease. */
   private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+  /** How long a notification may take on a machine that is busy, in tenths of a second. */
+  private static final int PATIENCE = 50;
 
   private final Command command;
   private final AmqpLock lock;
@@ -71,15 +78,24 @@ final class Worker {
   }
 
   private void hold(Lease lease) {
+    CompletableFuture<LossReason> loss = listen(lease);
+    boolean isHeld = true;
     try (lease) {
       say(What.ACQUIRED, System.nanoTime(), lease, null);
       long end = System.nanoTime() + TimeUnit.MICROSECONDS.toNanos(command.holdMicros());
       while (System.nanoTime() < end && look(lease, What.HELD)) {
         pause(TimeUnit.NANOSECONDS.toMicros(Math.min(LOOK_NANOS, end - System.nanoTime())));
       }
-      boolean unused = look(lease, What.RELEASES);
+      isHeld = look(lease, What.RELEASES);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    }
+    if (lease.state() == LeaseState.LOST) {
+      if (isHeld) {
+        // It was lost after the last look, so the release did nothing.
+        say(What.LOST, System.nanoTime(), null, reason(lease));
+      }
+      requireNotification(loss);
     }
     say(What.RELEASED, System.nanoTime(), null, null);
   }
@@ -92,12 +108,49 @@ final class Worker {
       case HELD -> say(ifHeld, before, lease, null);
       case UNCERTAIN -> say(What.UNCERTAIN, System.nanoTime(), lease, null);
       case LOST, RELEASED -> {
-        String reason = lease.lossReason().map(Object::toString).orElse(state.toString());
-        say(What.LOST, System.nanoTime(), null, reason);
+        say(What.LOST, System.nanoTime(), null, reason(lease));
         return false;
       }
     }
     return true;
+  }
+
+  private static String reason(Lease lease) {
+    return lease.lossReason().map(Object::toString).orElse(lease.state().toString());
+  }
+
+  /** A notification may come at any time, also when it should not: after the release. */
+  private CompletableFuture<LossReason> listen(Lease lease) {
+    int of = cycle;
+    long since = asked;
+    return lease
+        .whenLost()
+        .thenApply(
+            reason -> {
+              long now = System.nanoTime();
+              String detail = reason.toString();
+              out.accept(new Event(command.id(), of, What.NOTIFIED, since, now, 0, 0, detail));
+              return reason;
+            })
+        .toCompletableFuture();
+  }
+
+  /** It waits in short steps: the time for which the client is stopped counts as one of them. */
+  private void requireNotification(CompletableFuture<LossReason> loss) {
+    for (int i = 0; i < PATIENCE; i++) {
+      try {
+        var unused = loss.get(100, TimeUnit.MILLISECONDS);
+        return;
+      } catch (TimeoutException notYet) {
+        // The next look may find it.
+      } catch (ExecutionException e) {
+        break;
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return;
+      }
+    }
+    say(What.NOT_NOTIFIED, System.nanoTime(), null, null);
   }
 
   private void say(What what, long at, @Nullable Lease lease, @Nullable String detail) {

@@ -57,6 +57,9 @@ final class ClaimBuilder {
         end = end == End.LOST ? End.LOST : End.RELEASED;
       }
       case ASKS, BUSY, FAILED, HANDLED, PUBLISHED, DONE, NOT_DONE, UNSUPPORTED -> {}
+      case NOTIFIED, NOT_NOTIFIED -> {
+        return;
+      }
     }
     // The close of a lost lease says nothing of when that was lost.
     ended = isLost ? ended : event.at();

@@ -13,6 +13,7 @@ import io.amqplocks.prover.history.FaultSpan;
 import io.amqplocks.prover.history.History;
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -71,7 +72,7 @@ class LossCheckTest {
   @ParameterizedTest
   @CsvSource({"a, 50, true", ", 50, true", "a, 51, false", ", 51, false", "b, 1, false"})
   void aFaultOfItsClientOrOfTheBrokerMayTakeIt(
-      @org.jspecify.annotations.Nullable String client, long from, boolean isExcused) {
+      @Nullable String client, long from, boolean isExcused) {
     loses(MUTEX);
     FaultSpan fault = new FaultSpan("fault", from, 100);
     if (client == null) {
@@ -117,6 +118,31 @@ class LossCheckTest {
     history.told("b", Command.resize(1, lock, 1, 51));
     history.told("b", Command.resize(2, new LockRef(Kind.SLOT_SEMAPHORE, "t"), 1, 20));
     assertThat(check(lock)).hasSize(1);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "LOST, NOTIFIED, false", "LOST, NOT_NOTIFIED, true", "LOST, , false",
+    "RELEASES, NOTIFIED, true", "RELEASES, , false", "UNCERTAIN, NOTIFIED, true"
+  })
+  void aLossIsToldAndAReleaseIsNone(What last, @Nullable What told, boolean isViolation) {
+    history.suffered(new FaultSpan("fault", 0, 0));
+    history.told("a", Command.work(1, MUTEX, new Load(1, false, false, 0, 0, 0), 0));
+    did(What.ACQUIRED, 10);
+    did(last, 20);
+    did(What.RELEASED, 30);
+    if (told != null) {
+      did(told, 40);
+    }
+    // Of an end that nobody knows, as of a client that was killed, nothing is required.
+    history.did("a", new Event(1, 2, What.ACQUIRED, 0, 50, 1, 0, null));
+    history.did("a", new Event(1, 2, What.NOTIFIED, 0, 60, 1, 0, null));
+    assertThat(history.claims().get(0).ended()).isEqualTo(last == What.LOST ? 20 : 30);
+    List<Violation> found = check(MUTEX);
+    assertThat(found)
+        .extracting(Violation::promise)
+        .isEqualTo(isViolation ? List.of(Promise.NOTIFICATION) : List.of());
+    assertThat(found).allSatisfy(each -> assertThat(each.at()).isEqualTo(40));
   }
 
   /** Whoever waits is silent too, and so is a client that has nothing to do. */

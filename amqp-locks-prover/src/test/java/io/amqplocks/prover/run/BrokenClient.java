@@ -40,6 +40,10 @@ final class BrokenClient {
     BELIEVES_TOO_LONG,
     /** It says that it lost its lease, whatever happens. */
     LOSES_ALL,
+    /** It says that its leases do not notify it of their loss. */
+    NOTIFIES_NOTHING,
+    /** It says that its leases notify it of a loss, and that it released them. */
+    NOTIFIES_ALWAYS,
     /** Its tokens fall. */
     TOKENS_FALL,
     /** Its leases have the same token. */
@@ -173,8 +177,7 @@ final class BrokenClient {
         lease.close();
         TimeUnit.MILLISECONDS.sleep(20);
       }
-      What atEnd = defect == Defect.LOSES_ALL ? What.LOST : What.RELEASES;
-      say(command, cycle, atEnd, asked, System.nanoTime());
+      sayTheEnd(command, cycle, asked);
       if (defect == Defect.KEEPS_ALL) {
         return;
       }
@@ -182,6 +185,16 @@ final class BrokenClient {
         lease.close();
       }
       say(command, cycle, What.RELEASED, asked, System.nanoTime());
+    }
+  }
+
+  private void sayTheEnd(Command command, int cycle, long asked) {
+    boolean loses = defect == Defect.LOSES_ALL || defect == Defect.NOTIFIES_NOTHING;
+    say(command, cycle, loses ? What.LOST : What.RELEASES, asked, System.nanoTime());
+    if (defect == Defect.NOTIFIES_NOTHING) {
+      say(command, cycle, What.NOT_NOTIFIED, asked, System.nanoTime());
+    } else if (defect == Defect.NOTIFIES_ALWAYS) {
+      say(command, cycle, What.NOTIFIED, asked, System.nanoTime());
     }
   }
 
