@@ -12,6 +12,7 @@ import io.amqplocks.prover.history.History;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -30,10 +31,26 @@ import java.util.TreeSet;
  *       that is removed loses it. A growth that fails removes slots as well. A token that is to be
  *       removed is left to its holder until it comes back, so a change takes no lease of tokens;
  *   <li>a pause of the client that nobody asked for, as of a machine that is busy: the broker drops
- *       a client that is silent.
+ *       a client that is silent;
+ *   <li>an error of the broker itself (541), by which it closes a connection with all leases;
+ *   <li>another call or lease at the same time, if the lease is fenced and the lock is a token
+ *       semaphore of several slots: when a token is given back to verify it, another client may
+ *       receive it first. The client must say that it was revoked.
  * </ul>
+ *
+ * <p>Losses of the last two sorts are {@linkplain #excusedByReason counted}, for a client may
+ * provoke them.
  */
 public final class LossCheck {
+
+  /**
+   * The broker's word for 541. The number itself may be part of a lock's name in the same text, and
+   * only this error has this word.
+   */
+  public static final String BROKER_ERROR = "INTERNAL_ERROR";
+
+  /** The own client's word for what the broker took from it without an end of its connection. */
+  private static final String REVOKED = "REVOKED";
 
   private static final Set<What> NOTIFICATIONS = EnumSet.of(What.NOTIFIED, What.NOT_NOTIFIED);
 
@@ -58,14 +75,71 @@ public final class LossCheck {
       LockRef lock, History history, List<Claim> claims, Duration longestSilence) {
     LossCheck check = new LossCheck(lock, history, longestSilence);
     List<Violation> found = new ArrayList<>(check.notifications(claims));
-    claims.stream()
-        .filter(claim -> claim.end() == Claim.End.LOST)
-        .filter(claim -> !check.isAfterAFault(claim))
-        .filter(claim -> !check.isAfterAChangeOfSlots(claim))
-        .filter(claim -> !check.isAfterAPause(claim))
+    check.losses(claims).stream()
+        .filter(claim -> !check.isExcusedByReason(claim, claims))
         .map(check::violation)
         .forEach(found::add);
     return found;
+  }
+
+  /**
+   * How many losses nothing explains but the reason that the client names, and that is an excuse.
+   *
+   * @param claims as for {@link #check}
+   * @param longestSilence as for {@link #check}
+   */
+  public static int excusedByReason(
+      LockRef lock, History history, List<Claim> claims, Duration longestSilence) {
+    LossCheck check = new LossCheck(lock, history, longestSilence);
+    return (int)
+        check.losses(claims).stream()
+            .filter(claim -> check.isExcusedByReason(claim, claims))
+            .count();
+  }
+
+  /** Those that nothing explains but what the client was told. */
+  private List<Claim> losses(List<Claim> claims) {
+    return claims.stream()
+        .filter(claim -> claim.end() == Claim.End.LOST)
+        .filter(claim -> !isAfterAFault(claim))
+        .filter(claim -> !isAfterAChangeOfSlots(claim))
+        .filter(claim -> !isAfterAPause(claim))
+        .toList();
+  }
+
+  private boolean isExcusedByReason(Claim claim, List<Claim> claims) {
+    String reason = reason(claim);
+    return reason.contains(BROKER_ERROR)
+        || (reason.contains(REVOKED)
+            && claim.fenced()
+            && lock.kind().hasTokens()
+            && claims.stream().anyMatch(other -> other.slot() != claim.slot())
+            && isBesideOthers(claim));
+  }
+
+  /** Whether there was another call or lease of the lock in the time of that one. */
+  private boolean isBesideOthers(Claim claim) {
+    Set<List<Object>> works = new HashSet<>();
+    history.commands().stream()
+        .filter(told -> lock.equals(told.command().lock()))
+        .forEach(told -> works.add(List.of(told.client(), told.command().id())));
+    return history.entries().stream().anyMatch(entry -> isBeside(claim, entry, works));
+  }
+
+  private static boolean isBeside(Claim claim, Entry entry, Set<List<Object>> works) {
+    String client = entry.client();
+    Event event = entry.event();
+    if (client == null || event == null || event.cycle() == 0) {
+      return false;
+    }
+    boolean isItsOwn =
+        claim.client().equals(client)
+            && claim.command() == event.id()
+            && claim.cycle() == event.cycle();
+    return !isItsOwn
+        && works.contains(List.of(client, event.id()))
+        && event.at() >= claim.acquired()
+        && event.at() <= claim.ended();
   }
 
   /** A client that was killed says nothing more of its lease, so nothing is required of it. */

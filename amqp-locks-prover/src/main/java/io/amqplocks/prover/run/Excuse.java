@@ -1,5 +1,6 @@
 package io.amqplocks.prover.run;
 
+import io.amqplocks.prover.check.LossCheck;
 import io.amqplocks.prover.check.Tolerance;
 import io.amqplocks.prover.driver.Event;
 import io.amqplocks.prover.driver.Event.What;
@@ -32,9 +33,6 @@ final class Excuse {
 
   /** How long a token may be away before its lease is in doubt: {@code TokenArrivals.SOON}. */
   private static final Duration AWAY = Duration.ofMillis(100);
-
-  /** The broker's word for 541. */
-  private static final String CONNECTION_ENDED = "INTERNAL_ERROR";
 
   private Excuse() {}
 
@@ -74,7 +72,7 @@ final class Excuse {
    */
   static Optional<Interval> of(Event event, List<FaultSpan> faults) {
     String detail = event.detail();
-    if (event.what() != What.FAILED || detail == null || !detail.contains(CONNECTION_ENDED)) {
+    if (event.what() != What.FAILED || detail == null || !detail.contains(LossCheck.BROKER_ERROR)) {
       return Optional.empty();
     }
     return faults.stream()

@@ -180,6 +180,10 @@ public final class Prover {
         verdict.unknown(),
         verdict.violations().size(),
         (System.nanoTime() - begin) / 1e9);
+    if (verdict.excusedLosses() > 0) {
+      out.printf(
+          "      %d losses excused by their reason, see docs/PROVER.md%n", verdict.excusedLosses());
+    }
     if (verdict.violations().isEmpty()) {
       remove(folder);
     } else {

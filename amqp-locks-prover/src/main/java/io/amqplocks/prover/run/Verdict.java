@@ -37,9 +37,16 @@ import org.jspecify.annotations.Nullable;
  * @param acquired how many times it got it
  * @param faults how many things were done to clients and the broker
  * @param unknown of how many operations nobody knows whether they had an effect
+ * @param excusedLosses how many losses are excused by nothing but the reason that the client names
  * @param violations the promises that were broken
  */
-record Verdict(int operations, int acquired, int faults, int unknown, List<Violation> violations) {
+record Verdict(
+    int operations,
+    int acquired,
+    int faults,
+    int unknown,
+    int excusedLosses,
+    List<Violation> violations) {
 
   /** A longer search says nothing. */
   private static final int STEPS = 2_000_000;
@@ -51,6 +58,7 @@ record Verdict(int operations, int acquired, int faults, int unknown, List<Viola
     Map<LockRef, List<Claim>> byLock = claims.stream().collect(Collectors.groupingBy(Claim::lock));
     List<Blind> blind = blind(history);
     int notSearched = 0;
+    int excusedLosses = 0;
     for (Slots each : plan.locks()) {
       LockRef lock = each.lock();
       List<Claim> of = byLock.getOrDefault(lock, List.of());
@@ -64,6 +72,7 @@ record Verdict(int operations, int acquired, int faults, int unknown, List<Viola
                       && blind.stream()
                           .anyMatch(time -> time.concerns(claim) && time.saw(claim.acquired()))));
       violations.addAll(LossCheck.check(lock, history, of, Plan.HEARTBEAT));
+      excusedLosses += LossCheck.excusedByReason(lock, history, of, Plan.HEARTBEAT);
       if (lock.kind().consumes()) {
         violations.addAll(MessageCheck.check(lock, history, disturbances(history)));
         if (plan.harms().isEmpty()) {
@@ -94,6 +103,7 @@ record Verdict(int operations, int acquired, int faults, int unknown, List<Viola
         claims.size(),
         faults,
         (int) (asked - answered) + endless + notSearched + ResizeStorm.unknown(history),
+        excusedLosses,
         List.copyOf(violations));
   }
 
@@ -198,11 +208,12 @@ record Verdict(int operations, int acquired, int faults, int unknown, List<Viola
         acquired + other.acquired,
         faults + other.faults,
         unknown + other.unknown,
+        excusedLosses + other.excusedLosses,
         List.copyOf(all));
   }
 
   /** Before anything was checked. */
   static Verdict none() {
-    return new Verdict(0, 0, 0, 0, List.of());
+    return new Verdict(0, 0, 0, 0, 0, List.of());
   }
 }

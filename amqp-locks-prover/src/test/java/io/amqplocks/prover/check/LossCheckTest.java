@@ -120,6 +120,69 @@ class LossCheckTest {
     assertThat(check(lock)).hasSize(1);
   }
 
+  /** The words are those of the own client; a lock may have the number in its name. */
+  @ParameterizedTest
+  @CsvSource({
+    "SESSION_ENDED (INTERNAL_ERROR), true",
+    "REVOKED (INTERNAL_ERROR - what it says), true",
+    "REVOKED (queue p.m-541 was deleted), false",
+    "SESSION_ENDED (Connection reset), false",
+    ", false"
+  })
+  void anErrorOfTheBrokerMayTakeItAndIsCounted(@Nullable String why, boolean isExcused) {
+    history.told("a", Command.work(1, MUTEX, new Load(1, false, false, 0, 0, 0), 0));
+    did(What.ACQUIRED, 10);
+    did(What.HELD, 30);
+    history.did("a", new Event(1, 1, What.LOST, 5, 50, 0, 0, why));
+    did(What.RELEASED, 60);
+    // What the broker said of another lease is no word of this one.
+    history.told("a", Command.work(2, MUTEX, new Load(1, false, false, 0, 0, 0), 0));
+    history.did("a", new Event(2, 1, What.LOST, 5, 50, 0, 0, "INTERNAL_ERROR"));
+    assertThat(check(MUTEX).isEmpty()).isEqualTo(isExcused);
+    assertThat(excusedByReason(MUTEX)).isEqualTo(isExcused ? 1 : 0);
+    // With a fault before it, the error is no riddle.
+    history.suffered(new FaultSpan("fault", 40, 40));
+    assertThat(check(MUTEX)).isEmpty();
+    assertThat(excusedByReason(MUTEX)).isZero();
+  }
+
+  /**
+   * As seen on 4.3.6, on a busy machine without faults: a fenced lease of slot 2 gave its token
+   * back to verify it while slot 1 was released, and another call received it.
+   */
+  @ParameterizedTest
+  @CsvSource({
+    "QUORUM_TOKENS, true, 1, 40, REVOKED, true",
+    "CLASSIC_TOKENS, true, 1, 40, REVOKED, true",
+    "QUORUM_TOKENS, false, 1, 40, REVOKED, false",
+    "QUORUM_TOKENS, true, 2, 40, REVOKED, false",
+    "QUORUM_TOKENS, true, 1, 9, REVOKED, false",
+    "QUORUM_TOKENS, true, 1, 51, REVOKED, false",
+    "QUORUM_TOKENS, true, 1, 40, SESSION_ENDED, false",
+    "FENCED_MUTEX, true, 1, 40, REVOKED, false",
+    "SLOT_SEMAPHORE, true, 1, 40, REVOKED, false",
+    "MUTEX, true, 1, 40, REVOKED, false",
+  })
+  void aTokenThatIsGivenBackToBeVerifiedMayGoToAnotherCall(
+      Kind kind, boolean fenced, int otherSlot, long other, String why, boolean isExcused) {
+    LockRef lock = new LockRef(kind, "l");
+    history.told("a", Command.work(1, lock, new Load(1, fenced, false, 0, 0, 0), 0));
+    history.told("b", Command.work(1, lock, new Load(1, fenced, false, 0, 0, 0), 0));
+    history.did("b", new Event(1, 1, What.ACQUIRED, 1, 3, otherSlot, 1, null));
+    history.did("a", new Event(1, 1, What.ACQUIRED, 5, 10, 2, 1, null));
+    history.did("a", new Event(1, 1, What.HELD, 5, 30, 2, 1, null));
+    String detail = why + " (RabbitMQ has given the token of queue q away: somebody else had it)";
+    history.did("a", new Event(1, 1, What.LOST, 5, 50, 0, 0, detail));
+    history.did("a", new Event(1, 1, What.RELEASED, 5, 60, 0, 0, null));
+    history.did("b", new Event(1, 1, What.RELEASED, 1, other, 0, 0, null));
+    assertThat(check(lock).isEmpty()).isEqualTo(isExcused);
+    assertThat(excusedByReason(lock)).isEqualTo(isExcused ? 1 : 0);
+  }
+
+  private int excusedByReason(LockRef lock) {
+    return LossCheck.excusedByReason(lock, history, history.claims(), Duration.ofNanos(20));
+  }
+
   @ParameterizedTest
   @CsvSource({
     "LOST, NOTIFIED, false", "LOST, NOT_NOTIFIED, true", "LOST, , false",

@@ -72,9 +72,13 @@ class VerdictTest {
   }
 
   private List<Violation> violations(LockRef lock) {
+    return verdict(lock).violations();
+  }
+
+  private Verdict verdict(LockRef lock) {
     List<Plan.Slots> locks = List.of(new Plan.Slots(lock, 1));
     Plan plan = new Plan(1, 2, locks, List.of(), List.of(), List.of(), Duration.ofSeconds(1));
-    return Verdict.of(plan, history, List.of()).violations();
+    return Verdict.of(plan, history, List.of());
   }
 
   /** Where only the output is left. */
@@ -110,6 +114,23 @@ class VerdictTest {
     assertThat(broken(MUTEX)).containsExactly(Promise.LOSS);
     history.suffered(fault(FaultKind.ALARM, null));
     assertThat(broken(MUTEX)).isEmpty();
+  }
+
+  /** As trap 18 had it on 3.10.8: the broker closed the connection, and nobody had harmed it. */
+  @Test
+  void aLossByAnErrorOfTheBrokerIsNoneButIsCounted() {
+    history.told("client-1", Command.work(1, MUTEX, new Load(1, false, false, 0, 0, 0), 0));
+    did("client-1", What.ASKS, 990);
+    did("client-1", What.ACQUIRED, 1_000);
+    did("client-1", What.HELD, 1_010);
+    long at = TimeUnit.MILLISECONDS.toNanos(1_020);
+    String detail = "SESSION_ENDED (INTERNAL_ERROR)";
+    history.did("client-1", new Event(1, 1, What.NOTIFIED, 0, at, 0, 0, detail));
+    history.did("client-1", new Event(1, 1, What.LOST, 0, at, 0, 0, detail));
+    did("client-1", What.RELEASED, 1_021);
+    assertThat(verdict(MUTEX).violations()).isEmpty();
+    assertThat(verdict(MUTEX).excusedLosses()).isEqualTo(1);
+    assertThat(verdict(MUTEX).and(verdict(MUTEX)).excusedLosses()).isEqualTo(2);
   }
 
   @Test
