@@ -33,12 +33,14 @@ import java.util.TreeSet;
  *   <li>a pause of the client that nobody asked for, as of a machine that is busy: the broker drops
  *       a client that is silent;
  *   <li>an error of the broker itself (541), by which it closes a connection with all leases;
+ *   <li>a broker that is silent for several heartbeats, as on a busy machine, if the client says
+ *       so;
  *   <li>another call or lease at the same time, if the lease is fenced and the lock is a token
  *       semaphore of several slots: when a token is given back to verify it, another client may
  *       receive it first. The client must say that it was revoked.
  * </ul>
  *
- * <p>Losses of the last two sorts are {@linkplain #excusedByReason counted}, for a client may
+ * <p>Losses of the last three sorts are {@linkplain #excusedByReason counted}, for a client may
  * provoke them.
  */
 public final class LossCheck {
@@ -48,6 +50,9 @@ public final class LossCheck {
    * only this error has this word.
    */
   public static final String BROKER_ERROR = "INTERNAL_ERROR";
+
+  /** The words of the own client, and of its AMQP library, for a broker that was silent. */
+  private static final List<String> SILENCE = List.of("EXPIRED", "Heartbeat missing");
 
   /** The own client's word for what the broker took from it without an end of its connection. */
   private static final String REVOKED = "REVOKED";
@@ -110,6 +115,7 @@ public final class LossCheck {
   private boolean isExcusedByReason(Claim claim, List<Claim> claims) {
     String reason = reason(claim);
     return reason.contains(BROKER_ERROR)
+        || SILENCE.stream().anyMatch(reason::contains)
         || (reason.contains(REVOKED)
             && claim.fenced()
             && lock.kind().hasTokens()

@@ -125,11 +125,13 @@ class LossCheckTest {
   @CsvSource({
     "SESSION_ENDED (INTERNAL_ERROR), true",
     "REVOKED (INTERNAL_ERROR - what it says), true",
+    "'EXPIRED (RabbitMQ has not answered for 3 s, three heartbeats)', true",
+    "SESSION_ENDED (Heartbeat missing with heartbeat = 1 seconds), true",
     "REVOKED (queue p.m-541 was deleted), false",
     "SESSION_ENDED (Connection reset), false",
     ", false"
   })
-  void anErrorOfTheBrokerMayTakeItAndIsCounted(@Nullable String why, boolean isExcused) {
+  void anErrorOrSilenceOfTheBrokerMayTakeItAndIsCounted(@Nullable String why, boolean isExcused) {
     history.told("a", Command.work(1, MUTEX, new Load(1, false, false, 0, 0, 0), 0));
     did(What.ACQUIRED, 10);
     did(What.HELD, 30);
