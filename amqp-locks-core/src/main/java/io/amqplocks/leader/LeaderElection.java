@@ -44,10 +44,12 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Concurrency: the contending thread alone acquires, begins terms, has their listeners notified
  * and releases, one after the other, so terms never overlap and each has one grant and one
- * revocation. All others only set flags, or end the present term, under the guard and signal it.
- * The first reason of an end stays. A term is ended before its listeners are notified and its lock
- * is released. {@link #isLeader()} also reads the lease's state, so it is false as soon as the
- * lease is in doubt, and ends the term then.
+ * revocation. If it fails while it waits for the end of a term, even by an Error, it revokes the
+ * term all the same. It acquires nothing before the listeners and the task of the last term have
+ * ended, however that term went. All others only set flags, or end the present term, under the
+ * guard and signal it. The first reason of an end stays. A term is ended before its listeners are
+ * notified and its lock is released. {@link #isLeader()} also reads the lease's state, so it is
+ * false as soon as the lease is in doubt, and ends the term then.
  */
 // More than 300 lines: half of them are the contract.
 public final class LeaderElection implements AutoCloseable {
@@ -323,6 +325,7 @@ public final class LeaderElection implements AutoCloseable {
   /** One term or one attempt. After a failure of any kind it pauses, so that it is tried again. */
   private void tryTerm(ContendingFailures failures) {
     try {
+      awaitNobodyAtWork();
       Lease lease = first == null ? acquire() : first;
       first = null;
       if (lease != null) {
@@ -384,6 +387,16 @@ public final class LeaderElection implements AutoCloseable {
     }
   }
 
+  /**
+   * Before each term: nothing of the last one is left. Not at the end of that one, which may fail
+   * anywhere.
+   */
+  private void awaitNobodyAtWork() {
+    while (!callbacks.areIdle() && !isClosing()) {
+      pause(LOOK_NANOS);
+    }
+  }
+
   private void lead(Lease lease) {
     Leadership term = new Leadership(lease);
     Revocation why;
@@ -391,29 +404,44 @@ public final class LeaderElection implements AutoCloseable {
       if (!begin(term)) {
         return;
       }
-      log.info("This process leads: {}", term);
-      callbacks.granted(term);
-      why = awaitEnd(term);
-      log.info("This process does not lead by the {} any more: {}", lock.id(), why);
-      if (!callbacks.revoked(term, why, graceNanos)) {
-        log.warn(
-            "The listeners or the task of the election by the {} have not ended within {} ms; its lock is released all the same",
-            lock.id(),
-            TimeUnit.NANOSECONDS.toMillis(graceNanos));
-      }
+      why = serve(term);
     } finally {
       current = null;
     }
-    settle(why);
-  }
-
-  /** Before the next term: nothing of this one is left, and others had their turn. */
-  private void settle(Revocation why) {
     if (why.cause() == Cause.YIELDED || why.cause() == Cause.TASK_ENDED) {
+      // Others have their turn.
       pause(yieldPauseNanos);
     }
-    while (!callbacks.areIdle() && !isClosing()) {
-      pause(LOOK_NANOS);
+  }
+
+  /** From the grant to the end of the revocation. Whatever fails, what was granted is revoked. */
+  private Revocation serve(Leadership term) {
+    Revocation why;
+    boolean granted = false;
+    try {
+      log.info("This process leads: {}", term);
+      callbacks.granted(term);
+      granted = true;
+      why = awaitEnd(term);
+      log.info("This process does not lead by the {} any more: {}", lock.id(), why);
+    } catch (RuntimeException | Error e) {
+      // Nobody watches the lease any more, and the listeners and the task would go on.
+      Revocation failed = term.end(new Revocation(Cause.UNCERTAIN, "the election failed: " + e));
+      if (granted) {
+        revoke(term, failed);
+      }
+      throw e;
+    }
+    revoke(term, why);
+    return why;
+  }
+
+  private void revoke(Leadership term, Revocation why) {
+    if (!callbacks.revoked(term, why, graceNanos)) {
+      log.warn(
+          "The listeners or the task of the election by the {} have not ended within {} ms; its lock is released all the same",
+          lock.id(),
+          TimeUnit.NANOSECONDS.toMillis(graceNanos));
     }
   }
 
@@ -423,8 +451,8 @@ public final class LeaderElection implements AutoCloseable {
       if (closing) {
         return false;
       }
-      current = term;
       term.lease().whenLost().thenRun(this::signal);
+      current = term;
       changed.signalAll();
       return true;
     } finally {

@@ -20,8 +20,9 @@ public record Revocation(Cause cause, String detail) {
     /** The task returned or failed. Leadership was given up after the listener returned. */
     TASK_ENDED,
     /**
-     * The broker has not confirmed the lock for too long. Nobody knows whether another process
-     * leads already. Leadership was given up, and this process contends again.
+     * The broker has not confirmed the lock for too long, or the election itself failed, for
+     * example because the system let it start no thread. Nobody knows whether another process leads
+     * already. Leadership was given up, and this process contends again.
      */
     UNCERTAIN,
     /** The lock was lost. Another process may have led since before this was known. */

@@ -24,6 +24,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -502,6 +503,85 @@ class LeaderElectionTest {
     leads(started(on(failing, "a")));
     assertThat(calls).hasValue(3);
     await().untilAsserted(() -> assertThat(events).containsExactly("granted a"));
+  }
+
+  /** A look at the lease fails as it may when no thread can be started, or the release fails. */
+  @ParameterizedTest
+  @ValueSource(strings = {"state", "close"})
+  void aTermThatFailsIsRevokedAndTheNextWaitsForItsTask(String failing) throws Exception {
+    AmqpLocks locks = fixture.open();
+    String contender = "amqp-locks leader " + locks.mutex("m").id().name();
+    AtomicBoolean fails = new AtomicBoolean();
+    AmqpLock lock =
+        lockWith(
+            locks.mutex("m"),
+            "acquire",
+            () -> {
+              Lease real = locks.mutex("m").acquire(LONG);
+              return with(
+                  Lease.class,
+                  real,
+                  failing,
+                  () -> {
+                    Object result = failing.equals("state") ? real.state() : closed(real);
+                    if (Thread.currentThread().getName().equals(contender)
+                        && fails.compareAndSet(true, false)) {
+                      throw new OutOfMemoryError("for the test");
+                    }
+                    return result;
+                  });
+            });
+    CountDownLatch mayEnd = new CountDownLatch(1);
+    AtomicInteger inside = new AtomicInteger();
+    AtomicInteger most = new AtomicInteger();
+    LeaderElection election =
+        started(
+            on(lock, "a")
+                .grace(Duration.ofMillis(500))
+                .yieldPause(Duration.ZERO)
+                .task(
+                    leadership -> {
+                      most.accumulateAndGet(inside.incrementAndGet(), Math::max);
+                      while (mayEnd.getCount() > 0) {
+                        try {
+                          mayEnd.await();
+                        } catch (InterruptedException e) {
+                          events.add("task is interrupted");
+                        }
+                      }
+                      inside.decrementAndGet();
+                      if (leadership.isCurrent()) {
+                        new CountDownLatch(1).await();
+                      }
+                    }));
+    Leadership term = leads(election);
+    await().untilAtomic(inside, org.hamcrest.Matchers.is(1));
+    fails.set(true);
+    if (failing.equals("close")) {
+      assertThat(election.yieldLeadership()).isTrue();
+    }
+    await().untilFalse(fails);
+    assertThat(election.awaitLeadership(Duration.ofSeconds(2)).filter(next -> !next.equals(term)))
+        .isEmpty();
+    assertThat(term.revocation().map(Revocation::cause))
+        .contains(failing.equals("state") ? Cause.UNCERTAIN : Cause.YIELDED);
+    mayEnd.countDown();
+    assertThat(leads(election)).isNotEqualTo(term);
+    assertThat(most).hasValue(1);
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(events.stream().filter(event -> !event.startsWith("task")))
+                    .containsExactly(
+                        "granted a",
+                        "revoked a " + term.revocation().orElseThrow().cause(),
+                        "granted a"));
+    assertThat(events).contains("task is interrupted");
+  }
+
+  private static String closed(Lease lease) {
+    lease.close();
+    return "";
   }
 
   @Test
