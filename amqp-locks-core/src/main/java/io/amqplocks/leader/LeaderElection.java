@@ -56,8 +56,12 @@ public final class LeaderElection implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(LeaderElection.class);
 
-  /** After that time it asks again. Nothing else comes of it. */
-  private static final Duration LONG = Duration.ofHours(1);
+  /**
+   * Practically without limit: whoever asks again goes to the back of the queue, behind those that
+   * have contended for less long. The wait needs no shorter bound. Each request within it has one,
+   * a broken connection is noticed in it, and a close interrupts it.
+   */
+  private static final Duration LONG = Duration.ofDays(36_500);
 
   /** How often a leader looks whether its lease is in doubt, which nobody tells it. */
   private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);

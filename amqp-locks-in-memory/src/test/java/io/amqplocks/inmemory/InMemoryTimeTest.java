@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.amqplocks.leader.LeaderElection;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.Lease;
@@ -86,6 +87,25 @@ class InMemoryTimeTest {
     }
     Lease other = locks.fencedMutex("new").acquire(LONG);
     assertThat(other.fencingToken().epoch()).isLessThan(FencingToken.MAX_EPOCH);
+  }
+
+  @Test
+  void whoHasContendedForLongestLeadsNextHoweverLongThatIs() throws Exception {
+    try (LeaderElection first = LeaderElection.on(mutex).build();
+        LeaderElection second = LeaderElection.on(mutex).build();
+        LeaderElection third = LeaderElection.on(mutex).build()) {
+      first.start();
+      assertThat(first.awaitLeadership(LONG)).isPresent();
+      second.start();
+      await().until(() -> locks.waiting().getOrDefault(mutex.id(), 0) == 1);
+      locks.advance(Duration.ofMinutes(30));
+      third.start();
+      await().until(() -> locks.waiting().getOrDefault(mutex.id(), 0) == 2);
+      locks.advance(Duration.ofMinutes(31));
+      first.close();
+      assertThat(second.awaitLeadership(LONG)).isPresent();
+      assertThat(third.isLeader()).isFalse();
+    }
   }
 
   @Test
