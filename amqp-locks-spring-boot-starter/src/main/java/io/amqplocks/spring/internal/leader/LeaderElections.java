@@ -39,10 +39,12 @@ import org.springframework.context.event.ContextClosedEvent;
  * finishes its requests. Publishes their events, after containers were told.
  *
  * <p>A context that is only stopped or paused may be started again, which a closed election cannot.
- * So they are closed only when the context is.
+ * So they are closed only when the context is. Until then they contend, but no container is started
+ * in a stopped context. Spring starts all containers when a context is started again, so each is
+ * settled after that: it runs if its process leads.
  *
  * <p>Concurrency: the map is filled and extended under the guard. Elections themselves are for many
- * threads. Watchers are called without the guard.
+ * threads. Watchers are called without the guard, and containers are settled without it.
  */
 public final class LeaderElections
     implements SmartLifecycle, ApplicationListener<ContextClosedEvent> {
@@ -200,7 +202,7 @@ public final class LeaderElections
                         "There is no container of the @RabbitListener with the id '%s', which is @LeaderOnly(\"%s\")"
                             .formatted(id, name),
                         "Let @EnableRabbit process it, and let the id be its own."));
-    containers.add(new ElectedContainer(id, container, named(name)));
+    containers.add(new ElectedContainer(id, container, named(name), this::isRunning));
   }
 
   /** Whether this process certainly leads by that name. Nobody leads before the start. */
@@ -215,10 +217,22 @@ public final class LeaderElections
     try {
       running = true;
       elections().forEach(LeaderElection::start);
-      containers.forEach(ElectedContainer::stopUnlessLeading);
     } finally {
       guard.unlock();
     }
+    settleContainers();
+  }
+
+  /** Without the guard: to stop one may take seconds. */
+  private void settleContainers() {
+    List<ElectedContainer> all;
+    guard.lock();
+    try {
+      all = List.copyOf(containers);
+    } finally {
+      guard.unlock();
+    }
+    all.forEach(ElectedContainer::settle);
   }
 
   /** An event multicaster with an executor would call it when all is stopped already. */
@@ -266,45 +280,13 @@ public final class LeaderElections
   @Override
   public void stop() {
     running = false;
+    // Spring has stopped them before, but a grant may have come since.
+    settleContainers();
   }
 
   @Override
   public boolean isRunning() {
     return running;
-  }
-
-  /** A listener's container, which runs while its process leads. */
-  private record ElectedContainer(String id, Lifecycle container, LeaderElection election)
-      implements LeaderListener {
-
-    void attach() {
-      election.addListener(this);
-    }
-
-    /** Spring starts all containers when a context is started again. */
-    void stopUnlessLeading() {
-      if (container.isRunning() && !election.isLeader()) {
-        container.stop();
-      }
-    }
-
-    @Override
-    public void granted(Leadership leadership) {
-      if (leadership.isCurrent()) {
-        try {
-          container.start();
-        } catch (RuntimeException e) {
-          log.warn(
-              "The container of listener '{}' could not be started; leadership is given up", id, e);
-          boolean unused = election.yieldLeadership("its listener could not be started");
-        }
-      }
-    }
-
-    @Override
-    public void revoked(Leadership leadership, Revocation revocation) {
-      container.stop();
-    }
   }
 
   private final class Publisher implements LeaderListener {

@@ -9,6 +9,7 @@ import io.amqplocks.AmqpLocks;
 import io.amqplocks.consumer.SoleConsumer;
 import io.amqplocks.leader.LeaderElection;
 import io.amqplocks.leader.Leadership;
+import io.amqplocks.lock.Lease;
 import io.amqplocks.spring.Contexts;
 import io.amqplocks.spring.LeaderOnly;
 import io.amqplocks.spring.LeadershipGrantedEvent;
@@ -26,7 +27,9 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
@@ -349,6 +352,82 @@ class LeaderOnlyTest {
                         await().until(() -> isListening(first));
                       });
             });
+  }
+
+  /** Whose handler waits until it may end. */
+  static class WaitingOrders {
+    final CountDownLatch entered = new CountDownLatch(1);
+    final CountDownLatch mayEnd = new CountDownLatch(1);
+    final AtomicInteger granted = new AtomicInteger();
+
+    @RabbitListener(id = "waiting", queues = "${test.lock}", autoStartup = "false")
+    @LeaderOnly("${test.lock}")
+    public void book(byte[] unused) throws InterruptedException {
+      entered.countDown();
+      boolean ended = mayEnd.await(60, TimeUnit.SECONDS);
+      assertThat(ended).isTrue();
+    }
+
+    /** After the container was told. */
+    @EventListener
+    public void granted(LeadershipGrantedEvent unused) {
+      granted.incrementAndGet();
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class WaitingListening {
+    @Bean
+    WaitingOrders orders() {
+      return new WaitingOrders();
+    }
+  }
+
+  @Test
+  void aListenerRunsThatIsStoppedAfterARestartWhenItsProcessBeginsToLead() throws Exception {
+    try (AmqpLocks others = onBroker.stranger();
+        Lease lease = others.mutex(onBroker.name()).acquire(LONG)) {
+      application(WaitingListening.class)
+          .run(
+              application -> {
+                WaitingOrders orders = application.getBean(WaitingOrders.class);
+                application.getSourceApplicationContext().stop();
+                publish(0, 1);
+                // As Spring does first when the context is started again.
+                application.getBean(RabbitListenerEndpointRegistry.class).start();
+                assertThat(orders.entered.await(30, TimeUnit.SECONDS)).isTrue();
+                // It stops the container again, which waits for the handler for 5 s.
+                CompletableFuture<Void> restart =
+                    CompletableFuture.runAsync(application.getSourceApplicationContext()::start);
+                await().until(application.getBean(LeaderElections.class)::isRunning);
+                lease.close();
+                assertThat(election(application).awaitLeadership(LONG)).isPresent();
+                restart.get(30, TimeUnit.SECONDS);
+                await().until(() -> orders.granted.get() == 1);
+                orders.mayEnd.countDown();
+                assertThat(election(application).isLeader()).isTrue();
+                assertThat(isListening(application)).isTrue();
+              });
+    }
+  }
+
+  @Test
+  void aLeaderWhoseContextIsStoppedDoesNotListenBeforeItIsStartedAgain() throws Exception {
+    try (AmqpLocks others = onBroker.stranger();
+        Lease lease = others.mutex(onBroker.name()).acquire(LONG)) {
+      application(WaitingListening.class)
+          .run(
+              application -> {
+                WaitingOrders orders = application.getBean(WaitingOrders.class);
+                application.getSourceApplicationContext().stop();
+                lease.close();
+                await().until(() -> orders.granted.get() == 1);
+                assertThat(isListening(application)).isFalse();
+                application.getSourceApplicationContext().start();
+                assertThat(election(application).isLeader()).isTrue();
+                assertThat(isListening(application)).isTrue();
+              });
+    }
   }
 
   @Configuration(proxyBeanMethods = false)

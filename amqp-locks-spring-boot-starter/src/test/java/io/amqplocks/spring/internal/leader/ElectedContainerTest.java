@@ -1,0 +1,129 @@
+package io.amqplocks.spring.internal.leader;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.leader.LeaderElection;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.spring.LocksOnBroker;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerTest;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+import org.springframework.context.Lifecycle;
+
+@BrokerTest
+class ElectedContainerTest {
+
+  private static final Duration LONG = Duration.ofSeconds(60);
+
+  @AutoClose private final LocksOnBroker onBroker;
+
+  ElectedContainerTest(Broker broker) {
+    onBroker = new LocksOnBroker(broker);
+  }
+
+  /** Counts as running until its stop has returned, as Spring's containers do. */
+  private static final class SlowToStop implements Lifecycle {
+    final CountDownLatch stopping = new CountDownLatch(1);
+    final CountDownLatch mayEnd = new CountDownLatch(1);
+    private volatile boolean running;
+
+    @Override
+    public void start() {
+      if (running) {
+        // Whoever starts it too early does so before its stop ends.
+        mayEnd.countDown();
+        return;
+      }
+      running = true;
+    }
+
+    @Override
+    public void stop() {
+      stopping.countDown();
+      try {
+        boolean unused = mayEnd.await(2, TimeUnit.SECONDS);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+      running = false;
+    }
+
+    @Override
+    public boolean isRunning() {
+      return running;
+    }
+  }
+
+  @Test
+  void whatWasGrantedDuringAStopIsStartedAfterIt() throws Exception {
+    SlowToStop container = new SlowToStop();
+    try (AmqpLocks locks = onBroker.stranger();
+        AmqpLocks others = onBroker.stranger();
+        Lease lease = others.mutex(onBroker.name()).acquire(LONG);
+        LeaderElection election = LeaderElection.on(locks.mutex(onBroker.name())).build()) {
+      ElectedContainer elected = new ElectedContainer("slow", container, election, () -> true);
+      elected.attach();
+      election.start();
+      container.start();
+      CompletableFuture<Void> settled = CompletableFuture.runAsync(elected::settle);
+      assertThat(container.stopping.await(30, TimeUnit.SECONDS)).isTrue();
+      lease.close();
+      assertThat(election.awaitLeadership(LONG)).isPresent();
+      settled.get(30, TimeUnit.SECONDS);
+      await().until(container::isRunning);
+      election.close();
+      assertThat(container.isRunning()).isFalse();
+    }
+  }
+
+  @Test
+  void whoeverDoesNotWaitForAStopIsNotForgotten() throws Exception {
+    SlowToStop container = new SlowToStop();
+    AtomicBoolean started = new AtomicBoolean(true);
+    try (AmqpLocks locks = onBroker.stranger();
+        LeaderElection election = LeaderElection.on(locks.mutex(onBroker.name())).build()) {
+      ElectedContainer elected = new ElectedContainer("slow", container, election, started::get);
+      elected.attach();
+      election.start();
+      await().until(container::isRunning);
+      started.set(false);
+      CompletableFuture<Void> settled = CompletableFuture.runAsync(elected::settle);
+      assertThat(container.stopping.await(30, TimeUnit.SECONDS)).isTrue();
+      started.set(true);
+      Thread.currentThread().interrupt();
+      elected.settle();
+      assertThat(Thread.interrupted()).isTrue();
+      container.mayEnd.countDown();
+      settled.get(30, TimeUnit.SECONDS);
+      assertThat(container.isRunning()).isTrue();
+    }
+  }
+
+  @Test
+  void inAStoppedContextNothingIsStarted() throws Exception {
+    SlowToStop container = new SlowToStop();
+    container.mayEnd.countDown();
+    AtomicBoolean started = new AtomicBoolean();
+    try (AmqpLocks locks = onBroker.stranger();
+        LeaderElection election = LeaderElection.on(locks.mutex(onBroker.name())).build()) {
+      ElectedContainer elected = new ElectedContainer("slow", container, election, started::get);
+      elected.attach();
+      election.start();
+      assertThat(election.awaitLeadership(LONG)).isPresent();
+      // Its own grant may come later, and is of no effect either.
+      elected.settle();
+      assertThat(container.isRunning()).isFalse();
+      started.set(true);
+      elected.settle();
+      assertThat(container.isRunning()).isTrue();
+    }
+  }
+}
