@@ -25,6 +25,10 @@ import org.springframework.context.Lifecycle;
  * to 0.1 s in doubt before it is stopped, and after a loss another process may lead already. A
  * listener container's {@code stop()} waits for its handlers for 5 s by default ({@code
  * shutdownTimeout}).
+ *
+ * <p>It must not be a bean of a context that is stopped and started again by {@code stop()} and
+ * {@code start()}: Spring then starts all beans that have a lifecycle, also where another process
+ * leads.
  */
 public final class LifecycleLeaderListener implements LeaderListener {
 

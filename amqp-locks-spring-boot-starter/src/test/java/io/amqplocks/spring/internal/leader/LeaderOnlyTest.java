@@ -10,12 +10,13 @@ import io.amqplocks.consumer.SoleConsumer;
 import io.amqplocks.leader.LeaderElection;
 import io.amqplocks.leader.Leadership;
 import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.Contexts;
 import io.amqplocks.spring.LeaderOnly;
 import io.amqplocks.spring.LeadershipGrantedEvent;
 import io.amqplocks.spring.LeadershipRevokedEvent;
-import io.amqplocks.spring.LifecycleLeaderListener;
 import io.amqplocks.spring.LocksOnBroker;
+import io.amqplocks.spring.internal.health.AmqpLocksHealthIndicator;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -479,6 +480,8 @@ class LeaderOnlyTest {
                                   .gauge()
                                   .value()
                               == 1);
+              assertThat(application.getBean(AmqpLocksHealthIndicator.class).health().getDetails())
+                  .containsEntry("leads", Map.of(LockId.mutex(onBroker.name()).toString(), true));
               application.close();
               events.addAll(consuming.events);
             });
@@ -568,41 +571,5 @@ class LeaderOnlyTest {
                 assertThat(application)
                     .getFailure()
                     .hasStackTraceContaining(type.getName() + ".run() cannot be @LeaderOnly"));
-  }
-
-  private static final class Recorded implements Lifecycle {
-    private volatile boolean running;
-
-    @Override
-    public void start() {
-      running = true;
-    }
-
-    @Override
-    public void stop() {
-      running = false;
-    }
-
-    @Override
-    public boolean isRunning() {
-      return running;
-    }
-  }
-
-  @Test
-  void whatHasALifecycleRunsWhileItsProcessLeads() throws Exception {
-    Recorded recorded = new Recorded();
-    try (AmqpLocks locks = onBroker.stranger();
-        LeaderElection election =
-            LeaderElection.on(locks.mutex(onBroker.name()))
-                .listener(new LifecycleLeaderListener(() -> recorded))
-                .build()) {
-      assertThat(recorded.isRunning()).isFalse();
-      election.start();
-      assertThat(election.awaitLeadership(LONG)).isPresent();
-      await().until(recorded::isRunning);
-      election.close();
-      assertThat(recorded.isRunning()).isFalse();
-    }
   }
 }
