@@ -21,13 +21,16 @@ import io.amqplocks.lock.LossReason;
 import io.amqplocks.lock.LossReason.Cause;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -42,7 +45,9 @@ import org.jspecify.annotations.Nullable;
  * LeaseSessions}).
  *
  * <p>Concurrency: who ends with the session, and that it ends once, is for {@link SessionMembers}.
- * All else is final, but for a volatile setting that is made before there are leases.
+ * Who ends it drops its connections. If the system starts no thread for that, a mark says so, and
+ * whoever clears the mark drops them: the pool, or a close. All else is final, but for a volatile
+ * setting that is made before there are leases.
  */
 // More than 300 lines: most are accessors of what the kinds of locks may use of a session.
 public final class Session {
@@ -66,6 +71,9 @@ public final class Session {
   private volatile Duration certainFor = Duration.ofDays(1);
   private final @Nullable Session shared;
   private final SessionMembers members;
+
+  /** Whether the session has ended, and nobody drops its connections yet. */
+  private final AtomicBoolean undropped = new AtomicBoolean();
 
   /** A participant that ends with the session. */
   @FunctionalInterface
@@ -352,38 +360,65 @@ public final class Session {
 
   private void end(LossReason reason, boolean isReported) {
     if (members.end(reason, isReported)) {
-      onItsOwnThread(this::drop);
+      onItsOwnThread(this::drop, this::dropLater);
+    }
+  }
+
+  /** A connection that stays open keeps at the broker what the lost leases held. */
+  private void dropLater(Runnable unused) {
+    undropped.set(true);
+    background.execute(this::dropIfNobodyDoes);
+  }
+
+  private void dropIfNobodyDoes() {
+    if (undropped.compareAndSet(true, false)) {
+      drop();
     }
   }
 
   /**
    * Ends the session as the last step of an orderly close, and returns when its connections are
-   * closed.
+   * closed. If it had ended before, another thread closes them, unless none could be started.
    */
   public void close() {
     if (members.end(new LossReason(Cause.SESSION_ENDED, "closed by this process"), false)) {
       drop();
+    } else {
+      // The pool may not get a thread any more before it is shut down.
+      dropIfNobodyDoes();
     }
   }
 
   /** Closes all connections at once, because a frozen broker is waited for on each of them. */
   private void drop() {
     CompletableFuture<Void> others = CompletableFuture.completedFuture(null);
+    Queue<Runnable> withoutThread = new ArrayDeque<>();
     try {
       others =
           CompletableFuture.allOf(
               Stream.of(prober, announcer, side)
-                  .map(other -> CompletableFuture.runAsync(other::close, this::onItsOwnThread))
+                  .map(
+                      other ->
+                          CompletableFuture.runAsync(
+                              other::close, task -> onItsOwnThread(task, withoutThread::add)))
                   .toArray(CompletableFuture<?>[]::new));
     } finally {
-      // Even if no thread can be started for the others: this connection holds the leases.
+      // First, and whatever becomes of the others: this connection holds the leases.
       connection.abort(Math.toIntExact(callTimeout.toMillis()));
     }
+    withoutThread.forEach(Runnable::run);
     others.join();
   }
 
-  private void onItsOwnThread(Runnable task) {
-    // A pool may be full, or shut down already.
-    threads.newThread(task).start();
+  /**
+   * Runs the task by no pool, which may be full, or shut down already. If no thread can be started
+   * now, it is for the other executor.
+   */
+  private void onItsOwnThread(Runnable task, Executor otherwise) {
+    try {
+      threads.newThread(task).start();
+    } catch (RuntimeException | Error e) {
+      otherwise.execute(task);
+    }
   }
 }
