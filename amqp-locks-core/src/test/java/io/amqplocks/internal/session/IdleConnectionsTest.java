@@ -3,12 +3,16 @@ package io.amqplocks.internal.session;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.internal.broker.AuxiliaryConnection;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.lease.HeldLease;
 import io.amqplocks.internal.mutex.MutexClaim;
 import io.amqplocks.internal.wakeup.WakeQueues;
 import io.amqplocks.internal.wakeup.WakeSubscription;
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.support.ClockedClient;
@@ -16,9 +20,11 @@ import io.amqplocks.support.Fixture;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -26,11 +32,12 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  * Connections that hold nothing are closed when nobody uses them, under a clock that the test
  * turns.
  */
-@BrokerTest
+@BrokerTest(everyLine = true)
 class IdleConnectionsTest {
 
   private static final LockId LOCK = LockId.mutex("l");
   private static final Duration IDLE = AuxiliaryConnection.LONGEST_IDLE;
+  private static final Duration LONG = Duration.ofSeconds(60);
 
   @RegisterExtension private final Fixture fixture = new Fixture();
   private Broker broker;
@@ -59,9 +66,13 @@ class IdleConnectionsTest {
   }
 
   private List<String> connections() {
+    return connections(fixture.prefix());
+  }
+
+  private List<String> connections(String client) {
     return broker.faults().connections().stream()
-        .filter(each -> each.startsWith(fixture.prefix()))
-        .map(each -> each.substring(fixture.prefix().length() + 1))
+        .filter(each -> each.startsWith(client + " "))
+        .map(each -> each.substring(client.length() + 1))
         .sorted()
         .toList();
   }
@@ -93,6 +104,58 @@ class IdleConnectionsTest {
     await()
         .untilAsserted(
             () -> assertThat(connections()).containsExactly("announcer", "holder", "side"));
+  }
+
+  /**
+   * Each kind of lock is held by one process, by the real clock: nothing that holders do now and
+   * then uses another connection than their own.
+   */
+  @Tag("rare")
+  @Test
+  void atRestOnlyTheTwoHoldersAreLeftOfAnyMix() throws Exception {
+    String name = fixture.prefix() + "mix";
+    AmqpLocks locks = fixture.open(fixture.builder().connectionName(name));
+    fixture.create(locks, "l", 2);
+    fixture.enable(locks, "l");
+    locks.admin().tokenSemaphore("l").create(2, TokenQueueType.QUORUM);
+    locks.admin().tokenSemaphore("fenced").create(1, TokenQueueType.QUORUM);
+    locks.admin().tokenSemaphore("classic").create(1, TokenQueueType.CLASSIC);
+    List<Lease> leases = new ArrayList<>();
+    for (AmqpLock lock :
+        List.of(
+            locks.mutex("l"),
+            locks.mutex("fenced").fenced(),
+            locks.exclusiveQueueMutex("exclusive"),
+            locks.persistentMutex("l"),
+            locks.fencedMutex("l"),
+            locks.slotSemaphore("l"),
+            locks.tokenSemaphore("l").withPermits(2),
+            locks.tokenSemaphore("fenced").fenced(),
+            locks.tokenSemaphore("classic"),
+            locks.readWriteLock("l").readLock(),
+            locks.readWriteLock("written").writeLock())) {
+      leases.add(lock.acquire(LONG));
+    }
+    // Somebody may wait for the slot, and is notified.
+    locks.slotSemaphore("l").acquire(LONG).close();
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(connections(name))
+                    .as("those that CAPACITY counts with")
+                    .containsExactly("announcer", "holder", "prober", "quorum holder", "side"));
+
+    await()
+        .atMost(Duration.ofMinutes(5))
+        .pollInterval(Duration.ofSeconds(2))
+        .untilAsserted(
+            () -> assertThat(connections(name)).containsExactly("holder", "quorum holder"));
+
+    assertThat(leases)
+        .allSatisfy(
+            lease ->
+                assertThat(lease.verify()).as("%s", lease.lossReason()).isEqualTo(LeaseState.HELD));
+    assertThat(connections(name)).containsExactly("holder", "quorum holder");
   }
 
   @Test
