@@ -25,7 +25,6 @@ import org.awaitility.core.ConditionTimeoutException;
 import org.h2.tools.Server;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -61,8 +60,10 @@ class GuardedWriteTest {
     server.stop();
   }
 
-  @Test
-  void refusesEveryWriteOfAHolderThatWasOvertakenInItsSleep() throws Exception {
+  /** The number of hand-overs is the last part of a token: it must not outweigh a later draw. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void refusesEveryWriteOfAHolderThatWasOvertakenInItsSleep(boolean handedOver) throws Exception {
     AmqpLocks locks = fixture.open();
     fixture.create(locks, "l", 1);
     locks.admin().tokenSemaphore("l").create(1, TokenQueueType.QUORUM);
@@ -72,11 +73,18 @@ class GuardedWriteTest {
     }
     try (ChildJvm stale =
         ChildJvm.of(FencedHolderMain.class)
-            .args(broker.uri(), fixture.prefix(), String.join(",", LOCKS), url)
+            .args(
+                broker.uri(),
+                fixture.prefix(),
+                String.join(",", LOCKS),
+                url,
+                handedOver ? FencedHolderMain.HANDED_OVER : "acquired")
             .start()) {
       List<Long> tokens = new ArrayList<>();
       for (String unused : LOCKS) {
         tokens.add(Long.parseLong(stale.awaitLine("TOKEN ", SOON).substring(6)));
+        int handOvers = Integer.parseInt(stale.awaitLine("HAND-OVERS ", SOON).substring(11));
+        assertThat(handOvers > 0).isEqualTo(handedOver);
       }
       requireTaken(100, stale, "early");
       stale.stop();

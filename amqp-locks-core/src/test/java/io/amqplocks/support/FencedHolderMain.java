@@ -2,6 +2,7 @@ package io.amqplocks.support;
 
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.Lease;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
@@ -12,14 +13,22 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
 /**
  * A process that holds fenced locks and, when told so, writes under each whatever became of its
  * lease, as one does that was stopped between looking at the lease and writing. Arguments: broker
- * URI, prefix, the locks as {@link LockArgument} has them, with commas between, and the URL of a
- * database with a row for each, if it is to write.
+ * URI, prefix, the locks as {@link LockArgument} has them, with commas between, the URL of a
+ * database with a row for each, if it is to write, and {@link #HANDED_OVER}, if it is to have
+ * leases that other threads of it had before.
  */
 public final class FencedHolderMain {
+
+  /** Its leases were handed over within the process. */
+  public static final String HANDED_OVER = "handed over";
+
+  private static final Duration LONG = Duration.ofSeconds(20);
 
   private FencedHolderMain() {}
 
@@ -33,9 +42,14 @@ public final class FencedHolderMain {
         AmqpLocks.builder(factory).queuePrefix(args[1]).heartbeat(Duration.ofSeconds(2)).build()) {
       List<Long> tokens = new ArrayList<>();
       for (String lock : args[2].split(",", -1)) {
-        Lease lease = ColdStart.acquire(LockArgument.lock(locks, lock).fenced());
+        AmqpLock fenced = LockArgument.lock(locks, lock).fenced();
+        Lease lease =
+            args.length > 4 && args[4].equals(HANDED_OVER)
+                ? handedOver(fenced)
+                : ColdStart.acquire(fenced);
         tokens.add(lease.fencingToken().number());
         System.out.println("TOKEN " + tokens.get(tokens.size() - 1));
+        System.out.println("HAND-OVERS " + lease.fencingToken().handOvers());
       }
       for (String order = orders.readLine(); order != null; order = orders.readLine()) {
         try (Connection database = DriverManager.getConnection(args[3], "sa", "")) {
@@ -44,6 +58,22 @@ public final class FencedHolderMain {
           }
         }
       }
+    }
+  }
+
+  /** On a machine so slow that the time for hand-overs is over, the slot goes to the broker. */
+  private static Lease handedOver(AmqpLock lock) throws Exception {
+    while (true) {
+      Lease first = ColdStart.acquire(lock);
+      CompletableFuture<Lease> second = lock.acquireAsync(LONG);
+      CompletableFuture<Lease> third = lock.acquireAsync(LONG);
+      first.close();
+      second.get(LONG.toSeconds(), TimeUnit.SECONDS).close();
+      Lease lease = third.get(LONG.toSeconds(), TimeUnit.SECONDS);
+      if (lease.fencingToken().handOvers() > 0) {
+        return lease;
+      }
+      lease.close();
     }
   }
 
