@@ -32,6 +32,9 @@ class PermitsContentionTest {
   private static final Duration LONG = Duration.ofMinutes(2);
   private static final int SLOTS = 4;
 
+  /** It took 0.04 to 2 s. The rest is for a busy machine. A call that starves takes for ever. */
+  private static final Duration BOUND = Duration.ofSeconds(20);
+
   private final ExecutorService threads = Executors.newCachedThreadPool();
   @RegisterExtension private final Fixture fixture = new Fixture();
   private final AtomicInteger inside = new AtomicInteger();
@@ -144,7 +147,7 @@ class PermitsContentionTest {
     System.out.printf(
         "All %d of %s on RabbitMQ %s after %s, beside %d leases of one%n",
         SLOTS, kind, fixture.broker().version(), waits, storm.get());
-    assertThat(waits).allMatch(each -> each.compareTo(Duration.ofSeconds(60)) < 0);
+    assertThat(waits).allMatch(each -> each.compareTo(BOUND) < 0);
     assertThat(most).hasValueLessThanOrEqualTo(SLOTS);
   }
 }
