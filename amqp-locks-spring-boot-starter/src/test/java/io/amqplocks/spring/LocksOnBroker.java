@@ -36,6 +36,11 @@ public final class LocksOnBroker implements AutoCloseable {
     return name;
   }
 
+  /** What the names of all queues of the test begin with. */
+  public String prefix() {
+    return prefix;
+  }
+
   /** The queue of the mutex of the test's name. */
   public String mutexQueue() {
     return prefix + "mutex." + name;

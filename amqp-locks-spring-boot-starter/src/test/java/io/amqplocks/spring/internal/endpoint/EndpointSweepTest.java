@@ -4,11 +4,26 @@ import static io.amqplocks.spring.internal.endpoint.EndpointApplication.OPENED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.rabbitmq.client.Address;
+import io.amqplocks.admin.TokenQueueType;
+import io.amqplocks.internal.broker.Connector;
+import io.amqplocks.internal.broker.QueueNames;
+import io.amqplocks.internal.broker.Ticker;
+import io.amqplocks.internal.session.Sessions;
+import io.amqplocks.internal.tokens.admin.AdminTurn;
+import io.amqplocks.internal.tokens.admin.TokenAdministration;
+import io.amqplocks.internal.tokens.admin.TokenWithdrawals;
+import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.spring.internal.endpoint.EndpointApplication.Answer;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
@@ -16,9 +31,13 @@ import org.junit.jupiter.api.Test;
 @BrokerTest
 class EndpointSweepTest {
 
+  private static final Duration LONG = Duration.ofSeconds(30);
+
+  private final Broker broker;
   @AutoClose private final LocksOnBroker onBroker;
 
   EndpointSweepTest(Broker broker) {
+    this.broker = broker;
     onBroker = new LocksOnBroker(broker);
   }
 
@@ -34,6 +53,63 @@ class EndpointSweepTest {
       assertThat(swept.<String>read("$.done")).isEqualTo("keys removed: 0, kept: 2");
       assertThat(swept.<String>read("$.next")).contains("a later request");
       await().until(() -> locks.semaphore("customers", "42").tryAcquire().isPresent());
+    }
+  }
+
+  @Test
+  void aKeyThatNobodyUsedSinceTheLastRequestIsRemoved() {
+    createYesterday("customers:42");
+    createYesterday("customers:43");
+    try (EndpointApplication application =
+        new EndpointApplication(onBroker, OPENED, "amqp-locks.semaphores.customers.slots=2")) {
+      LockTemplate locks = application.bean(LockTemplate.class);
+      Answer first = sweep(application, "semaphore/customers", "0s");
+      assertThat(first.<String>read("$.done")).isEqualTo("keys removed: 0, kept: 2");
+      locks.semaphore("customers", "43").acquire().close();
+      Answer second = sweep(application, "semaphore/customers", "0s");
+      assertThat(second.status()).as(second.text()).isEqualTo(200);
+      assertThat(second.<String>read("$.done")).isEqualTo("keys removed: 1, kept: 1");
+      assertThat(onBroker.queues())
+          .noneMatch(queue -> queue.contains("customers:42"))
+          .anyMatch(queue -> queue.contains("customers:43"));
+      // It is made again at its next use.
+      locks.semaphore("customers", "42").acquire().close();
+    }
+  }
+
+  /**
+   * Only what was made more than an hour ago is removed. No user can turn the clock of a lock, so
+   * this is done with what is inside the core.
+   */
+  private void createYesterday(String lock) {
+    Clock yesterday = Clock.offset(Clock.systemUTC(), Duration.ofDays(-1));
+    ExecutorService background = Executors.newCachedThreadPool();
+    Connector connector =
+        new Connector(
+            broker.connectionFactory(),
+            List.of(new Address(broker.host(), broker.port())),
+            "yesterday",
+            LONG,
+            LONG,
+            Thread::new);
+    Sessions sessions =
+        new Sessions(
+            connector, "holder", background, Thread::new, LONG, Ticker.SYSTEM, session -> {});
+    try {
+      AdminTurn turn =
+          new AdminTurn(
+              LockId.tokenSemaphore(lock),
+              new QueueNames(onBroker.prefix()),
+              sessions,
+              LONG,
+              Ticker.SYSTEM,
+              yesterday,
+              LONG);
+      new TokenAdministration(turn, new TokenWithdrawals(Thread::new))
+          .create(2, TokenQueueType.QUORUM);
+    } finally {
+      sessions.close();
+      background.shutdownNow();
     }
   }
 
