@@ -39,7 +39,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /** A call that weighs more than one slot: by a number, by an expression, and by a template. */
-@BrokerTest
+@BrokerTest(everyLine = true)
 class PermitsGuardTest {
 
   /** Cut off to a long, it would be 5. */
