@@ -12,6 +12,7 @@ import io.amqplocks.test.BrokerTest;
 import io.amqplocks.test.Direction;
 import io.amqplocks.test.TcpProxy;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -29,15 +30,16 @@ class LeaderTaskFaultTest {
   @RegisterExtension private final Fixture fixture = new Fixture();
   private final List<String> events = new CopyOnWriteArrayList<>();
   private final CountDownLatch mayEnd = new CountDownLatch(1);
-  private LeaderElection election;
+  private final List<LeaderElection> elections = new ArrayList<>();
 
   private Leadership leads(AmqpLocks locks) throws Exception {
-    election =
+    LeaderElection election =
         LeaderElection.on(locks.mutex("m"))
             .task(this::work)
             // The task takes longer than that, and its lock is released meanwhile.
             .grace(Duration.ofMillis(200))
             .build();
+    elections.add(election);
     election.start();
     await().atMost(LONG).until(() -> events.contains("begins"));
     return election.awaitLeadership(LONG).orElseThrow();
@@ -46,7 +48,7 @@ class LeaderTaskFaultTest {
   @AfterEach
   void close() {
     mayEnd.countDown();
-    election.close();
+    elections.forEach(LeaderElection::close);
   }
 
   /** Is interrupted, and takes its time to end. */
