@@ -28,6 +28,7 @@ final class LineApplication implements AutoCloseable {
                 "--spring.rabbitmq.password=" + settings.getPassword(),
                 "--spring.rabbitmq.virtual-host=" + settings.getVirtualHost(),
                 "--amqp-locks.queue-prefix=" + prefix,
+                "--lines.orders=" + orders(),
                 "--amqp-locks.mutexes.report.wait=10s"));
     arguments.addAll(List.of(more));
     context = new SpringApplicationBuilder(Application.class).run(arguments.toArray(String[]::new));
@@ -35,6 +36,11 @@ final class LineApplication implements AutoCloseable {
 
   <T> T bean(Class<T> type) {
     return context.getBean(type);
+  }
+
+  /** The queue of its listener, which is deleted with those of the locks. */
+  String orders() {
+    return prefix + "orders";
   }
 
   ConfigurableApplicationContext context() {

@@ -16,6 +16,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.springframework.amqp.rabbit.connection.ConnectionFactory;
+import org.springframework.amqp.rabbit.core.RabbitTemplate;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.boot.SpringBootVersion;
 import org.springframework.util.ClassUtils;
@@ -61,6 +63,17 @@ class SmokeTest {
       assertThat(locks.status().held()).isZero();
     }
     record(version);
+  }
+
+  @Test
+  void aLeaderRunsItsJobAndItsListener(Broker broker) throws Exception {
+    try (LineApplication application = new LineApplication(broker, "--lines.leader=true")) {
+      Application.Feed feed = application.bean(Application.Feed.class);
+      assertThat(feed.awaitPolls()).isTrue();
+      RabbitTemplate template = new RabbitTemplate(application.bean(ConnectionFactory.class));
+      template.convertAndSend(application.orders(), "tea");
+      assertThat(feed.awaitBooked()).isEqualTo("tea");
+    }
   }
 
   @Test

@@ -11,6 +11,7 @@ import io.amqplocks.spring.LeadershipGrantedEvent;
 import io.amqplocks.spring.LeadershipRevokedEvent;
 import io.amqplocks.spring.LockConfigurationException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -187,11 +188,12 @@ public final class LeaderElections
   }
 
   private void addContainer(String id, String name) {
-    RabbitListenerEndpointRegistry registry =
-        beans(RabbitListenerEndpointRegistry.class).getObject();
-    // By class, since the interface that the registry returns is another one in Spring AMQP 4.1.
+    // Of any type: the interface that the registry returns is another one in Spring AMQP 4.1, and a
+    // method reference would name it, so that it could not be linked on 4.0.
+    Collection<?> registered =
+        beans(RabbitListenerEndpointRegistry.class).getObject().getListenerContainers();
     Lifecycle container =
-        registry.getListenerContainers().stream()
+        registered.stream()
             .filter(AbstractMessageListenerContainer.class::isInstance)
             .map(AbstractMessageListenerContainer.class::cast)
             .filter(each -> id.equals(each.getListenerId()))
