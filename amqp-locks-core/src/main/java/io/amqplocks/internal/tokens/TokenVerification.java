@@ -40,7 +40,7 @@ import org.slf4j.LoggerFactory;
  * former message takes its place soon. Another client that takes its token over gives such a
  * message back as soon as it sees it. So a token is not given up before it was awaited for some
  * time, by this verification or by several. A client that is stopped meanwhile may cost another one
- * its lease.
+ * its lease. Within one session, {@link VerificationTurns} prevents that.
  *
  * <p>A quorum queue puts what is given back behind all others. So a stranger's message may come in
  * place of the token, and another client may get the token while that message is on its way. If the
@@ -72,6 +72,7 @@ final class TokenVerification {
   private final TokenArrivals arrivals;
   private final TokenQueues tokens;
   private final Set<HeldToken> takingOver = ConcurrentHashMap.newKeySet();
+  private final VerificationTurns turns = new VerificationTurns();
 
   TokenVerification(ConsumerChannelPool channels, TokenArrivals arrivals, TokenQueues tokens) {
     this.channels = channels;
@@ -91,6 +92,22 @@ final class TokenVerification {
     if (!token.turn(call)) {
       return Answer.TIMED_OUT;
     }
+    try {
+      boolean alone = thisOne && !token.receiver().hasTopPriority();
+      if (!turns.begin(call, token.queue(), alone)) {
+        return Answer.TIMED_OUT;
+      }
+      try {
+        return inTurn(call, token, thisOne, judge);
+      } finally {
+        turns.end(token.queue(), alone);
+      }
+    } finally {
+      token.turned();
+    }
+  }
+
+  private Answer inTurn(Call call, HeldToken token, boolean thisOne, ReturnedMessageJudge judge) {
     Answer answer = Answer.TIMED_OUT;
     try {
       answer = prove(call, token, thisOne, judge);
@@ -101,7 +118,6 @@ final class TokenVerification {
         boolean unused = declined(token);
       }
       takingOver.remove(token);
-      token.turned();
     }
   }
 

@@ -1,0 +1,77 @@
+package io.amqplocks.tokens;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.amqplocks.AmqpLocks;
+import io.amqplocks.admin.TokenQueueType;
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
+import io.amqplocks.support.Fixture;
+import io.amqplocks.test.BrokerTest;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * A fenced lease keeps its very token. Other leases of the process, of the same semaphore, are
+ * verified at the same time, and each gives its token back for that.
+ */
+@BrokerTest(everyLine = true)
+class FencedBesideOthersTest {
+
+  private static final Duration LONG = Duration.ofSeconds(30);
+  private static final int ROUNDS = 30;
+  private static final int SLOTS = 4;
+
+  @RegisterExtension private final Fixture fixture = new Fixture();
+  private AmqpLocks locks;
+
+  @BeforeEach
+  void open() {
+    locks = fixture.open();
+  }
+
+  /**
+   * The first verification of a lease takes its token over to another consumer, so each round has
+   * new leases.
+   */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, SLOTS})
+  void noVerificationCostsAnotherLeaseItsToken(int fenced) throws Exception {
+    locks.admin().tokenSemaphore("s").create(SLOTS, TokenQueueType.QUORUM);
+    AmqpLock lock = locks.tokenSemaphore("s");
+    ExecutorService threads = Executors.newFixedThreadPool(SLOTS);
+    try {
+      for (int round = 0; round < ROUNDS; round++) {
+        List<Lease> leases = new ArrayList<>();
+        for (int i = 0; i < SLOTS; i++) {
+          leases.add((i < fenced ? lock.fenced() : lock).acquire(LONG));
+        }
+        List<Callable<LeaseState>> verifications = new ArrayList<>();
+        for (Lease lease : leases) {
+          verifications.add(lease::verify);
+          verifications.add(lease::verify);
+        }
+        for (Future<LeaseState> each : threads.invokeAll(verifications)) {
+          assertThat(each.get(30, TimeUnit.SECONDS))
+              .as("round " + round)
+              .isEqualTo(LeaseState.HELD);
+        }
+        leases.forEach(Lease::close);
+      }
+    } finally {
+      threads.shutdownNow();
+      locks.admin().tokenSemaphore("s").destroy();
+    }
+  }
+}
