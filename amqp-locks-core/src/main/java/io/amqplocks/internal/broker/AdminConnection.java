@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The connection of one administrator at work. It owns the exclusive queue that is the
@@ -21,12 +22,18 @@ import java.util.concurrent.TimeoutException;
  * connection left to publish on. Each step is bounded by its call. After a failed step the
  * connection can only be closed.
  *
+ * <p>All steps share one channel, because opening and closing one takes a round trip each. A
+ * channel on which a step failed, or was not answered, is never used again.
+ *
  * <p>Concurrency: for one thread.
  */
 public final class AdminConnection implements AutoCloseable {
 
   private final Connection connection;
   private final int closeMillis;
+
+  /** The channel of the last step, if that succeeded. */
+  private @Nullable Channel idle;
 
   AdminConnection(Connection connection, Duration closeTimeout) {
     this.connection = connection;
@@ -79,9 +86,9 @@ public final class AdminConnection implements AutoCloseable {
 
   public Answer ask(Call call, String step, Method method, Reading reading) {
     try {
-      Channel channel = channel(call, step);
+      Channel channel = takeChannel(call, step);
       reading.of(channel, rpc(call, channel, method));
-      channel.close();
+      idle = channel;
       return Answer.OK;
     } catch (ExecutionException e) {
       Answer answer = BrokerErrors.expected(e);
@@ -97,7 +104,7 @@ public final class AdminConnection implements AutoCloseable {
   /** Publishes persistent messages, and returns whether the broker confirmed all of them. */
   public boolean publish(Call call, String step, String queue, List<String> texts) {
     try {
-      Channel channel = channel(call, step);
+      Channel channel = takeChannel(call, step);
       channel.confirmSelect();
       for (String text : texts) {
         channel.basicPublish(
@@ -109,19 +116,42 @@ public final class AdminConnection implements AutoCloseable {
       boolean taken =
           Futures.uninterruptibly(
               () -> channel.waitForConfirms(Math.max(1, call.remainingNanos() / 1_000_000)));
-      channel.close();
+      idle = channel;
       return taken;
     } catch (IOException | TimeoutException | ShutdownSignalException e) {
       throw BrokerErrors.calling(call, step, e);
     }
   }
 
-  public Channel channel(Call call, String step) throws IOException {
+  private Channel takeChannel(Call call, String step) throws IOException {
+    Channel channel = idle;
+    idle = null;
+    return channel == null ? open(call, step) : channel;
+  }
+
+  private Channel open(Call call, String step) throws IOException {
     Channel channel = connection.createChannel();
     if (channel == null) {
       throw call.noChannel(step);
     }
     return channel;
+  }
+
+  /**
+   * Opens a channel for the caller alone, who closes it. What the steps before have sent is done by
+   * then, a message that was put back too: the broker orders only what comes by one channel.
+   */
+  public Channel openChannel(Call call, String step) {
+    try {
+      Channel before = idle;
+      idle = null;
+      if (before != null) {
+        before.close();
+      }
+      return open(call, step);
+    } catch (IOException | TimeoutException | ShutdownSignalException e) {
+      throw BrokerErrors.calling(call, step, e);
+    }
   }
 
   public static Command rpc(Call call, Channel channel, Method method)

@@ -1,5 +1,6 @@
 package io.amqplocks.internal.tokens.admin;
 
+import com.rabbitmq.client.Channel;
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.internal.broker.AdminConnection;
 import io.amqplocks.internal.broker.Answer;
@@ -11,7 +12,6 @@ import io.amqplocks.internal.broker.QueueState;
 import io.amqplocks.internal.fencing.CounterAdminConnection;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.LockException;
-import java.io.IOException;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.function.ToIntFunction;
@@ -120,11 +120,7 @@ public final class TokenAdminConnection extends CounterAdminConnection {
 
   /** Opens a channel for taking messages of the queue; the caller closes it. */
   public UnackedMessages unacked(Call call, String queue) {
-    String step = "take messages of " + queue;
-    try {
-      return new UnackedMessages(connection().channel(call, step), queue);
-    } catch (IOException | com.rabbitmq.client.ShutdownSignalException e) {
-      throw BrokerErrors.calling(call, step, e);
-    }
+    Channel channel = connection().openChannel(call, "take messages of " + queue);
+    return new UnackedMessages(channel, queue);
   }
 }
