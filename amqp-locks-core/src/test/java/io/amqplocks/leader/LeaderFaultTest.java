@@ -15,6 +15,7 @@ import io.amqplocks.test.Direction;
 import io.amqplocks.test.TcpProxy;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -144,6 +145,29 @@ class LeaderFaultTest {
         proxy.reset();
         next.close();
         assertThat(election.awaitLeadership(LONG)).isPresent();
+      }
+    }
+  }
+
+  /** At each verification the token of a fenced mutex is away for a round trip. */
+  @Test
+  void aSlowLinkEndsNoTerm() throws Exception {
+    try (TcpProxy proxy = TcpProxy.to(fixture.broker())) {
+      proxy.delay(Direction.BOTH, Duration.ofMillis(150));
+      ConnectionFactory factory = fixture.broker().connectionFactory();
+      factory.setHost(proxy.host());
+      factory.setPort(proxy.port());
+      AmqpLocks locks = fixture.open(fixture.builder(factory).verifyEvery(Duration.ofMillis(200)));
+      try (LeaderElection election =
+          LeaderElection.on(locks.fencedMutex("m")).listener(recorder).build()) {
+        election.start();
+        Leadership term = election.awaitLeadership(LONG).orElseThrow();
+        // Long enough for some ten verifications.
+        await()
+            .during(Duration.ofSeconds(6))
+            .atMost(LONG)
+            .until(() -> election.leadership().equals(Optional.of(term)));
+        assertThat(events).containsExactly("granted");
       }
     }
   }

@@ -188,7 +188,9 @@ public final class LeaseRegistry implements LeaseFactory {
           silent = lease.session().silentNanos() >= callTimeout.toNanos();
         }
       } catch (LockException e) {
-        log.warn("{} could not be verified: {}", lease, e.getMessage());
+        if (isHeld(lease)) {
+          log.warn("{} could not be verified: {}", lease, e.getMessage());
+        }
       } catch (RuntimeException e) {
         // An exception would end all later verifications.
         log.error("{} could not be verified", lease, e);

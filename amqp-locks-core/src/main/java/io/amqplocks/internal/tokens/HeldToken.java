@@ -45,6 +45,7 @@ public final class HeldToken {
   private volatile CompletableFuture<Void> coming = new CompletableFuture<>();
   private volatile @Nullable Delivery judged;
   private volatile long givenBackAt;
+  private volatile long roundTrip;
   private volatile boolean displaced;
 
   /**
@@ -85,6 +86,10 @@ public final class HeldToken {
     CompletableFuture<Void> awaited = coming;
     Delivery last = judged;
     boolean isOther = last != null && !message.isNextReturnOf(last);
+    TokenState before = state.get();
+    if (before.isGivenBack() && before.awaits(receiver)) {
+      madeRoundTrip();
+    }
     TokenState was = state.getAndUpdate(now -> now.came(receiver, message, isOther));
     if (was.awaits(receiver)) {
       awaited.complete(null);
@@ -216,6 +221,16 @@ public final class HeldToken {
     return nanos.getAsLong() - givenBackAt;
   }
 
+  /** Records that the broker has answered what was sent when the message was given back. */
+  void madeRoundTrip() {
+    roundTrip = Math.min(awaitedFor(), TokenArrivals.LONGEST_IN_HERE);
+  }
+
+  /** Twice as long as the last time, for a link that is slow. */
+  private boolean isOverdue() {
+    return awaitedFor() > Math.max(TokenArrivals.SOON, 2 * roundTrip);
+  }
+
   /** Records that nothing will arrive at the given receiver. */
   void revert(TokenReceiver failed) {
     TokenState unused = change(now -> now.reverted(failed));
@@ -285,12 +300,12 @@ public final class HeldToken {
 
   /**
    * Whether another client may have the token by now: another message arrived for the one that was
-   * given back, and it was not judged yet; or nothing arrived for some time. A long message may be
-   * on its way instead, or the connection may be slow.
+   * given back, and it was not judged yet; or nothing arrived for 0.1 s, and for twice as long as
+   * the last round trip. A long message may be on its way instead.
    */
   public boolean isDoubtful() {
     TokenState now = state.get();
-    boolean overdue = now.isGivenBack() && awaitedFor() > TokenArrivals.SOON;
+    boolean overdue = now.isGivenBack() && isOverdue();
     return (now.doubtful() || overdue) && !now.phase().isFinal();
   }
 

@@ -260,6 +260,7 @@ final class TokenVerification {
     }
     return switch (answer) {
       case OK -> {
+        token.madeRoundTrip();
         tookOver(token, receiver);
         yield Answer.OK;
       }

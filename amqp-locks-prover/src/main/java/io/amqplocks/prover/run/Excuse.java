@@ -5,7 +5,6 @@ import io.amqplocks.prover.check.Tolerance;
 import io.amqplocks.prover.driver.Event;
 import io.amqplocks.prover.driver.Event.What;
 import io.amqplocks.prover.driver.LockRef;
-import io.amqplocks.prover.history.Entry;
 import io.amqplocks.prover.history.FaultSpan;
 import io.amqplocks.prover.history.History;
 import io.amqplocks.prover.history.Interval;
@@ -13,6 +12,7 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * The times at which a client may be certain and wrong. The broker frees what a client holds as
@@ -34,6 +34,9 @@ final class Excuse {
   /** How long a token may be away before its lease is in doubt: {@code TokenArrivals.SOON}. */
   private static final Duration AWAY = Duration.ofMillis(100);
 
+  /** As {@link #AWAY}, on a link that is slow: {@code TokenArrivals.LONGEST_ELSEWHERE}. */
+  private static final Duration LONG_AWAY = Duration.ofSeconds(1);
+
   private Excuse() {}
 
   /**
@@ -43,14 +46,19 @@ final class Excuse {
    * be away.
    */
   static Tolerance tolerated(History history, LockRef lock) {
-    return history.entries().stream()
-        .map(Entry::fault)
-        .filter(fault -> fault != null && fault.what().equals(FaultKind.STRANGER.label()))
+    Duration away = faults(history, FaultKind.DELAY).findAny().isPresent() ? LONG_AWAY : AWAY;
+    return faults(history, FaultKind.STRANGER)
         .map(FaultSpan::from)
         .min(Comparator.naturalOrder())
         .filter(published -> lock.kind().isHeldByMessages())
-        .map(published -> new Tolerance(published, AWAY))
+        .map(published -> new Tolerance(published, away))
         .orElse(Tolerance.NONE);
+  }
+
+  private static Stream<FaultSpan> faults(History history, FaultKind kind) {
+    return history.entries().stream()
+        .flatMap(entry -> Stream.ofNullable(entry.fault()))
+        .filter(fault -> fault.what().equals(kind.label()));
   }
 
   /** Those that follow from a fault. */
