@@ -23,8 +23,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A fenced lease keeps its very token. Other leases of the process, of the same semaphore, are
- * verified at the same time, and each gives its token back for that.
+ * A fenced lease keeps its very token. Other leases of the same semaphore, of this client or of
+ * another one, are verified at the same time, and each gives its token back for that.
  */
 @BrokerTest(everyLine = true)
 class FencedBesideOthersTest {
@@ -35,26 +35,35 @@ class FencedBesideOthersTest {
 
   @RegisterExtension private final Fixture fixture = new Fixture();
   private AmqpLocks locks;
+  private AmqpLocks others;
 
   @BeforeEach
   void open() {
     locks = fixture.open();
+    others = fixture.open();
   }
 
-  /**
-   * The first verification of a lease takes its token over to another consumer, so each round has
-   * new leases.
-   */
   @ParameterizedTest
   @ValueSource(ints = {1, 2, SLOTS})
   void noVerificationCostsAnotherLeaseItsToken(int fenced) throws Exception {
+    verifiedBesideEachOther(fenced, List.of(locks));
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, SLOTS})
+  void norOneOfAnotherClient(int fenced) throws Exception {
+    verifiedBesideEachOther(fenced, List.of(locks, others));
+  }
+
+  /** The first verification of a lease differs from later ones, so each round has new leases. */
+  private void verifiedBesideEachOther(int fenced, List<AmqpLocks> clients) throws Exception {
     locks.admin().tokenSemaphore("s").create(SLOTS, TokenQueueType.QUORUM);
-    AmqpLock lock = locks.tokenSemaphore("s");
     ExecutorService threads = Executors.newFixedThreadPool(SLOTS);
     try {
       for (int round = 0; round < ROUNDS; round++) {
         List<Lease> leases = new ArrayList<>();
         for (int i = 0; i < SLOTS; i++) {
+          AmqpLock lock = clients.get(i % clients.size()).tokenSemaphore("s");
           leases.add((i < fenced ? lock.fenced() : lock).acquire(LONG));
         }
         List<Callable<LeaseState>> verifications = new ArrayList<>();

@@ -135,6 +135,18 @@ public final class ConsumerChannel extends DefaultConsumer {
   }
 
   /**
+   * Ends the consumer that the request, which owes its reply by now, begins again. It is not
+   * postponed, as {@link #cancel} would be: the broker has confirmed that consumer long ago.
+   */
+  void endBefore(Basic.Consume again) throws IOException {
+    synchronized (requests) {
+      getChannel()
+          .asyncRpc(
+              new Basic.Cancel.Builder().consumerTag(again.getConsumerTag()).nowait().build());
+    }
+  }
+
+  /**
    * A message for a consumer proves that the broker has confirmed it. A postponed cancel goes
    * first, or the message would come again when it is given back.
    */

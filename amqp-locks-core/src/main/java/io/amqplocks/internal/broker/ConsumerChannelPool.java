@@ -143,6 +143,39 @@ public final class ConsumerChannelPool {
       Method method,
       Reading reading,
       LateAnswer late) {
+    return ask(call, step, channel, method, reading, late, () -> {});
+  }
+
+  /**
+   * Ends the consumer on a lent channel and begins it again, with the same tag, as {@link #ask}
+   * does. Its messages stay with it.
+   */
+  public Answer consumeAgain(
+      Call call, String step, BorrowedChannel channel, Basic.Consume consume, LateAnswer late) {
+    return ask(
+        call,
+        step,
+        channel,
+        consume,
+        Reading.NOTHING,
+        late,
+        () -> channel.channel().endBefore(consume));
+  }
+
+  /** What is sent just before a request, on the same channel, and has no reply. */
+  @FunctionalInterface
+  private interface Prelude {
+    void send() throws IOException;
+  }
+
+  private Answer ask(
+      Call call,
+      String step,
+      BorrowedChannel channel,
+      Method method,
+      Reading reading,
+      LateAnswer late,
+      Prelude prelude) {
     ConsumerChannel asked = channel.channel();
     if (!begin(channel, method)) {
       late.came(Answer.TIMED_OUT);
@@ -151,6 +184,7 @@ public final class ConsumerChannelPool {
     Answer answer = Answer.TIMED_OUT;
     boolean failed = true;
     try {
+      prelude.send();
       long sentAt = rpc.nanos();
       answer =
           Rpc.ask(
@@ -163,6 +197,8 @@ public final class ConsumerChannelPool {
               came -> cameLate(asked, late, came));
       failed = false;
       return answer == Answer.TIMED_OUT ? answer : rpc.answered(sentAt, answer);
+    } catch (IOException | ShutdownSignalException e) {
+      throw BrokerErrors.calling(call, step, e);
     } finally {
       if (failed) {
         // The channel may wait for a reply to a request that was never sent. Another request would

@@ -6,7 +6,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.Lock;
 
 /** Bounded waits for the broker. */
 public final class Futures {
@@ -29,11 +28,6 @@ public final class Futures {
    */
   public static boolean acquire(Semaphore permits, Call call) {
     return uninterruptibly(() -> permits.tryAcquire(call.remainingNanos(), TimeUnit.NANOSECONDS));
-  }
-
-  /** Waits for the lock, as for a permit. */
-  public static boolean lock(Lock lock, Call call) {
-    return uninterruptibly(() -> lock.tryLock(call.remainingNanos(), TimeUnit.NANOSECONDS));
   }
 
   /** Waits for the result, at most for the given time. An interrupt does not end the wait. */

@@ -46,6 +46,7 @@ public final class HeldToken {
   private volatile @Nullable Delivery judged;
   private volatile long givenBackAt;
   private volatile long roundTrip;
+  private volatile @Nullable TokenReceiver keeper;
   private volatile boolean displaced;
 
   /**
@@ -88,7 +89,7 @@ public final class HeldToken {
     boolean isOther = last != null && !message.isNextReturnOf(last);
     TokenState before = state.get();
     if (before.isGivenBack() && before.awaits(receiver)) {
-      madeRoundTrip();
+      madeRoundTrip(givenBackAt);
     }
     TokenState was = state.getAndUpdate(now -> now.came(receiver, message, isOther));
     if (was.awaits(receiver)) {
@@ -221,9 +222,9 @@ public final class HeldToken {
     return nanos.getAsLong() - givenBackAt;
   }
 
-  /** Records that the broker has answered what was sent when the message was given back. */
-  void madeRoundTrip() {
-    roundTrip = Math.min(awaitedFor(), TokenArrivals.LONGEST_IN_HERE);
+  /** Records that the broker has answered what was sent at the given time. */
+  void madeRoundTrip(long sentAt) {
+    roundTrip = Math.min(nanos.getAsLong() - sentAt, TokenArrivals.LONGEST_IN_HERE);
   }
 
   /** Twice as long as the last time, for a link that is slow. */
@@ -265,6 +266,17 @@ public final class HeldToken {
 
   private TokenState change(UnaryOperator<TokenState> how) {
     return state.getAndUpdate(how);
+  }
+
+  /** Records that the receiver's consumer has the highest priority by now. */
+  void keptBy(TokenReceiver receiver) {
+    keeper = receiver;
+  }
+
+  /** Whether what is given back comes back to its receiver, and to nobody else. */
+  boolean hasTopPriority() {
+    TokenReceiver now = receiver();
+    return now.hasTopPriority() || now.equals(keeper);
   }
 
   /** Whether its message comes to a consumer, and not by the reply to a request. */

@@ -153,7 +153,8 @@ final class TokenHold implements Hold {
         }
       }
       Answer answer =
-          TokenQueues.of(session).verify(call, token, fenced, came -> judge(call, session, came));
+          TokenQueues.of(session)
+              .verify(call, token, keptInItsSlot, came -> judge(call, session, came));
       return switch (answer) {
         case OK -> HoldStatus.OURS;
         case TIMED_OUT -> HoldStatus.UNKNOWN;

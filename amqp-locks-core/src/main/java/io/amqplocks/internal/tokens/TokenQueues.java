@@ -1,7 +1,6 @@
 package io.amqplocks.internal.tokens;
 
 import com.rabbitmq.client.AMQP.Basic;
-import com.rabbitmq.client.Method;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.internal.broker.Answer;
 import io.amqplocks.internal.broker.BorrowedChannel;
@@ -47,8 +46,8 @@ public final class TokenQueues {
    */
   static final int HOLDERS_PRIORITY = 1_000_000;
 
-  /** The priority of holders that cannot use any other token. */
-  static final int FENCED_HOLDERS_PRIORITY = HOLDERS_PRIORITY + 1;
+  /** The priority of consumers that keep the token that they have, and never wait for another. */
+  static final int KEEPERS_PRIORITY = HOLDERS_PRIORITY + 1;
 
   /** Below all users' priorities. Waiters are served before callers that only try. */
   private static final int TRY_PRIORITY = -1_000_000;
@@ -211,7 +210,7 @@ public final class TokenQueues {
   }
 
   /** The consume for a token. */
-  Method consume(HeldToken token, String tag, int priority) {
+  Basic.Consume consume(HeldToken token, String tag, int priority) {
     return new Basic.Consume.Builder()
         .queue(token.queue())
         .consumerTag(tag)

@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
  * @param token the token whose messages arrive here
  * @param tag the consumer's tag, or empty if the message is requested by a get
  * @param loan the loan of the channel
- * @param hasTopPriority whether its consumer has the highest priority of the queue, so that a
- *     requeued message comes back to it
+ * @param hasTopPriority whether its consumer has had the highest priority of the queue from its
+ *     beginning, so that a requeued message comes back to it
  */
 record TokenReceiver(HeldToken token, String tag, BorrowedChannel loan, boolean hasTopPriority)
     implements ChannelListener {

@@ -14,6 +14,7 @@ import io.amqplocks.lock.LossReason;
 import io.amqplocks.lock.LossReason.Cause;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
@@ -32,6 +33,11 @@ import org.slf4j.LoggerFactory;
  * restarted and knows the channel as a consumer's, a nack by an old number could put back another
  * client's message.
  *
+ * <p>While that consumer has room, it may be sent what another holder gives back. Where another
+ * token cannot stand for this one, that would cost one of the two its lease. So there the consumer
+ * that has the token is given the highest priority where it is, and never has room. That is for
+ * quorum queues only, which know a message by its consumer.
+ *
  * <p>That nothing comes is proven by the two requests of {@link TokenArrivals}. The queue answers
  * the first one after it has received the message back. While a message is on its way inside this
  * process, nothing is proven: the held message is neither given back nor given up. Nor is anything
@@ -40,7 +46,7 @@ import org.slf4j.LoggerFactory;
  * former message takes its place soon. Another client that takes its token over gives such a
  * message back as soon as it sees it. So a token is not given up before it was awaited for some
  * time, by this verification or by several. A client that is stopped meanwhile may cost another one
- * its lease. Within one session, {@link VerificationTurns} prevents that.
+ * its lease.
  *
  * <p>A quorum queue puts what is given back behind all others. So a stranger's message may come in
  * place of the token, and another client may get the token while that message is on its way. If the
@@ -72,7 +78,6 @@ final class TokenVerification {
   private final TokenArrivals arrivals;
   private final TokenQueues tokens;
   private final Set<HeldToken> takingOver = ConcurrentHashMap.newKeySet();
-  private final VerificationTurns turns = new VerificationTurns();
 
   TokenVerification(ConsumerChannelPool channels, TokenArrivals arrivals, TokenQueues tokens) {
     this.channels = channels;
@@ -83,7 +88,8 @@ final class TokenVerification {
   /**
    * Verifies the token.
    *
-   * @param thisOne whether only this very token will do
+   * @param thisOne whether there are others that cannot stand for it. None of them may be idle, and
+   *     no stray message either.
    * @param judge judges each message that comes
    * @return OK if a token is held; ABSENT if not, and then the token is gone; TIMED_OUT if neither
    *     is proven, and then a token that was being taken over is where it was
@@ -93,15 +99,7 @@ final class TokenVerification {
       return Answer.TIMED_OUT;
     }
     try {
-      boolean alone = thisOne && !token.receiver().hasTopPriority();
-      if (!turns.begin(call, token.queue(), alone)) {
-        return Answer.TIMED_OUT;
-      }
-      try {
-        return inTurn(call, token, thisOne, judge);
-      } finally {
-        turns.end(token.queue(), alone);
-      }
+      return inTurn(call, token, thisOne, judge);
     } finally {
       token.turned();
     }
@@ -213,11 +211,16 @@ final class TokenVerification {
 
   /** Gives the held message back, so that the next one comes. */
   private Answer giveBack(Call call, HeldToken token, boolean thisOne, Answering answering) {
-    TokenReceiver receiver = token.receiver();
-    if (!receiver.hasTopPriority()) {
-      return takeOver(call, token, thisOne);
+    if (!token.hasTopPriority()) {
+      if (!thisOne || !token.isConsumed() || !token.queueRef().isQuorum()) {
+        return takeOver(call, token);
+      }
+      Answer kept = keep(call, token);
+      if (kept != Answer.OK) {
+        return kept;
+      }
     }
-    ReceivedMessage held = token.giveBack(receiver);
+    ReceivedMessage held = token.giveBack(token.receiver());
     if (held == null) {
       return Answer.ABSENT;
     }
@@ -232,11 +235,63 @@ final class TokenVerification {
   }
 
   /**
+   * Gives the consumer that has the token the highest priority: it is ended, and begun again with
+   * the same tag on the same channel. It has the message all the time, so it has no room for
+   * another. Without a reply nothing is given back, and the next verification does it once more.
+   */
+  private Answer keep(Call call, HeldToken token) {
+    TokenReceiver receiver = token.receiver();
+    Optional<BorrowedChannel> shared = channels.share(receiver.loan());
+    if (shared.isEmpty()) {
+      return token.state().phase().isFinal() ? Answer.ABSENT : Answer.TIMED_OUT;
+    }
+    BorrowedChannel loan = shared.get();
+    long sentAt = channels.nanos();
+    Answer answer = Answer.ABSENT;
+    try {
+      answer =
+          channels.consumeAgain(
+              call,
+              "keep a token of queue " + token.queue(),
+              loan,
+              tokens.consume(token, receiver.tag(), TokenQueues.KEEPERS_PRIORITY),
+              late -> {
+                kept(token, receiver, late, sentAt);
+                channels.giveBack(loan);
+              });
+      kept(token, receiver, answer, sentAt);
+    } finally {
+      if (answer != Answer.TIMED_OUT) {
+        channels.giveBack(loan);
+      }
+    }
+    return switch (answer) {
+      case OK, TIMED_OUT -> answer;
+      case ABSENT -> token.isGone() ? answer : absent(token);
+      case LOCKED -> throw TokenQueues.locked(call, token.queue());
+    };
+  }
+
+  /**
+   * The consumer has been begun again. If it is no longer wanted, it is cancelled here: the cancel
+   * of a release in the meantime has the same tag, and may have been sent before the consume.
+   */
+  private static void kept(HeldToken token, TokenReceiver receiver, Answer answer, long sentAt) {
+    if (answer == Answer.OK) {
+      token.madeRoundTrip(sentAt);
+      token.keptBy(receiver);
+      if (token.state().phase().isFinal()) {
+        receiver.cancel();
+      }
+    }
+  }
+
+  /**
    * Starts a consumer of the highest priority for the next message. The held message is kept until
    * it is known what arrived there. A message that is no token could have arrived first. While it
    * is removed, a token that was given back could go to another client.
    */
-  private Answer takeOver(Call call, HeldToken token, boolean thisOne) {
+  private Answer takeOver(Call call, HeldToken token) {
     String step = "consume tokens from queue " + token.queue();
     takingOver.add(token);
     BorrowedChannel loan = channels.borrowInExchange(call, step);
@@ -245,8 +300,8 @@ final class TokenVerification {
       channels.giveBack(loan);
       return Answer.ABSENT;
     }
-    int priority = thisOne ? TokenQueues.FENCED_HOLDERS_PRIORITY : TokenQueues.HOLDERS_PRIORITY;
-    Method consume = tokens.consume(token, receiver.tag(), priority);
+    long sentAt = channels.nanos();
+    Method consume = tokens.consume(token, receiver.tag(), TokenQueues.HOLDERS_PRIORITY);
     Answer answer = Answer.TIMED_OUT;
     try {
       answer =
@@ -260,7 +315,7 @@ final class TokenVerification {
     }
     return switch (answer) {
       case OK -> {
-        token.madeRoundTrip();
+        token.madeRoundTrip(sentAt);
         tookOver(token, receiver);
         yield Answer.OK;
       }

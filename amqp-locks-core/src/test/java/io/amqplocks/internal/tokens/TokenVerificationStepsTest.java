@@ -255,7 +255,7 @@ class TokenVerificationStepsTest {
     channel.basicConsume(
         queue,
         false,
-        Map.of("x-priority", TokenQueues.FENCED_HOLDERS_PRIORITY + 1),
+        Map.of("x-priority", TokenQueues.KEEPERS_PRIORITY + 1),
         (tag, message) -> {
           received.add(new String(message.getBody(), StandardCharsets.UTF_8));
           // A cancel that waits for its reply would not be over before the message comes again.

@@ -35,9 +35,10 @@ import java.util.TreeSet;
  *   <li>an error of the broker itself (541), by which it closes a connection with all leases;
  *   <li>a broker that is silent for several heartbeats, as on a busy machine, if the client says
  *       so;
- *   <li>another call or lease at the same time, if the lease is fenced and the lock is a token
- *       semaphore of several slots: when a token is given back to verify it, another client may
- *       receive it first. The client must say that it was revoked.
+ *   <li>the end of another slot's lease shortly before, and another call at the same time, if the
+ *       lease is fenced and the lock is a token semaphore of quorum queues: a lease looks for idle
+ *       tokens before it gives its own back to verify it, and one that comes back in between may be
+ *       sent to it instead. The client must say that its token was given away.
  * </ul>
  *
  * <p>Losses of the last three sorts are {@linkplain #excusedByReason counted}, for a client may
@@ -54,8 +55,8 @@ public final class LossCheck {
   /** The words of the own client, and of its AMQP library, for a broker that was silent. */
   private static final List<String> SILENCE = List.of("EXPIRED", "Heartbeat missing");
 
-  /** The own client's word for what the broker took from it without an end of its connection. */
-  private static final String REVOKED = "REVOKED";
+  /** The own client's words for a token that did not come back when it was verified. */
+  private static final String GIVEN_AWAY = "has given the token of queue";
 
   private static final Set<What> NOTIFICATIONS = EnumSet.of(What.NOTIFIED, What.NOT_NOTIFIED);
 
@@ -116,11 +117,22 @@ public final class LossCheck {
     String reason = reason(claim);
     return reason.contains(BROKER_ERROR)
         || SILENCE.stream().anyMatch(reason::contains)
-        || (reason.contains(REVOKED)
+        || (reason.contains(GIVEN_AWAY)
             && claim.fenced()
-            && lock.kind().hasTokens()
-            && claims.stream().anyMatch(other -> other.slot() != claim.slot())
+            && lock.kind() == LockRef.Kind.QUORUM_TOKENS
+            && claims.stream().anyMatch(other -> isReleasedBefore(claim, other))
             && isBesideOthers(claim));
+  }
+
+  /**
+   * Whether the other lease was of another slot, and ended not long before that one was lost. A
+   * verification takes a heartbeat at most, and its client may tell of the loss one later.
+   */
+  private boolean isReleasedBefore(Claim claim, Claim other) {
+    return other.slot() != claim.slot()
+        && other.ended() >= claim.acquired()
+        && other.ended() >= claim.ended() - 2 * longestSilence
+        && other.ended() <= claim.ended();
   }
 
   /** Whether there was another call or lease of the lock in the time of that one. */

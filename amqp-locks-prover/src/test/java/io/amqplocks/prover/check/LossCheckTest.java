@@ -154,31 +154,50 @@ class LossCheckTest {
    */
   @ParameterizedTest
   @CsvSource({
-    "QUORUM_TOKENS, true, 1, 40, REVOKED, true",
-    "CLASSIC_TOKENS, true, 1, 40, REVOKED, true",
-    "QUORUM_TOKENS, false, 1, 40, REVOKED, false",
-    "QUORUM_TOKENS, true, 2, 40, REVOKED, false",
-    "QUORUM_TOKENS, true, 1, 9, REVOKED, false",
-    "QUORUM_TOKENS, true, 1, 51, REVOKED, false",
-    "QUORUM_TOKENS, true, 1, 40, SESSION_ENDED, false",
-    "FENCED_MUTEX, true, 1, 40, REVOKED, false",
-    "SLOT_SEMAPHORE, true, 1, 40, REVOKED, false",
-    "MUTEX, true, 1, 40, REVOKED, false",
+    "QUORUM_TOKENS, true, 1, 40, has given the token of queue q away, true",
+    "CLASSIC_TOKENS, true, 1, 40, has given the token of queue q away, false",
+    "QUORUM_TOKENS, false, 1, 40, has given the token of queue q away, false",
+    "QUORUM_TOKENS, true, 2, 40, has given the token of queue q away, false",
+    "QUORUM_TOKENS, true, 1, 9, has given the token of queue q away, false",
+    "QUORUM_TOKENS, true, 1, 51, has given the token of queue q away, false",
+    "QUORUM_TOKENS, true, 1, 40, sent a second token of queue q, false",
+    "FENCED_MUTEX, true, 1, 40, has given the token of queue q away, false",
+    "SLOT_SEMAPHORE, true, 1, 40, has given the token of queue q away, false",
+    "MUTEX, true, 1, 40, has given the token of queue q away, false",
   })
   void aTokenThatIsGivenBackToBeVerifiedMayGoToAnotherCall(
-      Kind kind, boolean fenced, int otherSlot, long other, String why, boolean isExcused) {
+      Kind kind, boolean fenced, int otherSlot, long other, String what, boolean isExcused) {
     LockRef lock = new LockRef(kind, "l");
     history.told("a", Command.work(1, lock, new Load(1, fenced, false, 0, 0, 0), 0));
     history.told("b", Command.work(1, lock, new Load(1, fenced, false, 0, 0, 0), 0));
     history.did("b", new Event(1, 1, What.ACQUIRED, 1, 3, otherSlot, 1, null));
     history.did("a", new Event(1, 1, What.ACQUIRED, 5, 10, 2, 1, null));
     history.did("a", new Event(1, 1, What.HELD, 5, 30, 2, 1, null));
-    String detail = why + " (RabbitMQ has given the token of queue q away: somebody else had it)";
+    String detail = "REVOKED (RabbitMQ " + what + ")";
     history.did("a", new Event(1, 1, What.LOST, 5, 50, 0, 0, detail));
     history.did("a", new Event(1, 1, What.RELEASED, 5, 60, 0, 0, null));
     history.did("b", new Event(1, 1, What.RELEASED, 1, other, 0, 0, null));
     assertThat(check(lock).isEmpty()).isEqualTo(isExcused);
     assertThat(excusedByReason(lock)).isEqualTo(isExcused ? 1 : 0);
+  }
+
+  /** The heartbeat is 20 ns here. */
+  @ParameterizedTest
+  @CsvSource({"21, 61, true", "21, 62, false"})
+  void aReleaseLongBeforeIsNoReason(long released, long lost, boolean isExcused) {
+    LockRef lock = new LockRef(Kind.QUORUM_TOKENS, "l");
+    history.told("a", Command.work(1, lock, new Load(1, true, false, 0, 0, 0), 0));
+    history.told("b", Command.work(1, lock, new Load(1, true, false, 0, 0, 0), 0));
+    history.did("b", new Event(1, 1, What.ACQUIRED, 1, 3, 1, 1, null));
+    history.did("a", new Event(1, 1, What.ACQUIRED, 5, 10, 2, 1, null));
+    history.did("b", new Event(1, 1, What.RELEASED, 1, released, 0, 0, null));
+    for (long at = 20; at <= 50; at += 10) {
+      history.did("a", new Event(1, 1, What.HELD, 5, at, 2, 1, null));
+    }
+    String detail = "REVOKED (RabbitMQ has given the token of queue q away)";
+    history.did("a", new Event(1, 1, What.LOST, 5, lost, 0, 0, detail));
+    history.did("a", new Event(1, 1, What.RELEASED, 5, 70, 0, 0, null));
+    assertThat(check(lock).isEmpty()).isEqualTo(isExcused);
   }
 
   private int excusedByReason(LockRef lock) {
