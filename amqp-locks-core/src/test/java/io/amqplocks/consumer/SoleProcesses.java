@@ -10,10 +10,12 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
+import java.util.LongSummaryStatistics;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /** Processes that consume a queue of numbers in turn, and what they said. One thread at a time. */
@@ -29,20 +31,30 @@ final class SoleProcesses implements AutoCloseable {
   private final String queue;
   private final String lock;
   private final @Nullable String ingress;
+  private final int heartbeat;
   private final List<ChildJvm> processes = new ArrayList<>();
 
-  /** The lock and the ingress exchange are as {@link SoleConsumerMain} takes them. */
+  /**
+   * The lock and the ingress exchange are as {@link SoleConsumerMain} takes them, with the usual
+   * heartbeat.
+   */
   SoleProcesses(String prefix, String queue, String lock, @Nullable String ingress) {
+    this(prefix, queue, lock, ingress, HEARTBEAT);
+  }
+
+  /** The same, with a heartbeat of so many seconds. */
+  SoleProcesses(String prefix, String queue, String lock, @Nullable String ingress, int heartbeat) {
     this.prefix = prefix;
     this.queue = queue;
     this.lock = lock;
     this.ingress = ingress;
+    this.heartbeat = heartbeat;
   }
 
   /** Starts one that connects to that broker, and returns when it contends. */
   ChildJvm start(Broker broker) {
     List<String> arguments =
-        new ArrayList<>(List.of(broker.uri(), prefix, queue, Integer.toString(HEARTBEAT), lock));
+        new ArrayList<>(List.of(broker.uri(), prefix, queue, Integer.toString(heartbeat), lock));
     if (ingress != null) {
       arguments.add(ingress);
     }
@@ -80,6 +92,14 @@ final class SoleProcesses implements AutoCloseable {
     return process.lines().stream().filter(line -> line.startsWith("PASSIVE")).count();
   }
 
+  /** How many messages that one has handled since its last term began, or a few less. */
+  static long handledInTerm(ChildJvm process) {
+    List<String> lines = process.lines();
+    return lines.subList(Math.max(0, lines.lastIndexOf("ACTIVE")), lines.size()).stream()
+        .filter(line -> line.startsWith("HANDLED "))
+        .count();
+  }
+
   /** The first that says that it is active, as soon as one does. */
   ChildJvm active() {
     return await()
@@ -99,15 +119,107 @@ final class SoleProcesses implements AutoCloseable {
   }
 
   List<Handled> handled() {
-    return said(
-        "HANDLED ",
-        part ->
-            new Handled(
-                Integer.parseInt(part[0]),
-                Integer.parseInt(part[1]),
-                Long.parseLong(part[2]),
-                Long.parseLong(part[3]),
-                Boolean.parseBoolean(part[4])));
+    return said("HANDLED ", SoleProcesses::handled);
+  }
+
+  private static Handled handled(String[] part) {
+    return new Handled(
+        Integer.parseInt(part[0]),
+        Integer.parseInt(part[1]),
+        Long.parseLong(part[2]),
+        Long.parseLong(part[3]),
+        Boolean.parseBoolean(part[4]));
+  }
+
+  /** What a process handled in one term, and whether it handed over at its end. */
+  private record Term(int process, List<Handled> handled, boolean handedOver) {
+    long begin() {
+      return handled.get(0).begin();
+    }
+
+    /** From its first to its last message of those at which it was certain. */
+    Optional<Certain> certain() {
+      LongSummaryStatistics times =
+          handled.stream()
+              .filter(Handled::active)
+              .flatMapToLong(each -> LongStream.of(each.begin(), each.end()))
+              .summaryStatistics();
+      return times.getCount() == 0
+          ? Optional.empty()
+          : Optional.of(new Certain(process, times.getMin(), times.getMax()));
+    }
+  }
+
+  /** In the order in which they began. Terms without a message are left out. */
+  private List<Term> terms() {
+    List<Term> result = new ArrayList<>();
+    for (int i = 0; i < processes.size(); i++) {
+      List<Handled> handled = new ArrayList<>();
+      for (String line : processes.get(i).lines()) {
+        if (line.startsWith("HANDLED ")) {
+          handled.add(handled(parts(i, line)));
+        } else if (line.startsWith("PASSIVE")) {
+          // It says so when it has ended with its last message.
+          result.add(new Term(i, handled, line.startsWith("PASSIVE YIELDED")));
+          handled = new ArrayList<>();
+        }
+      }
+      result.add(new Term(i, handled, false));
+    }
+    return result.stream()
+        .filter(term -> !term.handled().isEmpty())
+        .sorted(Comparator.comparingLong(Term::begin))
+        .toList();
+  }
+
+  /** Messages at which a process was not certain any more, but for the first one of each term. */
+  List<Handled> handledInDoubt() {
+    return terms().stream()
+        .flatMap(term -> term.handled().stream().filter(each -> !each.active()).skip(1))
+        .toList();
+  }
+
+  /** Messages that were handled again in a later term, though the process had handed over. */
+  List<Handled> handledAfterHandOver() {
+    Set<Integer> before = new HashSet<>();
+    List<Handled> result = new ArrayList<>();
+    for (Term term : terms()) {
+      term.handled().stream().filter(each -> before.contains(each.number())).forEach(result::add);
+      if (term.handedOver()) {
+        term.handled().forEach(each -> before.add(each.number()));
+      }
+    }
+    return result;
+  }
+
+  /**
+   * Numbers that a process handled again, though it knew their ids. It need not know the one that
+   * was in hand when it lost a term. That is the last one that it handled before it said so, or the
+   * first one after that.
+   */
+  List<String> handledAgain() {
+    List<String> result = new ArrayList<>();
+    for (ChildJvm process : processes) {
+      Set<String> known = new HashSet<>();
+      String last = "";
+      boolean mayHaveBeenInHand = false;
+      for (String line : process.lines()) {
+        if (line.startsWith("HANDLED ")) {
+          last = line.split(" ", -1)[1];
+          if (!known.add(last)) {
+            result.add("process " + process.pid() + ": " + last);
+          }
+          if (mayHaveBeenInHand) {
+            known.remove(last);
+          }
+          mayHaveBeenInHand = false;
+        } else if (line.startsWith("PASSIVE") && !line.startsWith("PASSIVE YIELDED")) {
+          known.remove(last);
+          mayHaveBeenInHand = true;
+        }
+      }
+    }
+    return result;
   }
 
   List<Certain> certain() {
@@ -124,12 +236,16 @@ final class SoleProcesses implements AutoCloseable {
     for (int i = 0; i < processes.size(); i++) {
       for (String line : processes.get(i).lines()) {
         if (line.startsWith(word)) {
-          String[] part = line.split(" ", -1);
-          part[0] = Integer.toString(i);
-          result.add(read.apply(part));
+          result.add(read.apply(parts(i, line)));
         }
       }
     }
+    return result;
+  }
+
+  private static String[] parts(int process, String line) {
+    String[] result = line.split(" ", -1);
+    result[0] = Integer.toString(process);
     return result;
   }
 
@@ -142,8 +258,17 @@ final class SoleProcesses implements AutoCloseable {
 
   /** Spans in which two processes were certain, whether or not messages were there. */
   List<Together> together() {
+    return together(certain());
+  }
+
+  /** The same of terms, each from its first to its last message that was handled with certainty. */
+  List<Together> termsTogether() {
+    return together(terms().stream().flatMap(term -> term.certain().stream()).toList());
+  }
+
+  private static List<Together> together(List<Certain> unordered) {
     List<Certain> spans =
-        certain().stream().sorted(Comparator.comparingLong(Certain::from)).toList();
+        unordered.stream().sorted(Comparator.comparingLong(Certain::from)).toList();
     List<Together> result = new ArrayList<>();
     Certain last = spans.get(0);
     for (Certain span : spans.subList(1, spans.size())) {

@@ -23,7 +23,7 @@ import java.util.concurrent.locks.LockSupport;
  * it, and whether it was certainly the active one then. Arguments: broker URI, prefix, queue,
  * heartbeat in seconds, "mutex" or "fenced" (mutex), and the ingress exchange if it consumes by two
  * ways. Orders: "hand over", "take over", "hold" (do not finish what you handle next), "go"
- * (finish).
+ * (finish). The connections of its lock are named by the prefix and the process id.
  */
 public final class SoleConsumerMain {
 
@@ -44,6 +44,7 @@ public final class SoleConsumerMain {
     try (AmqpLocks locks =
             AmqpLocks.builder(factory)
                 .queuePrefix(args[1])
+                .connectionName(args[1] + ProcessHandle.current().pid())
                 .heartbeat(Duration.ofSeconds(heartbeat))
                 .build();
         SoleConsumer consumer = consumer(locks, factory, args)) {
