@@ -32,9 +32,14 @@ public final class BorrowedChannel {
     channel.listen(next);
   }
 
-  /** As {@link ConsumerChannel#cancel}. */
+  /** As {@link ConsumerChannel#cancel(String)}. */
   public void cancel(String tag) throws IOException {
     channel.cancel(tag);
+  }
+
+  /** As {@link ConsumerChannel#cancel(String, ConsumerChannel.Sending)}. */
+  public void cancel(String tag, ConsumerChannel.Sending next) throws IOException {
+    channel.cancel(tag, next);
   }
 
   /** As {@link ConsumerChannel#isReceiving}. */

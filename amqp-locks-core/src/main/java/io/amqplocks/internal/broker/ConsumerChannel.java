@@ -11,6 +11,7 @@ import com.rabbitmq.client.NoOpMetricsCollector;
 import com.rabbitmq.client.ShutdownSignalException;
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,6 +28,8 @@ import org.slf4j.LoggerFactory;
  * consumer does not reach the next one. A message without a recipient goes back at once.
  */
 public final class ConsumerChannel extends DefaultConsumer {
+
+  private static final Sending NOTHING = () -> {};
 
   private static final Logger log = LoggerFactory.getLogger(ConsumerChannel.class);
 
@@ -51,15 +54,21 @@ public final class ConsumerChannel extends DefaultConsumer {
   private volatile boolean wornOut;
   private volatile boolean closedAtOnce;
 
-  // The next three are guarded by this lock.
+  // The next five are guarded by this lock.
   private final Object requests = new Object();
   private boolean owesAnswer;
 
   /** The tag of a consumer that the broker has not confirmed yet, or empty. */
   private String unconfirmed = "";
 
+  /** Whether that consumer was there before, so that its messages confirm nothing. */
+  private boolean begunAgain;
+
   /** The tag of a consumer to be cancelled as soon as it is confirmed, or empty. */
   private String cancelledEarly = "";
+
+  /** What is sent behind that cancel. */
+  private Sending behindIt = NOTHING;
 
   ConsumerChannel(Channel channel) {
     super(channel);
@@ -95,21 +104,20 @@ public final class ConsumerChannel extends DefaultConsumer {
       }
       owesAnswer = true;
       unconfirmed = request instanceof Basic.Consume consume ? consume.getConsumerTag() : "";
+      begunAgain = false;
       return true;
     }
   }
 
   /** The reply has arrived, or never will. */
   void answered() {
-    String late;
+    Sending late;
     synchronized (requests) {
       owesAnswer = false;
-      unconfirmed = "";
-      late = cancelledEarly;
-      cancelledEarly = "";
+      late = takePostponed();
     }
     try {
-      cancel(late);
+      late.send();
     } catch (IOException | ShutdownSignalException e) {
       log.debug("A consumer ended with its channel: {}", e.getMessage());
     }
@@ -121,28 +129,45 @@ public final class ConsumerChannel extends DefaultConsumer {
    * 3.13 may close the whole connection otherwise (trap 18).
    */
   void cancel(String tag) throws IOException {
-    if (tag.isEmpty()) {
-      return;
-    }
+    cancel(tag, NOTHING);
+  }
+
+  /**
+   * As {@link #cancel(String)}, and sends something behind the cancel. Without a consumer it sends
+   * that only.
+   */
+  void cancel(String tag, Sending next) throws IOException {
     synchronized (requests) {
-      if (tag.equals(unconfirmed)) {
+      if (!tag.isEmpty() && tag.equals(unconfirmed)) {
         cancelledEarly = tag;
+        behindIt = next;
         return;
       }
-      // In here, or the consume could come in between.
-      getChannel().asyncRpc(new Basic.Cancel.Builder().consumerTag(tag).nowait().build());
+      if (!tag.isEmpty()) {
+        // In here, or the consume could come in between.
+        getChannel().asyncRpc(new Basic.Cancel.Builder().consumerTag(tag).nowait().build());
+      }
     }
+    next.send();
   }
 
   /**
    * Ends the consumer that the request, which owes its reply by now, begins again. It is not
-   * postponed, as {@link #cancel} would be: the broker has confirmed that consumer long ago.
+   * postponed, as {@link #cancel} would be: the broker has confirmed that consumer long ago. A
+   * cancel from now on is postponed until the broker has confirmed the next one.
+   *
+   * @return false if that is not wanted any more, and nothing was sent
    */
-  void endBefore(Basic.Consume again) throws IOException {
+  boolean endBefore(Basic.Consume again, BooleanSupplier wanted) throws IOException {
     synchronized (requests) {
+      if (!wanted.getAsBoolean()) {
+        return false;
+      }
+      begunAgain = true;
       getChannel()
           .asyncRpc(
               new Basic.Cancel.Builder().consumerTag(again.getConsumerTag()).nowait().build());
+      return true;
     }
   }
 
@@ -151,15 +176,29 @@ public final class ConsumerChannel extends DefaultConsumer {
    * first, or the message would come again when it is given back.
    */
   private void confirmed(String tag) throws IOException {
-    String late = "";
+    Sending late = NOTHING;
     synchronized (requests) {
-      if (tag.equals(unconfirmed)) {
-        unconfirmed = "";
-        late = cancelledEarly;
-        cancelledEarly = "";
+      if (!begunAgain && tag.equals(unconfirmed)) {
+        late = takePostponed();
       }
     }
-    cancel(late);
+    late.send();
+  }
+
+  /** The consumer is confirmed, or never will be; guarded by the lock. */
+  private Sending takePostponed() {
+    unconfirmed = "";
+    String late = cancelledEarly;
+    Sending next = behindIt;
+    cancelledEarly = "";
+    behindIt = NOTHING;
+    return () -> cancel(late, next);
+  }
+
+  /** Sends something by this channel, and does not wait for a reply. */
+  @FunctionalInterface
+  public interface Sending {
+    void send() throws IOException;
   }
 
   /** Marks the channel as not to be used again. */

@@ -15,6 +15,7 @@ import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -143,15 +144,23 @@ public final class ConsumerChannelPool {
       Method method,
       Reading reading,
       LateAnswer late) {
-    return ask(call, step, channel, method, reading, late, () -> {});
+    return ask(call, step, channel, method, reading, late, () -> true);
   }
 
   /**
    * Ends the consumer on a lent channel and begins it again, with the same tag, as {@link #ask}
    * does. Its messages stay with it.
+   *
+   * @param wanted whether it is still wanted, when nobody can end it any more but behind this
+   * @return ABSENT also if it is not
    */
   public Answer consumeAgain(
-      Call call, String step, BorrowedChannel channel, Basic.Consume consume, LateAnswer late) {
+      Call call,
+      String step,
+      BorrowedChannel channel,
+      Basic.Consume consume,
+      BooleanSupplier wanted,
+      LateAnswer late) {
     return ask(
         call,
         step,
@@ -159,13 +168,14 @@ public final class ConsumerChannelPool {
         consume,
         Reading.NOTHING,
         late,
-        () -> channel.channel().endBefore(consume));
+        () -> channel.channel().endBefore(consume, wanted));
   }
 
   /** What is sent just before a request, on the same channel, and has no reply. */
   @FunctionalInterface
   private interface Prelude {
-    void send() throws IOException;
+    /** Returns false if the request is not wanted any more. */
+    boolean send() throws IOException;
   }
 
   private Answer ask(
@@ -184,7 +194,11 @@ public final class ConsumerChannelPool {
     Answer answer = Answer.TIMED_OUT;
     boolean failed = true;
     try {
-      prelude.send();
+      if (!prelude.send()) {
+        failed = false;
+        answer = Answer.ABSENT;
+        return answer;
+      }
       long sentAt = rpc.nanos();
       answer =
           Rpc.ask(

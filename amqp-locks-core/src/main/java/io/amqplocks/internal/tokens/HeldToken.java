@@ -88,7 +88,7 @@ public final class HeldToken {
     Delivery last = judged;
     boolean isOther = last != null && !message.isNextReturnOf(last);
     TokenState before = state.get();
-    if (before.isGivenBack() && before.awaits(receiver)) {
+    if (!isOther && before.isGivenBack() && before.awaits(receiver)) {
       madeRoundTrip(givenBackAt);
     }
     TokenState was = state.getAndUpdate(now -> now.came(receiver, message, isOther));

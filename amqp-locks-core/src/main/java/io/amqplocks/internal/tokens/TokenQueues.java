@@ -4,7 +4,6 @@ import com.rabbitmq.client.AMQP.Basic;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.internal.broker.Answer;
 import io.amqplocks.internal.broker.BorrowedChannel;
-import io.amqplocks.internal.broker.BrokerErrors;
 import io.amqplocks.internal.broker.BrokerProfile;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.ConsumerChannelPool;
@@ -288,15 +287,11 @@ public final class TokenQueues {
    * Gives the message back for any client, if there is one, and gives back the receiver's channel.
    */
   void putBack(TokenReceiver receiver, @Nullable Delivery message) {
-    // First, or the message would be sent to the same consumer again.
-    receiver.cancel();
-    try {
-      if (message != null) {
-        receiver.token().queueRef().putBack(message);
-      }
-    } catch (IOException | ShutdownSignalException e) {
-      // The channel or the connection is gone, so the broker has the token back.
-      log.debug("A token went back with its channel: {}", BrokerErrors.text(e));
+    if (message == null) {
+      receiver.cancel();
+    } else {
+      // In this order, or the message would be sent to the same consumer again.
+      receiver.cancel(message);
     }
     channels.giveBack(receiver.loan());
   }

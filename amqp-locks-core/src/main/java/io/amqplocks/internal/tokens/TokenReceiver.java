@@ -48,6 +48,16 @@ record TokenReceiver(HeldToken token, String tag, BorrowedChannel loan, boolean 
     }
   }
 
+  /** Cancels the consumer, and gives the message back after that. Never throws. */
+  void cancel(Delivery message) {
+    try {
+      loan.cancel(tag, () -> token.queueRef().putBack(message));
+    } catch (IOException | ShutdownSignalException e) {
+      // The channel or the connection is gone, so the broker has the token back.
+      log.debug("A token went back with its channel: {}", BrokerErrors.text(e));
+    }
+  }
+
   /** Receivers are compared by identity: there is one object for each. */
   @Override
   public boolean equals(Object other) {

@@ -9,6 +9,7 @@ import io.amqplocks.internal.broker.ConsumerChannelPool;
 import io.amqplocks.internal.broker.Delivery;
 import io.amqplocks.internal.broker.Futures;
 import io.amqplocks.internal.broker.Rpc.Reading;
+import io.amqplocks.internal.tokens.TokenArrivals.Idle;
 import io.amqplocks.internal.tokens.TokenState.ReceivedMessage;
 import io.amqplocks.lock.LossReason;
 import io.amqplocks.lock.LossReason.Cause;
@@ -219,6 +220,11 @@ final class TokenVerification {
       if (kept != Answer.OK) {
         return kept;
       }
+      Idle idle = arrivals.idleBesides(call.half(), token);
+      if (idle != Idle.NONE) {
+        // One came back meanwhile. It would be sent here in place of this one.
+        return keptBeside(token, idle);
+      }
     }
     ReceivedMessage held = token.giveBack(token.receiver());
     if (held == null) {
@@ -232,6 +238,15 @@ final class TokenVerification {
       log.debug("A token of queue {} could not be verified", token.queue(), e);
       return Answer.TIMED_OUT;
     }
+  }
+
+  /** What an idle token proves, as {@link TokenArrivals#idleBesides} says. */
+  private static Answer keptBeside(HeldToken token, Idle idle) {
+    return switch (idle) {
+      case NO_QUEUE -> token.isGone() ? Answer.ABSENT : absent(token);
+      case UNKNOWN -> Answer.TIMED_OUT;
+      case SOME, NONE -> token.isGone() ? Answer.ABSENT : Answer.OK;
+    };
   }
 
   /**
@@ -255,34 +270,32 @@ final class TokenVerification {
               "keep a token of queue " + token.queue(),
               loan,
               tokens.consume(token, receiver.tag(), TokenQueues.KEEPERS_PRIORITY),
+              () -> !token.state().phase().isFinal(),
               late -> {
-                kept(token, receiver, late, sentAt);
+                kept(token, receiver, late);
                 channels.giveBack(loan);
               });
-      kept(token, receiver, answer, sentAt);
+      kept(token, receiver, answer);
     } finally {
       if (answer != Answer.TIMED_OUT) {
         channels.giveBack(loan);
       }
     }
     return switch (answer) {
-      case OK, TIMED_OUT -> answer;
-      case ABSENT -> token.isGone() ? answer : absent(token);
+      case OK -> {
+        token.madeRoundTrip(sentAt);
+        yield answer;
+      }
+      case TIMED_OUT -> answer;
+      case ABSENT -> token.state().phase().isFinal() ? answer : absent(token);
       case LOCKED -> throw TokenQueues.locked(call, token.queue());
     };
   }
 
-  /**
-   * The consumer has been begun again. If it is no longer wanted, it is cancelled here: the cancel
-   * of a release in the meantime has the same tag, and may have been sent before the consume.
-   */
-  private static void kept(HeldToken token, TokenReceiver receiver, Answer answer, long sentAt) {
+  /** The consumer has been begun again. A release meanwhile has postponed its cancel. */
+  private static void kept(HeldToken token, TokenReceiver receiver, Answer answer) {
     if (answer == Answer.OK) {
-      token.madeRoundTrip(sentAt);
       token.keptBy(receiver);
-      if (token.state().phase().isFinal()) {
-        receiver.cancel();
-      }
     }
   }
 

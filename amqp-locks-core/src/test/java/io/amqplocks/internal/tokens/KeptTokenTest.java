@@ -51,6 +51,7 @@ class KeptTokenTest {
   private static final Duration LONG = Duration.ofSeconds(30);
 
   private final ExecutorService background = Executors.newCachedThreadPool();
+  private final AtomicReference<@Nullable Runnable> atCancel = new AtomicReference<>();
   private final AtomicReference<@Nullable Runnable> atConsumeOk = new AtomicReference<>();
   private final BlockingQueue<GotMessage> strangersGot = new LinkedBlockingQueue<>();
   private final List<Long> returns = new ArrayList<>();
@@ -89,10 +90,19 @@ class KeptTokenTest {
     background.shutdownNow();
   }
 
-  /** Acts once when the broker has begun a consumer, before the thread that asked is told. */
+  /**
+   * Acts once when a consumer is cancelled, and once when the broker has begun one, before the
+   * thread that asked is told.
+   */
   private final class AtConsumeOk implements TrafficListener {
     @Override
-    public void write(Command outbound) {}
+    public void write(Command outbound) {
+      Runnable once =
+          outbound.getMethod() instanceof Basic.Cancel ? atCancel.getAndSet(null) : null;
+      if (once != null) {
+        once.run();
+      }
+    }
 
     @Override
     public void read(Command inbound) {
@@ -222,6 +232,36 @@ class KeptTokenTest {
               });
       assertThat(stranger.queuePurge(queue).getMessageCount()).isOne();
     }
+  }
+
+  /** If it went back at once, its consumer would be begun again as a new one, which has room. */
+  @Test
+  void isReleasedBetweenTheTwoStepsWithoutRoomForAnotherToken() throws Exception {
+    HeldToken token = held("ours");
+    publish("another");
+    strangerConsumes();
+    GotMessage another = strangersNext();
+    List<GotMessage> came = new ArrayList<>();
+    atCancel.set(() -> tokens.release(token));
+    atConsumeOk.set(
+        () -> {
+          try {
+            stranger.basicNack(another.tag(), false, true);
+          } catch (Exception e) {
+            throw new IllegalStateException(e);
+          }
+          came.add(strangersNext());
+        });
+    assertThat(verify(token, LONG)).isEqualTo(Answer.ABSENT);
+    assertThat(came).extracting(GotMessage::text).containsExactly("another");
+    assertThat(came).extracting(GotMessage::returns).containsExactly(1L);
+    await()
+        .atMost(LONG)
+        .untilAsserted(
+            () -> {
+              assertThat(stranger.consumerCount(queue)).as("the stranger's").isOne();
+              assertThat(stranger.messageCount(queue)).as("ours").isOne();
+            });
   }
 
   /** Its consumer may have been begun again or not. Nothing is given back before that is known. */

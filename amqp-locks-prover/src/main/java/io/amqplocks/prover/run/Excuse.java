@@ -34,7 +34,10 @@ final class Excuse {
   /** How long a token may be away before its lease is in doubt: {@code TokenArrivals.SOON}. */
   private static final Duration AWAY = Duration.ofMillis(100);
 
-  /** As {@link #AWAY}, on a link that is slow: {@code TokenArrivals.LONGEST_ELSEWHERE}. */
+  /**
+   * As {@link #AWAY}, if the last verification took long, as on a slow link or with a broker that
+   * was stopped: {@code TokenArrivals.LONGEST_ELSEWHERE}.
+   */
   private static final Duration LONG_AWAY = Duration.ofSeconds(1);
 
   private Excuse() {}
@@ -46,8 +49,10 @@ final class Excuse {
    * be away.
    */
   static Tolerance tolerated(History history, LockRef lock) {
-    Duration away = faults(history, FaultKind.DELAY).findAny().isPresent() ? LONG_AWAY : AWAY;
-    return faults(history, FaultKind.STRANGER)
+    boolean alone = faults(history).allMatch(Excuse::isStrangers);
+    Duration away = alone ? AWAY : LONG_AWAY;
+    return faults(history)
+        .filter(Excuse::isStrangers)
         .map(FaultSpan::from)
         .min(Comparator.naturalOrder())
         .filter(published -> lock.kind().isHeldByMessages())
@@ -55,10 +60,12 @@ final class Excuse {
         .orElse(Tolerance.NONE);
   }
 
-  private static Stream<FaultSpan> faults(History history, FaultKind kind) {
-    return history.entries().stream()
-        .flatMap(entry -> Stream.ofNullable(entry.fault()))
-        .filter(fault -> fault.what().equals(kind.label()));
+  private static Stream<FaultSpan> faults(History history) {
+    return history.entries().stream().flatMap(entry -> Stream.ofNullable(entry.fault()));
+  }
+
+  private static boolean isStrangers(FaultSpan fault) {
+    return fault.what().equals(FaultKind.STRANGER.label());
   }
 
   /** Those that follow from a fault. */
