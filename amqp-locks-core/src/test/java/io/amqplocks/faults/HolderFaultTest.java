@@ -219,7 +219,8 @@ class HolderFaultTest {
       assertThat(holder.awaitLine("VERIFIED", START)).contains("HELD");
       holder.send("release");
       holder.awaitLine("RELEASED", START);
-      assertThat(mutex.tryAcquire()).isPresent();
+      // The broker has the release a moment later.
+      Fixture.first(mutex).close();
     }
   }
 }
