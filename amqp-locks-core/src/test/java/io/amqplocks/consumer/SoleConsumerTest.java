@@ -134,6 +134,8 @@ class SoleConsumerTest {
               handled.add(number(delivery));
               byOther.incrementAndGet();
             });
+    // Whoever hands over is back after two seconds, unless somebody waits.
+    fixture.awaitConsumers(fixture.names().mutex(LockName.of("sole")), 2);
     publish(0, 200);
     awaitHandled(100);
     assertThat(other.isActive()).isFalse();

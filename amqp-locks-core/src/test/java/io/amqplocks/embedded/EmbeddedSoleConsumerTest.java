@@ -14,6 +14,7 @@ import io.amqplocks.consumer.SoleConsumer;
 import io.amqplocks.consumer.SoleConsumerBuilder;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockName;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.support.LogWatch;
 import io.amqplocks.test.BrokerTest;
@@ -104,6 +105,9 @@ class EmbeddedSoleConsumerTest {
     assertThat(one.awaitActive(LONG)).isTrue();
     SoleConsumer other = kept(on(fixture.open()).standByConnected());
     other.start();
+    // Whoever hands over is back after two seconds, unless somebody waits.
+    String lock = fixture.names().mutex(LockName.of("sole"));
+    await().until(() -> channel.consumerCount(lock) == 2);
     publish(0, 200);
     awaitHandled(100);
     assertThat(other.isActive()).isFalse();
