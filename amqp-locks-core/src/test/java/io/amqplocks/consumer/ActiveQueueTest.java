@@ -369,8 +369,9 @@ class ActiveQueueTest {
         Connection connection = through(proxy).newConnection()) {
       Subscription subscription = subscription(connection.createChannel(), term());
       proxy.delay(Direction.BROKER_TO_CLIENT, Duration.ofMillis(200));
-      CompletableFuture<Void> ends = CompletableFuture.runAsync(subscription::end);
+      // Before it begins, or a pause in between would be missing.
       long start = System.nanoTime();
+      CompletableFuture<Void> ends = CompletableFuture.runAsync(subscription::end);
       CompletableFuture.runAsync(() -> close(subscription), soon()).get(30, TimeUnit.SECONDS);
       // An unbind and two cancels, before the close.
       assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(Duration.ofMillis(790));
