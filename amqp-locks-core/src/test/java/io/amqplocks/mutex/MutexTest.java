@@ -155,21 +155,25 @@ class MutexTest extends MutexContract {
     await().until(() -> others.status().waiting() == 1);
     AmqpLock third = fixture.open().mutex("m");
     CompletableFuture<Void> stop = new CompletableFuture<>();
-    Future<Integer> tries =
+    AtomicInteger tries = new AtomicInteger();
+    Future<?> trying =
         threads.submit(
             () -> {
-              int count = 0;
-              for (; !stop.isDone(); count++) {
+              while (!stop.isDone()) {
                 assertThat(third.tryAcquire()).isEmpty();
+                tries.incrementAndGet();
               }
-              return count;
+              return null;
             });
+    await().until(() -> tries.get() > 0 || trying.isDone());
+    int before = tries.get();
     for (int i = 0; i < 300; i++) {
       assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
       assertThat(waiting.isDone()).isFalse();
     }
     stop.complete(null);
-    assertThat(tries.get(30, TimeUnit.SECONDS)).isPositive();
+    trying.get(30, TimeUnit.SECONDS);
+    assertThat(tries).as("tries meanwhile").hasValueGreaterThan(before);
     lease.close();
     waiting.get(30, TimeUnit.SECONDS).close();
   }
