@@ -15,6 +15,7 @@ import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.support.Fixture;
 import io.amqplocks.support.LockContract;
 import io.amqplocks.support.Tokens;
 import io.amqplocks.test.BrokerTest;
@@ -73,6 +74,8 @@ class FencedMutexTest extends LockContract {
     LockId id = LockId.fencedMutex("m");
     lock(fixture.open(), "m").tryAcquire().orElseThrow().close();
     AmqpLocks hasty = fixture.open(fixture.builder().callTimeout(Duration.ofSeconds(1)));
+    // Then it has its connections, which may take longer than such a call.
+    Fixture.first(lock(hasty, "other")).close();
     try (Connection keeper = fixture.stranger()) {
       Channel channel = keeper.createChannel();
       assertThat(channel.basicGet(fixture.names().tokenLedger(id), false)).isNotNull();
