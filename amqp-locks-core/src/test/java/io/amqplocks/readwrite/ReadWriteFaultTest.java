@@ -237,7 +237,7 @@ class ReadWriteFaultTest {
         fixture.open().readWriteLock("m").readLock().acquireAsync(LONG);
     fixture.awaitConsumers(gate(), 2);
     broker.faults().restart();
-    assertThat(reader.state()).isEqualTo(LeaseState.LOST);
+    await().until(() -> isLost(reader));
     CompletableFuture<Void> written = writer.thenAccept(Lease::close);
     behind.get(60, TimeUnit.SECONDS).close();
     written.get(60, TimeUnit.SECONDS);
