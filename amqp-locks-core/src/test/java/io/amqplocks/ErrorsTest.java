@@ -16,7 +16,9 @@ import io.amqplocks.support.Fixture;
 import io.amqplocks.support.Tokens;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -32,18 +34,20 @@ class ErrorsTest {
   @Test
   void nobodyListens() throws Exception {
     ConnectionFactory factory = new ConnectionFactory();
-    try (ServerSocket free = new ServerSocket(0)) {
-      factory.setPort(free.getLocalPort());
+    // Whoever has the port keeps others from it, and does not listen.
+    try (Socket taken = new Socket()) {
+      taken.bind(new InetSocketAddress(0));
+      factory.setPort(taken.getLocalPort());
+      AmqpLocks locks = fixture.open(fixture.builder(factory));
+      assertThatThrownBy(() -> locks.mutex("m").tryAcquire())
+          .isInstanceOf(LockException.Unreachable.class)
+          .hasMessageContaining("mutex 'm'")
+          .hasMessageContaining("localhost:" + factory.getPort())
+          .hasMessageContaining("Connection refused");
+      assertThatThrownBy(() -> locks.mutex("m").acquire(Duration.ofMinutes(1)))
+          .as("the first contact fails at once")
+          .isInstanceOf(LockException.Unreachable.class);
     }
-    AmqpLocks locks = fixture.open(fixture.builder(factory));
-    assertThatThrownBy(() -> locks.mutex("m").tryAcquire())
-        .isInstanceOf(LockException.Unreachable.class)
-        .hasMessageContaining("mutex 'm'")
-        .hasMessageContaining("localhost:" + factory.getPort())
-        .hasMessageContaining("Connection refused");
-    assertThatThrownBy(() -> locks.mutex("m").acquire(Duration.ofMinutes(1)))
-        .as("the first contact fails at once")
-        .isInstanceOf(LockException.Unreachable.class);
   }
 
   @Test
