@@ -21,8 +21,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -31,6 +33,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** What holders and others see when nodes of a cluster fail, on Khepri. */
 @Tag("one-jdk")
@@ -39,6 +43,11 @@ class ClusterFaultTest {
 
   private static final Duration HEARTBEAT = Duration.ofSeconds(4);
   private static final Duration CALL_TIMEOUT = Duration.ofSeconds(2);
+
+  /** One and three quarters of a heartbeat, after which a holder that is told nothing doubts. */
+  private static final Duration CERTAIN = Duration.ofSeconds(7);
+
+  private static final Duration LOOK = Duration.ofMillis(20);
 
   /** After a cut nodes take up to half a minute to find each other again. */
   private static final Duration SOON = Duration.ofSeconds(90);
@@ -358,17 +367,24 @@ class ClusterFaultTest {
   void aMutexIsOutOfReachWhileTheNodeOfItsQueueIsDown() throws Exception {
     ClusterNode dead = cluster.others(cluster.leader()).get(0);
     ClusterNode other = cluster.others(dead).get(0);
-    // The queue is where its first user is connected.
-    Fixture.first(on(dead).mutex("m")).close();
+    home(dead, "m");
+    home(dead, "quiet");
     AmqpLocks locks = on(other);
     AmqpLocks waiting = on(other);
     Lease held = locks.mutex("m").acquire(SOON);
+    // Who verifies seldom does not find it out. It is told.
+    AmqpLocks seldom = fixture.connected(fixture.seldomVerifying(other.connectionFactory()));
+    Lease quiet = seldom.mutex("quiet").acquire(SOON);
     CompletableFuture<Lease> waiter = waiting.mutex("m").acquireAsync(Duration.ofMinutes(6));
     await().until(() -> waiting.status().waiting() == 1);
 
     dead.faults().kill();
 
-    await().atMost(SOON).until(() -> held.state() == LeaseState.LOST);
+    await()
+        .atMost(Fixture.AT_ONCE)
+        .until(() -> held.state() == LeaseState.LOST && quiet.state() == LeaseState.LOST);
+    assertThat(held.lossReason().orElseThrow().cause()).isEqualTo(LossReason.Cause.REVOKED);
+    assertThat(quiet.lossReason().orElseThrow().cause()).isEqualTo(LossReason.Cause.REVOKED);
     assertEndsInTime(() -> locks.mutex("m").tryAcquire(), "mutex 'm'");
     assertThat(waiter).isNotDone();
 
@@ -376,6 +392,133 @@ class ClusterFaultTest {
     cluster.awaitTogether();
 
     try (Lease next = waiter.get(6, TimeUnit.MINUTES)) {
+      assertThat(next.verify()).isEqualTo(LeaseState.HELD);
+    }
+    acquired(locks.mutex("m")).close();
+  }
+
+  /** Lets a mutex's queue be on that node: it is where its first user is connected. */
+  private void home(ClusterNode node, String mutex) {
+    Fixture.first(on(node).mutex(mutex)).close();
+    assertThat(cluster.nodeOf(mutexQueue(mutex))).isSameAs(node);
+  }
+
+  private String mutexQueue(String mutex) {
+    return fixture.names().mutex(LockName.of(mutex));
+  }
+
+  /** One that stands by at the broker when this returns. */
+  private CompletableFuture<Lease> waiter(AmqpLocks locks, String mutex, ClusterNode home) {
+    CompletableFuture<Lease> waiter = locks.mutex(mutex).acquireAsync(Duration.ofMinutes(6));
+    await()
+        .until(
+            () ->
+                home.faults().queues().stream()
+                    .filter(queue -> queue.name().equals(mutexQueue(mutex)))
+                    .anyMatch(queue -> queue.consumers() == 2));
+    return waiter;
+  }
+
+  /** Waits until then, and throws if both are seen to be held. */
+  private static void awaitNeverBothHeld(
+      Lease old, CompletableFuture<Lease> waiter, Callable<Boolean> then) {
+    await()
+        .atMost(SOON)
+        .pollInterval(LOOK)
+        .until(
+            () -> {
+              Lease next = waiter.getNow(null);
+              // Twice the same, and so in between as well.
+              assertThat(next != null && isHeld(next) && isHeld(old) && isHeld(next))
+                  .as("both HELD")
+                  .isFalse();
+              return then.call();
+            });
+  }
+
+  private static boolean isHeld(Lease lease) {
+    return lease.state() == LeaseState.HELD;
+  }
+
+  /** By the time before each look, so that a machine that is slow to look does not matter. */
+  private static void assertDoubtsInTime(Lease old, CompletableFuture<Lease> waiter, long start) {
+    AtomicLong lastHeld = new AtomicLong(start);
+    awaitNeverBothHeld(
+        old,
+        waiter,
+        () -> {
+          long now = System.nanoTime();
+          if (isHeld(old)) {
+            lastHeld.set(now);
+            return false;
+          }
+          return true;
+        });
+    assertThat(Duration.ofNanos(lastHeld.get() - start)).isLessThan(CERTAIN);
+  }
+
+  /**
+   * Nobody is told: the connections stay, and the other nodes would miss this one after 45 s at the
+   * earliest. So the holder doubts by its own clock.
+   */
+  @ParameterizedTest
+  @EnumSource(names = {"UNCERTAIN", "LOST"})
+  void aMutexWhoseQueuesNodeIsFrozenIsInDoubtAndNobodyElseHasIt(LeaseState until) throws Exception {
+    ClusterNode frozen = cluster.others(cluster.leader()).get(0);
+    List<ClusterNode> others = cluster.others(frozen);
+    home(frozen, "m");
+    AmqpLocks asking = on(others.get(1));
+    Lease held = on(others.get(0)).mutex("m").acquire(SOON);
+    CompletableFuture<Lease> waiter = waiter(on(others.get(1)), "m", frozen);
+
+    frozen.faults().freeze();
+    long start = System.nanoTime();
+
+    assertEndsInTime(() -> asking.mutex("m").tryAcquire(), "mutex 'm'");
+    assertDoubtsInTime(held, waiter, start);
+    long verified = System.nanoTime();
+    assertThat(held.verify()).isNotEqualTo(LeaseState.HELD);
+    assertInTime(verified);
+    await().until(() -> held.state().compareTo(until) >= 0);
+    assertThat(waiter).isNotDone();
+
+    frozen.faults().thaw();
+
+    awaitNeverBothHeld(held, waiter, () -> isHeld(held) || waiter.isDone());
+    held.close();
+    try (Lease next = waiter.get(SOON.toSeconds(), TimeUnit.SECONDS)) {
+      assertThat(next.verify()).isEqualTo(LeaseState.HELD);
+    }
+    acquired(asking.mutex("m")).close();
+  }
+
+  /**
+   * The queue's node gives the mutex away when it misses the node of the holder. By default that
+   * takes 45 s at least, so it is made shorter here. It is still more than 2.4 heartbeats.
+   */
+  @Test
+  void aMutexWhoseHoldersNodeIsFrozenIsTheNextOnesWhenItsHolderDoubts() throws Exception {
+    ClusterNode home = cluster.leader();
+    ClusterNode frozen = cluster.others(home).get(0);
+    ClusterNode live = cluster.others(home).get(1);
+    home(home, "m");
+    Lease held = on(frozen).mutex("m").acquire(SOON);
+    AmqpLocks locks = on(live);
+    CompletableFuture<Lease> waiter = waiter(locks, "m", home);
+    cluster.netTickTime(HEARTBEAT.multipliedBy(4));
+
+    frozen.faults().freeze();
+    long start = System.nanoTime();
+
+    assertDoubtsInTime(held, waiter, start);
+    awaitNeverBothHeld(held, waiter, waiter::isDone);
+    try (Lease next = waiter.join()) {
+      assertThat(next.verify()).isEqualTo(LeaseState.HELD);
+
+      frozen.faults().thaw();
+
+      awaitNeverBothHeld(held, waiter, () -> held.state() == LeaseState.LOST);
+      cluster.awaitTogether();
       assertThat(next.verify()).isEqualTo(LeaseState.HELD);
     }
     acquired(locks.mutex("m")).close();

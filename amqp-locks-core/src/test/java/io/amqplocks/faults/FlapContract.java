@@ -7,6 +7,7 @@ import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockName;
+import io.amqplocks.lock.LossReason;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.support.Rivalries;
 import io.amqplocks.support.Rivalry;
@@ -230,6 +231,18 @@ abstract class FlapContract {
         () -> Fixture.first(maker.mutex(name)).close());
   }
 
+  /**
+   * Held from another node than the queue's by clients that verify every half minute. So none of
+   * them finds out for as long as we look, and both would say HELD for the whole first hold.
+   */
+  private void toldMutexes() {
+    AmqpLocks old = fixture.open(fixture.seldomVerifying(cluster().node(1).connectionFactory()));
+    AmqpLocks maker = maker(2);
+    AmqpLocks other = on(3);
+    mutex(TOLD, false, "told-holder", maker, old, other);
+    mutex(TOLD, true, "told-holder", maker, old, other);
+  }
+
   /** By exclusive queues and consumers; of sessions of their own, since a declare may end one. */
   private void queues() {
     AmqpLocks first = on(1);
@@ -359,6 +372,7 @@ abstract class FlapContract {
 
   private void breakFor(int seconds) throws Exception {
     Duration span = Duration.ofSeconds(seconds);
+    toldMutexes();
     flap("A break", span, cluster()::breakOffFromPeers, changingAfter(seconds));
   }
 
@@ -450,6 +464,19 @@ abstract class FlapContract {
         change);
     all.assertHonest();
     all.assertChangedHands(change);
+    assertHoldersWereTold();
+  }
+
+  /** The broker ended their consumers, and by nothing else did they lose what they held. */
+  private void assertHoldersWereTold() {
+    for (Rivalry each : all.rivalries()) {
+      if (each.name().endsWith("-told-holder")) {
+        assertThat(each.old().lossReason())
+            .as(each.name())
+            .hasValueSatisfying(
+                reason -> assertThat(reason.cause()).isEqualTo(LossReason.Cause.REVOKED));
+      }
+    }
   }
 
   @Test
@@ -457,6 +484,7 @@ abstract class FlapContract {
     tokens(TokenQueueType.CLASSIC, TOLD);
     tokens(TokenQueueType.QUORUM, TOLD);
     mutexes(TOLD);
+    toldMutexes();
     readWriteLocks(TOLD);
     all.take();
     assertPlaced();
@@ -473,9 +501,25 @@ abstract class FlapContract {
         name -> !name.startsWith("quorum-"));
     all.assertHonest();
     all.assertChangedHands(name -> !name.startsWith("quorum-"));
+    assertHoldersWereTold();
     all.close();
     all.assertFree(name -> !name.startsWith("quorum-"));
     all.assertFree(name -> name.startsWith("quorum-"), LATE);
+  }
+
+  /**
+   * Or a queue's node could give away what a holder on another one is still certain of, though both
+   * only do not hear of each other.
+   */
+  @Test
+  void holdersDoubtLongBeforeNodesMissOneAnother() {
+    // One and three quarters of the default heartbeat, as OPERATIONS says.
+    Duration certain = Duration.ofMillis(17_500);
+    for (ClusterNode each : cluster().nodes()) {
+      Duration tick = each.netTickTime();
+      assertThat(tick).isEqualTo(Duration.ofMinutes(1));
+      assertThat(tick.multipliedBy(3).dividedBy(4)).isGreaterThan(certain.multipliedBy(2));
+    }
   }
 
   /** One case of tokens at each place, watched while something is done to the cluster. */

@@ -50,8 +50,11 @@ public final class Cluster implements AutoCloseable {
   /** Restarted servers are together within this time, or need another restart. */
   private static final Duration REJOINED = Duration.ofSeconds(15);
 
+  private static final Duration NET_TICK_TIME = Duration.ofMinutes(1);
+
   private final ClusterNetwork network;
   private final List<ClusterNode> nodes;
+  private boolean ticksOtherwise;
 
   /**
    * Starts a cluster of the first line wanted that is 4.3 or newer, and returns when all its nodes
@@ -212,6 +215,17 @@ public final class Cluster implements AutoCloseable {
   }
 
   /**
+   * Sets {@code net_ticktime} of all nodes, until {@link #heal()}. They take one of them for down
+   * that has been silent for that long, or for a quarter more or less. By default it is a minute.
+   *
+   * @param time in whole seconds
+   */
+  public void netTickTime(Duration time) {
+    ticksOtherwise = true;
+    nodes.forEach(node -> node.netTickTime(time));
+  }
+
+  /**
    * Undoes all faults of all nodes, and returns when all of them run and see one another. On Mnesia
    * this restarts the servers that see fewer nodes than the one that sees most, again if need be: a
    * node may notice that it has lost another one a minute after the cut has ended.
@@ -227,6 +241,10 @@ public final class Cluster implements AutoCloseable {
           node.faults().heal();
           return node;
         });
+    if (ticksOtherwise) {
+      netTickTime(NET_TICK_TIME);
+      ticksOtherwise = false;
+    }
     if (!onKhepri()) {
       rejoin();
     }

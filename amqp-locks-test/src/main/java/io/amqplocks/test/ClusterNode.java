@@ -2,6 +2,7 @@ package io.amqplocks.test;
 
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.test.ClusterNetwork.Bridge;
+import java.time.Duration;
 
 /**
  * One node of a {@link Cluster}: a broker of its own for its clients, with all the faults that
@@ -81,6 +82,18 @@ public final class ClusterNode implements Broker {
   /** The nodes that it has a connection with and those that it believes to run, for a report. */
   String peers() {
     return control.running() ? ask(Erlang.PEERS) : "nothing, since it does not run";
+  }
+
+  /**
+   * This node's {@code net_ticktime}: it takes another one for down that has been silent for that
+   * long, or for a quarter more or less.
+   */
+  public Duration netTickTime() {
+    return Duration.ofSeconds(Long.parseLong(control.eval(Erlang.NET_TICK_TIME)));
+  }
+
+  void netTickTime(Duration time) {
+    control.eval(Erlang.fill(Erlang.SET_NET_TICK_TIME, Long.toString(time.toSeconds())));
   }
 
   /** The state of each quorum queue's member here, for someone who looks for a reason. */

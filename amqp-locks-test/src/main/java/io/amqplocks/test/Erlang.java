@@ -288,6 +288,23 @@ final class Erlang {
       """
           + DONE;
 
+  /** After how many seconds of silence, more or less, this node takes another one for down. */
+  static final String NET_TICK_TIME = "integer_to_list(net_kernel:get_net_ticktime()).";
+
+  /** Seconds. Without a transition, which is for nodes that are told one after the other. */
+  static final String SET_NET_TICK_TIME =
+      """
+      Seconds = binary_to_integer(%s),
+      net_kernel:set_net_ticktime(Seconds, 0),
+      Await = fun Again() ->
+        case net_kernel:get_net_ticktime() of
+          Seconds -> <<>>;
+          _ -> timer:sleep(10), Again()
+        end
+      end,
+      Await().
+      """;
+
   /** The node's name, if {@code before.erl.script} came to its end. */
   static final String PREPARED = "atom_to_list(persistent_term:get(amqp_locks_prepared, none)).";
 

@@ -100,6 +100,23 @@ class ClusterTest {
   }
 
   @Test
+  void aNodeThatIsSilentIsMissedWithinTheTickTimeUntilHealed() {
+    assertThat(cluster.nodes()).allMatch(node -> node.netTickTime().equals(LONG));
+    cluster.netTickTime(Duration.ofSeconds(8));
+    assertThat(cluster.nodes()).allMatch(node -> node.netTickTime().toSeconds() == 8);
+
+    cluster.node(2).faults().freeze();
+
+    // By default it would be 45 s at least.
+    await()
+        .atMost(Duration.ofSeconds(40))
+        .until(() -> cluster.node(1).runningNodes() == 2 && cluster.node(3).runningNodes() == 2);
+
+    cluster.heal();
+    assertThat(cluster.nodes()).allMatch(node -> node.netTickTime().equals(LONG));
+  }
+
+  @Test
   void aKilledNodeComesBackAsAMember() throws Exception {
     cluster.node(2).faults().kill();
 
