@@ -126,7 +126,7 @@ public final class ConsumerChannel extends DefaultConsumer {
   /**
    * Cancels its consumer, if there is one, without waiting for the broker's confirmation. A
    * consumer that the broker has not confirmed yet is cancelled as soon as it is: a broker up to
-   * 3.13 may close the whole connection otherwise (trap 18).
+   * 4.0 may close the whole connection otherwise (trap 18).
    */
   void cancel(String tag) throws IOException {
     cancel(tag, NOTHING);

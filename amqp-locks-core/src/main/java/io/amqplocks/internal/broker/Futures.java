@@ -39,6 +39,18 @@ public final class Futures {
   }
 
   /**
+   * What another thread is just about to complete the future with; or that value if it is not, or
+   * does not within a second.
+   */
+  public static <T> T imminent(boolean isImminent, Future<T> future, T otherwise) {
+    try {
+      return isImminent || future.isDone() ? await(future, 1_000_000_000) : otherwise;
+    } catch (ExecutionException | TimeoutException e) {
+      return otherwise;
+    }
+  }
+
+  /**
    * Waits to the end, even if the thread is interrupted, because the state at the broker would then
    * be unknown. The interrupt flag is set again at the end.
    *

@@ -209,7 +209,8 @@ final class ActiveConsumer implements ChannelListener {
   }
 
   boolean isGone() {
-    return gone.isDone();
+    // As the message does: whoever finds that gone finds this too.
+    return state.get().phase == Phase.GONE;
   }
 
   /**
@@ -222,7 +223,8 @@ final class ActiveConsumer implements ChannelListener {
 
   /** How the broker ended it. */
   LossReason loss() {
-    return gone.getNow(new LossReason(Cause.REVOKED, "queue " + queue + " was deleted"));
+    return Futures.imminent(
+        isGone(), gone, new LossReason(Cause.REVOKED, "queue " + queue + " was deleted"));
   }
 
   private State change(UnaryOperator<State> how) {

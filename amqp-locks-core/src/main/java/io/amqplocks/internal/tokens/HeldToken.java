@@ -333,7 +333,8 @@ public final class HeldToken {
 
   /** Whether the broker ended it, as far as this process was notified. */
   public boolean isGone() {
-    return gone.isDone();
+    // As the message does: whoever finds that gone finds this too.
+    return state.get().phase() == Phase.GONE;
   }
 
   /**
@@ -346,6 +347,7 @@ public final class HeldToken {
 
   /** How the broker ended it. */
   public LossReason loss() {
-    return gone.getNow(new LossReason(Cause.REVOKED, "queue " + queue() + " was deleted"));
+    return Futures.imminent(
+        isGone(), gone, new LossReason(Cause.REVOKED, "queue " + queue() + " was deleted"));
   }
 }

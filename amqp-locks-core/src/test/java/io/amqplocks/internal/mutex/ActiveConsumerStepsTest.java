@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
 import com.rabbitmq.client.AMQP.BasicProperties;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
@@ -18,12 +22,16 @@ import io.amqplocks.internal.waiting.Subscription;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LossReason;
+import io.amqplocks.lock.LossReason.Cause;
 import io.amqplocks.support.ClockedClient;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -33,6 +41,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.slf4j.LoggerFactory;
 
 /** Single steps of a consumer of a mutex's queue, in an order that chance rarely brings about. */
 @BrokerTest(everyLine = true)
@@ -94,6 +103,58 @@ class ActiveConsumerStepsTest {
   /** Its message, which is not answered yet. */
   private static Delivery message(ActiveConsumer holder) {
     return Objects.requireNonNull(holder.requeue());
+  }
+
+  /** The caller of a method that checks its lock at the end would get its result. */
+  @Test
+  void isLostAsSoonAsItsMessageIsNot() {
+    ActiveConsumer holder = taken(client);
+    List<HoldStatus> found = new CopyOnWriteArrayList<>();
+    List<String> why = new CopyOnWriteArrayList<>();
+    LossReason reason = new LossReason(Cause.REVOKED, "by the test");
+    try (AtLogOf unused =
+        new AtLogOf(
+            ActiveConsumer.class,
+            () -> {
+              found.add(status(client, holder));
+              threads.execute(() -> why.add(holder.loss().detail()));
+            })) {
+      holder.gone(reason);
+    }
+    assertThat(found).containsExactly(HoldStatus.GONE);
+    await().until(() -> !why.isEmpty());
+    assertThat(why).containsExactly("by the test");
+  }
+
+  /** Acts while a class says something at the level DEBUG, in the thread that says it. */
+  private static final class AtLogOf extends AppenderBase<ILoggingEvent> implements AutoCloseable {
+    private final Logger logger;
+    private final Level before;
+    private final Thread saying = Thread.currentThread();
+    private final Runnable action;
+
+    AtLogOf(Class<?> which, Runnable action) {
+      this.action = action;
+      logger = (Logger) LoggerFactory.getLogger(which);
+      before = logger.getLevel();
+      logger.setLevel(Level.DEBUG);
+      start();
+      logger.addAppender(this);
+    }
+
+    @Override
+    protected void append(ILoggingEvent event) {
+      if (Thread.currentThread().equals(saying)) {
+        action.run();
+      }
+    }
+
+    @Override
+    public void close() {
+      logger.detachAppender(this);
+      logger.setLevel(before);
+      stop();
+    }
   }
 
   /** The broker would send it to the consumer that releases, and to the next one only then. */
