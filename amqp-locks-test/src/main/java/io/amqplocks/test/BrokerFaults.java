@@ -102,6 +102,14 @@ public interface BrokerFaults {
    */
   void suspendQueue(String queue);
 
+  /**
+   * Keeps a classic queue busy for that time. It still replies to passive declares, ahead of
+   * messages, acknowledgements and consumers, which wait. Does not wait until that is over.
+   *
+   * @throws IllegalStateException if there is no such queue
+   */
+  void keepQueueBusy(String queue, Duration time);
+
   /** Lets a suspended queue go on. Does nothing if there is no queue of that name. */
   void resumeQueue(String queue);
 

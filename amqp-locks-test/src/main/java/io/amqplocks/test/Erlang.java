@@ -227,6 +227,18 @@ final class Erlang {
   /** Queue. */
   static final String RESUME_QUEUE = queueProcess("sys:resume(Pid)");
 
+  /** Queue, milliseconds. Looks are answered between these steps, and messages are not taken. */
+  static final String KEEP_QUEUE_BUSY =
+      queueProcess(
+          """
+          lists:foreach(
+            fun(_) ->
+              gen_server2:cast(Pid, {run_backing_queue, rabbit_variable_queue,
+                fun(_, State) -> timer:sleep(10), State end})
+            end,
+            lists:seq(1, binary_to_integer(%s) div 10))\
+          """);
+
   private static String queueProcess(String call) {
     return """
         case rabbit_amqqueue:lookup(rabbit_misc:r(<<"/">>, queue, %s)) of

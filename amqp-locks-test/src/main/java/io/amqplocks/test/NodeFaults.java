@@ -114,6 +114,13 @@ final class NodeFaults implements BrokerFaults {
   }
 
   @Override
+  public void keepQueueBusy(String queue, Duration time) {
+    if (ask(Erlang.KEEP_QUEUE_BUSY, queue, Long.toString(time.toMillis())).equals("none")) {
+      throw new IllegalStateException("There is no queue named " + queue);
+    }
+  }
+
+  @Override
   public void resumeQueue(String queue) {
     ask(Erlang.RESUME_QUEUE, queue);
     suspended.remove(queue);

@@ -101,6 +101,11 @@ record SharedFaults(BrokerFaults faults) implements BrokerFaults {
   }
 
   @Override
+  public void keepQueueBusy(String queue, Duration time) {
+    faults.keepQueueBusy(queue, time);
+  }
+
+  @Override
   public void suspendQueue(String queue) {
     faults.suspendQueue(queue);
   }

@@ -205,6 +205,21 @@ class BrokerFaultsTest {
   }
 
   @Test
+  void aBusyQueueIsLookedAtAndTakesMessagesLater() throws Exception {
+    channel.queueDeclare("busy", true, false, false, null);
+    faults.keepQueueBusy("busy", Duration.ofSeconds(1));
+    long start = System.nanoTime();
+    channel.basicPublish("", "busy", null, new byte[0]);
+    Channel asking = connection.createChannel();
+    assertThat(asking.messageCount("busy")).isZero();
+    assertThat(channel.basicGet("busy", true)).isNotNull();
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(Duration.ofMillis(900));
+    channel.queueDelete("busy");
+    assertThatThrownBy(() -> faults.keepQueueBusy("busy", Duration.ofSeconds(1)))
+        .hasMessageContaining("no queue named busy");
+  }
+
+  @Test
   void listsQueuesWithTheirOwners() throws Exception {
     declareDurableWithMessage("free");
     channel.queueDeclare("owned", false, true, false, null);

@@ -23,6 +23,9 @@ record ActiveConsumerVerification(ActiveConsumerInspection inspection, MutexQueu
   /** A message that was requeued comes back within this time, almost always. */
   static final Duration SOON = Duration.ofMillis(100);
 
+  /** Within this time, a busy queue has seen the message that was requeued, almost always. */
+  private static final Duration BUSY = Duration.ofSeconds(1);
+
   /**
    * Whether the consumer is still the active one. A message that an earlier verification requeued
    * may be on its way. It proves nothing of the time since, so it is awaited, and requeued again.
@@ -64,32 +67,28 @@ record ActiveConsumerVerification(ActiveConsumerInspection inspection, MutexQueu
   }
 
   /**
-   * Whether the queue is gone, or has a message that it does not send to this consumer. A queue
-   * that was busy may answer a look before it sees the message that was requeued earlier. So it is
-   * looked at twice.
+   * Whether the queue has a message that it does not send to this consumer. A busy queue replies to
+   * looks before it sees the message that was requeued earlier. So that is awaited for longer, and
+   * the queue is looked at again.
    *
    * @param messageProvesIt whether a message in the queue is one that was not sent to this consumer
    */
   private boolean isPassedOver(Call call, ActiveConsumer consumer, boolean messageProvesIt) {
-    QueueState state = null;
-    for (int i = 0; i < 2; i++) {
-      state = inspection.look(call, consumer);
-      if (consumer.await(0)) {
-        return false;
-      }
-      if (state == null) {
-        break;
-      }
-      if (state.consumers() > 0 && (state.messages() == 0 || !messageProvesIt)) {
-        return false;
-      }
+    if (!seemsPassedOver(call, consumer, messageProvesIt)
+        || consumer.await(Math.min(BUSY.toNanos(), call.remainingNanos() / 2))
+        || !seemsPassedOver(call, consumer, messageProvesIt)) {
+      return false;
     }
     consumer.gone(
         new LossReason(
-            Cause.REVOKED,
-            state == null
-                ? "queue %s was deleted".formatted(consumer.queue())
-                : "queue %s has another active consumer".formatted(consumer.queue())));
+            Cause.REVOKED, "queue %s has another active consumer".formatted(consumer.queue())));
     return true;
+  }
+
+  private boolean seemsPassedOver(Call call, ActiveConsumer consumer, boolean messageProvesIt) {
+    QueueState state = inspection.look(call, consumer);
+    return state != null
+        && !consumer.await(0)
+        && (state.consumers() == 0 || (messageProvesIt && state.messages() > 0));
   }
 }

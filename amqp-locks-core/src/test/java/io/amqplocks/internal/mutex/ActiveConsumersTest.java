@@ -307,6 +307,17 @@ class ActiveConsumersTest {
         .isEqualTo(first.tag() + 2);
   }
 
+  /** It replies to looks before it sees the message that was requeued, as amid a stranger's flood. */
+  @Tag("trap-26")
+  @Test
+  void aBusyQueueIsNoSignOfAnotherConsumer() throws Exception {
+    ActiveConsumer holder = taken(client);
+    stranger.basicPublish("", queue, null, new byte[0]);
+    await().until(() -> stranger.messageCount(queue) == 1);
+    fixture.broker().faults().keepQueueBusy(queue, Duration.ofMillis(600));
+    assertThat(status(client, holder)).isEqualTo(HoldStatus.OURS);
+  }
+
   /** After a break between nodes, a waiter may not be told that its consumer was ended. */
   @Test
   void aWaiterWhoseConsumerWasEndedUntoldFindsOut() throws Exception {
