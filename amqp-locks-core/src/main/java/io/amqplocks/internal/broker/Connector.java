@@ -14,6 +14,7 @@ import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BiFunction;
@@ -107,7 +108,12 @@ public final class Connector {
     // Not those of the application: probes for slots are not its messages.
     factory.setMetricsCollector(ConsumerChannel.ARRIVALS);
     factory.setObservationCollector(ObservationCollector.NO_OP);
-    factory.setClientProperties(new HashMap<>(factory.getClientProperties()));
+    Map<String, Object> properties = new HashMap<>(factory.getClientProperties());
+    // An application that replaces all properties drops these. Without them the broker says neither
+    // that it ended a consumer nor that an alarm stops publishers.
+    properties.put(
+        "capabilities", new ConnectionFactory().getClientProperties().get("capabilities"));
+    factory.setClientProperties(properties);
   }
 
   /**
