@@ -12,6 +12,7 @@ import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockKind;
 import io.amqplocks.lock.LockName;
+import io.amqplocks.lock.LossReason;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.support.Recorder;
 import io.amqplocks.support.SemaphoreKind;
@@ -23,10 +24,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -124,6 +127,44 @@ class DyingConnectionTest {
     assertThat(ours.state()).isEqualTo(LeaseState.LOST);
     await().until(() -> heard.heard.stream().anyMatch(each -> each.startsWith("lost")));
     assertThat(heard.heard).filteredOn(each -> each.startsWith("lost")).hasSize(1);
+  }
+
+  /**
+   * The broker says that it closes the connection, frees the locks, and waits for an answer that
+   * never comes. The client closes its socket ten seconds later.
+   */
+  @Test
+  void holdersAreToldBeforeTheSocketIsClosed() throws Exception {
+    proxy = TcpProxy.to(fixture.broker());
+    ConnectionFactory factory = fixture.broker().connectionFactory();
+    factory.setHost(proxy.host());
+    factory.setPort(proxy.port());
+    AmqpLocks locks =
+        fixture.open(fixture.seldomVerifying(factory).connectionName(fixture.prefix()));
+    fixture.enable(locks, "p");
+    make(locks, new LockId(LockKind.TOKEN_SEMAPHORE, LockName.of("t")));
+    fixture.create(locks, "s", 1);
+    List<Lease> leases = new ArrayList<>();
+    for (AmqpLock lock :
+        List.of(
+            locks.mutex("m"),
+            locks.exclusiveQueueMutex("x"),
+            locks.persistentMutex("p"),
+            locks.tokenSemaphore("t"),
+            locks.slotSemaphore("s"),
+            locks.readWriteLock("r").readLock(),
+            locks.readWriteLock("w").writeLock())) {
+      leases.add(lock.acquire(LONG));
+    }
+    List<LossReason> told = new CopyOnWriteArrayList<>();
+    leases.forEach(lease -> lease.whenLost().thenAccept(told::add));
+    proxy.blackHole(Direction.CLIENT_TO_BROKER);
+    long start = System.nanoTime();
+    fixture.broker().faults().closeConnections(fixture.prefix() + " holder", "a test");
+    await().atMost(Duration.ofSeconds(5)).until(() -> told.size() == leases.size());
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(8));
+    assertThat(leases).extracting(Lease::state).containsOnly(LeaseState.LOST);
+    assertThat(told).extracting(LossReason::cause).containsOnly(LossReason.Cause.SESSION_ENDED);
   }
 
   /** It costs no round trip where nothing can have come from another channel of the connection. */

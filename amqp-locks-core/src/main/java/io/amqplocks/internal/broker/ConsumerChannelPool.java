@@ -39,7 +39,6 @@ public final class ConsumerChannelPool {
   /** The broker's default, used if the broker sets no bound of its own. */
   private static final int USUAL = 2047;
 
-  private final Connection connection;
   private final RpcChannelPool rpc;
   private final Executor background;
   private final int most;
@@ -49,7 +48,6 @@ public final class ConsumerChannelPool {
   private final Deque<ConsumerChannel> idle = new ConcurrentLinkedDeque<>();
 
   public ConsumerChannelPool(Connection connection, RpcChannelPool rpc, Executor background) {
-    this.connection = connection;
     this.rpc = rpc;
     this.background = background;
     int allowed = connection.getChannelMax() == 0 ? USUAL : connection.getChannelMax();
@@ -98,7 +96,7 @@ public final class ConsumerChannelPool {
   private BorrowedChannel open(Call call, String step) {
     BorrowedChannel opened = null;
     try {
-      Channel channel = connection.createChannel();
+      Channel channel = rpc.openChannel();
       if (channel == null) {
         throw call.noChannel(step);
       }
@@ -362,7 +360,7 @@ public final class ConsumerChannelPool {
     Channel opened = null;
     boolean kept = false;
     try {
-      opened = connection.createChannel();
+      opened = rpc.openChannel();
       if (opened != null) {
         opened.basicQos(1);
         idle.push(new ConsumerChannel(opened));

@@ -17,6 +17,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,6 +45,7 @@ public final class RpcChannelPool {
   private final Connection connection;
   private final Executor background;
   private final Ticker ticker;
+  private final Runnable channelEnded;
   private final Deque<Channel> idle = new ConcurrentLinkedDeque<>();
   private final Semaphore lendable = new Semaphore(MOST_CHANNELS);
   private final AtomicBoolean opening = new AtomicBoolean();
@@ -51,9 +53,22 @@ public final class RpcChannelPool {
   private final Set<String> overdue = ConcurrentHashMap.newKeySet();
 
   public RpcChannelPool(Connection connection, Executor background, Ticker ticker) {
+    this(connection, background, ticker, () -> {});
+  }
+
+  /**
+   * A pool that tells at once when one of its channels has ended. If the broker closes the
+   * connection, its channels hear of that, and its own listeners do when the socket is closed, which
+   * may take ten seconds more.
+   *
+   * @param channelEnded must not block
+   */
+  public RpcChannelPool(
+      Connection connection, Executor background, Ticker ticker, Runnable channelEnded) {
     this.connection = connection;
     this.background = background;
     this.ticker = ticker;
+    this.channelEnded = channelEnded;
     answeredAt = new AtomicLong(ticker.nanos());
   }
 
@@ -192,13 +207,22 @@ public final class RpcChannelPool {
     lendable.release();
   }
 
+  /** Opens a channel of the connection; null if it has as many as it may have. */
+  @Nullable Channel openChannel() throws IOException {
+    Channel opened = connection.createChannel();
+    if (opened != null) {
+      opened.addShutdownListener(cause -> channelEnded.run());
+    }
+    return opened;
+  }
+
   /**
    * Opens a spare channel. A caller is often in a hurry after a refusal, because a slot was
    * reported as free.
    */
   private void openSpare() {
     try {
-      Channel channel = idle.isEmpty() ? connection.createChannel() : null;
+      Channel channel = idle.isEmpty() ? openChannel() : null;
       if (channel != null) {
         idle.push(channel);
       }
@@ -237,7 +261,7 @@ public final class RpcChannelPool {
           return channel;
         }
       }
-      Channel channel = connection.createChannel();
+      Channel channel = openChannel();
       if (channel != null) {
         return channel;
       }

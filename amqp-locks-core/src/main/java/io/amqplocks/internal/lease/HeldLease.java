@@ -114,6 +114,12 @@ public final class HeldLease implements Lease, Session.Member {
     if (loseAtLimit()) {
       return finalState();
     }
+    LossReason over = session.end();
+    if (over != null) {
+      // The session's end is known, and its members may just be being told.
+      lose(over);
+      return finalState();
+    }
     LeaseState state = clock.state(now);
     if (state != LeaseState.LOST) {
       return hold.isInDoubt() ? LeaseState.UNCERTAIN : state;

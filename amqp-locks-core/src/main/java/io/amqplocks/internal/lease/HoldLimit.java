@@ -8,6 +8,8 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * How long a lease may be held, by the client's own clock.
@@ -24,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  * alarm. So at least one of the two cancels it.
  */
 final class HoldLimit {
+
+  private static final Logger log = LoggerFactory.getLogger(HoldLimit.class);
 
   private final Duration longest;
   private final LeaseClock clock;
@@ -42,6 +46,9 @@ final class HoldLimit {
       alarm = timer.schedule(reached, left, TimeUnit.NANOSECONDS);
     } catch (RejectedExecutionException e) {
       // Closed. That ends all leases, and no limit is reached any more.
+    } catch (OutOfMemoryError e) {
+      // No thread can be started. Whoever looks at the lease finds that the limit is reached.
+      log.warn("Nothing ends a lease at its limit of {}, but what looks at it: {}", longest, e);
     }
   }
 

@@ -38,8 +38,8 @@ public record LeaseSessions(Sessions.SessionListener listener) {
     own.join(reason -> shared.leave(end));
     try {
       listener.opened(own);
-    } catch (RuntimeException e) {
-      // The locks were closed in the meantime, so nothing verifies its lease.
+    } catch (RuntimeException | Error e) {
+      // The locks were closed in the meantime, or there is no thread: nothing verifies its lease.
       own.close();
       throw e;
     }

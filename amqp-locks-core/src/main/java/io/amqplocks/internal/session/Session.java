@@ -119,7 +119,7 @@ public final class Session {
     this.threads = threads;
     this.callTimeout = callTimeout;
     this.ticker = ticker;
-    rpc = new RpcChannelPool(connection, background, ticker);
+    rpc = new RpcChannelPool(connection, background, ticker, this::endIfClosed);
     consumerChannels = new ConsumerChannelPool(connection, rpc, background);
     durableQueues = new DurableQueues(rpc, broker);
     prober = new AuxiliaryConnection(connector, "prober", broker, background, ticker);
@@ -331,11 +331,21 @@ public final class Session {
    * closed, this call ends the session.
    */
   public boolean isOpen() {
+    endIfClosed();
+    return !members.haveEnded();
+  }
+
+  /** Why the session has ended, as far as this process knows; null if it is {@link #isOpen}. */
+  public @Nullable LossReason end() {
+    endIfClosed();
+    return members.end();
+  }
+
+  private void endIfClosed() {
     if (!members.haveEnded() && !connection.isOpen()) {
       // The connection's listeners are notified only when the socket is closed.
       end(new LossReason(Cause.SESSION_ENDED, BrokerErrors.text(connection.getCloseReason())));
     }
-    return !members.haveEnded();
   }
 
   /** Notifies the member once when the session ends, or now if it has. */

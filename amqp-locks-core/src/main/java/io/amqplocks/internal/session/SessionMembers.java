@@ -65,6 +65,11 @@ final class SessionMembers {
     return ended.get() != null;
   }
 
+  /** Why the session has ended; null if it has not. */
+  @Nullable LossReason end() {
+    return ended.get();
+  }
+
   /** The leases that depend on the session, for the log. */
   List<String> leases() {
     return members.stream().flatMap(member -> member.leases().stream()).sorted().toList();

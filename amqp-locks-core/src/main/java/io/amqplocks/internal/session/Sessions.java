@@ -102,8 +102,9 @@ public final class Sessions {
     Session session = new Session(connection, connector, background, threads, callTimeout, ticker);
     try {
       listener.opened(session);
-    } catch (RuntimeException e) {
-      // The locks were closed in the meantime, so no listener can be notified.
+    } catch (RuntimeException | Error e) {
+      // The locks were closed in the meantime, so no listener can be notified, or there is no
+      // thread for what it starts.
       session.close();
       throw e;
     }

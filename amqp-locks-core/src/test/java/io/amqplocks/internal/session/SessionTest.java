@@ -2,6 +2,7 @@ package io.amqplocks.internal.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.Address;
@@ -50,7 +51,14 @@ class SessionTest {
             "session",
             Duration.ofSeconds(10),
             BOUND,
-            Thread::new);
+            SessionTest::thread);
+  }
+
+  /** Awaitility in other tests would take what ends it for its own. */
+  private static Thread thread(Runnable task) {
+    Thread thread = new Thread(task);
+    thread.setUncaughtExceptionHandler((same, error) -> {});
+    return thread;
   }
 
   @AfterEach
@@ -100,5 +108,24 @@ class SessionTest {
     session.close();
     assertThat(connections).noneMatch(Connection::isOpen);
     assertThat(later).hasSize(1).allSatisfy(Runnable::run);
+  }
+
+  /** Whoever is to verify the leases needs a thread, and a session without that is of no use. */
+  @Test
+  void aSessionThatNobodyCanWatchIsClosed(Broker broker) {
+    Sessions sessions =
+        new Sessions(
+            connector,
+            "unwatched",
+            pool,
+            Thread::new,
+            BOUND,
+            Ticker.SYSTEM,
+            opened -> {
+              throw new OutOfMemoryError("unable to create native thread, says the test");
+            });
+    Call call = Call.on(LockId.mutex("m"), BOUND, Ticker.SYSTEM);
+    assertThatThrownBy(() -> sessions.current(call)).hasRootCauseInstanceOf(OutOfMemoryError.class);
+    await().until(() -> !broker.faults().connections().contains("session unwatched"));
   }
 }
