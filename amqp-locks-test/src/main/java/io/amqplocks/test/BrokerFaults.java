@@ -169,6 +169,12 @@ public interface BrokerFaults {
   BrokerUsage usage();
 
   /**
+   * Makes the server roll its Raft logs over, as it does by itself when one has grown to some size:
+   * 64 MB for the log of the metadata. What they had in memory is then freed soon after.
+   */
+  void rollOverLogs();
+
+  /**
    * Undoes what is still in force of all this: thaws and starts the server, ends the alarm, removes
    * the policies and users that were set here and the consumer timeout. Queues stay. {@link
    * BrokerTest} calls it after every test class.

@@ -79,6 +79,15 @@ final class Erlang {
         erlang:system_info(atom_count)]]).
       """;
 
+  /** Without an answer: what was in memory is written to segments meanwhile. */
+  static final String ROLL_OVER_LOGS =
+      """
+      [begin
+         #{names := #{wal := Log}} = ra_system:fetch(System),
+         ok = ra_log_wal:force_roll_over(Log)
+       end || System <- [coordination, quorum_queues]]"""
+          + DONE;
+
   /** Name, reason. The value is the number of connections closed. */
   static final String CLOSE_CONNECTIONS =
       """

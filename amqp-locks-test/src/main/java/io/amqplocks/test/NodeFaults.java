@@ -199,6 +199,11 @@ final class NodeFaults implements BrokerFaults {
   }
 
   @Override
+  public void rollOverLogs() {
+    ask(Erlang.ROLL_OVER_LOGS);
+  }
+
+  @Override
   public void heal() {
     if (node.running()) {
       thaw();

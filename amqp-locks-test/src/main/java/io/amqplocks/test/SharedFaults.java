@@ -151,6 +151,11 @@ record SharedFaults(BrokerFaults faults) implements BrokerFaults {
   }
 
   @Override
+  public void rollOverLogs() {
+    faults.rollOverLogs();
+  }
+
+  @Override
   public void heal() {
     faults.heal();
   }

@@ -259,6 +259,20 @@ class BrokerFaultsTest {
     assertThat(after.atoms()).isGreaterThanOrEqualTo(first.atoms()).isGreaterThan(1_000);
   }
 
+  /** Queues go on with logs that begin anew. */
+  @Test
+  void rollsItsLogsOver() throws Exception {
+    channel.queueDeclare("logged", true, false, false, Map.of("x-queue-type", "quorum"));
+    channel.confirmSelect();
+    channel.basicPublish("", "logged", null, new byte[0]);
+    channel.waitForConfirmsOrDie(LONG.toMillis());
+    faults.rollOverLogs();
+    channel.basicPublish("", "logged", null, new byte[0]);
+    channel.waitForConfirmsOrDie(LONG.toMillis());
+    assertThat(channel.messageCount("logged")).isEqualTo(2);
+    channel.queueDelete("logged");
+  }
+
   @Test
   void policyHoldsUntilCleared() throws Exception {
     channel.queueDeclare("short-lived", false, true, false, null);
