@@ -240,6 +240,10 @@ internal class GuardedFunctionsTest {
       val first = async { till.read { met.await() } }
       till.read {
         assertThat(prices.writeLock().tryAcquire()).isEmpty()
+        // The other one began to acquire later.
+        while (locks.leases().size < 2) {
+          delay(10)
+        }
         met.complete(locks.leases().size)
         first.await()
       }

@@ -41,25 +41,40 @@ class MarkerFaultTest {
 
   @Test
   void lockAtLeastForOutlastsTheBrokerAndIsNotProlonged(Broker broker) {
-    LockConfiguration wanted =
-        new LockConfiguration(Instant.now(), "restarted", Duration.ofMinutes(5), AT_LEAST);
     try (AmqpLocks locks = AmqpLocks.builder(broker.connectionFactory()).build();
         AmqpLockProvider provider = new AmqpLockProvider(locks, broker.connectionFactory())) {
-      long begin = System.nanoTime();
-      provider.lock(wanted).orElseThrow().unlock();
-      // Long enough to tell a marker that goes on from one that begins anew.
-      await().atMost(BEFORE.multipliedBy(3)).until(() -> sinceThen(begin).compareTo(BEFORE) > 0);
-      broker.faults().restart();
-      assertThat(sinceThen(begin)).isLessThan(AT_LEAST);
-      assertThat(retrying(provider, wanted)).isEmpty();
-      Optional<SimpleLock> next =
-          await()
-              .atMost(Duration.ofMinutes(2))
-              .pollInterval(Duration.ofMillis(200))
-              .until(() -> retrying(provider, wanted), Optional::isPresent);
-      assertThat(sinceThen(begin)).isBetween(AT_LEAST, AT_LEAST.plus(BEFORE));
-      next.orElseThrow().unlock();
+      boolean shown = false;
+      // On a busy machine a restart may take longer than the lock is kept.
+      for (int i = 0; i < 3 && !shown; i++) {
+        shown = outlastsARestart(broker, provider, "restarted-" + i);
+      }
+      assertThat(shown).isTrue();
     }
+  }
+
+  /** False if the restart took too long. */
+  private static boolean outlastsARestart(Broker broker, AmqpLockProvider provider, String job) {
+    LockConfiguration wanted =
+        new LockConfiguration(Instant.now(), job, Duration.ofMinutes(5), AT_LEAST);
+    long begin = System.nanoTime();
+    provider.lock(wanted).orElseThrow().unlock();
+    // Long enough to tell a marker that goes on from one that begins anew.
+    await().atMost(BEFORE.multipliedBy(3)).until(() -> sinceThen(begin).compareTo(BEFORE) > 0);
+    broker.faults().restart();
+    Optional<SimpleLock> early = retrying(provider, wanted);
+    if (sinceThen(begin).compareTo(AT_LEAST) >= 0) {
+      early.ifPresent(SimpleLock::unlock);
+      return false;
+    }
+    assertThat(early).isEmpty();
+    Optional<SimpleLock> next =
+        await()
+            .atMost(Duration.ofMinutes(2))
+            .pollInterval(Duration.ofMillis(200))
+            .until(() -> retrying(provider, wanted), Optional::isPresent);
+    assertThat(sinceThen(begin)).isBetween(AT_LEAST, AT_LEAST.plus(BEFORE));
+    next.orElseThrow().unlock();
+    return true;
   }
 
   @Test

@@ -52,6 +52,16 @@ public final class LocksOnBroker implements AutoCloseable {
         .anyMatch(queue -> queue.name().startsWith(mutexQueue()) && queue.consumers() > 0);
   }
 
+  /** Waits until so many hold the mutex of the test's name or wait for it, as the broker counts. */
+  public void awaitContenders(int number) {
+    Awaitility.await()
+        .until(
+            () ->
+                broker.faults().queues().stream()
+                    .anyMatch(
+                        queue -> queue.name().equals(mutexQueue()) && queue.consumers() == number));
+  }
+
   /** The names of the queues under the prefix of the test's own. */
   public List<String> queues() {
     return broker.faults().queues().stream()

@@ -33,10 +33,15 @@ class ProverTest {
 
   @Test
   void withoutAFault() throws IOException, InterruptedException {
-    prover.round(11, List.of());
+    // A round has three seconds, of which a busy machine may take the most.
+    for (int i = 0; i < 3 && prover.operations() <= 100; i++) {
+      prover.round(11, List.of());
+    }
     assertThat(prover.violations()).as(out.toString(StandardCharsets.UTF_8)).isEmpty();
     assertThat(prover.operations()).isGreaterThan(100);
-    assertThat(prover.summary()).startsWith("proof: 1 histories, ").contains(" 0 faults, 0 viol");
+    assertThat(prover.summary())
+        .containsPattern("^proof: [1-3] histories, ")
+        .contains(" 0 faults, 0 viol");
   }
 
   @Test

@@ -122,8 +122,8 @@ class LeaderElectionsTest {
               assertThat(election.isLeader()).isFalse();
               assertThat(gauge(first.getBean(MeterRegistry.class))).isZero();
               assertThat(health(first)).containsEntry("leads", Map.of(lock(), false));
-              // It waits for the lock by then.
-              await().until(() -> first.getBean(AmqpLocks.class).waiting().size() == 1);
+              // Or the one that yields might lead again.
+              onBroker.awaitContenders(2);
               assertThat(leader.yieldLeadership()).isTrue();
               assertThat(election.awaitLeadership(Duration.ofSeconds(60))).isPresent();
               assertThat(gauge(first.getBean(MeterRegistry.class))).isEqualTo(1);

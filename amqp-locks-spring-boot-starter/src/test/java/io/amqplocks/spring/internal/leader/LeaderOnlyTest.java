@@ -76,13 +76,7 @@ class LeaderOnlyTest {
 
   /** Or the one that yields might lead again. */
   private void awaitTwoContenders() {
-    await()
-        .until(
-            () ->
-                broker.faults().queues().stream()
-                    .anyMatch(
-                        queue ->
-                            queue.name().equals(onBroker.mutexQueue()) && queue.consumers() == 2));
+    onBroker.awaitContenders(2);
   }
 
   @AfterEach
