@@ -13,9 +13,11 @@ import io.amqplocks.lock.LockListener;
 import io.amqplocks.test.Broker;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicLong;
+import org.awaitility.Awaitility;
 
 /**
  * The sessions and the leases of one client on a real broker, under a clock that the test turns.
@@ -93,6 +95,17 @@ public final class ClockedClient implements AutoCloseable {
 
   public EventDispatcher notices() {
     return notices;
+  }
+
+  /**
+   * Tells all that is to be told, and nothing later. A close alone waits for it for a second, and a
+   * busy machine may stall for longer.
+   */
+  public void tellAll() {
+    CountDownLatch told = new CountDownLatch(1);
+    notices.post(listener -> told.countDown());
+    Awaitility.await().until(() -> told.getCount() == 0);
+    notices.close();
   }
 
   /** Ends the connection and all that was to be told. */

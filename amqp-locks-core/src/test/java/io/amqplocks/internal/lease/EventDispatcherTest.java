@@ -5,8 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.amqplocks.lock.LockListener;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -15,7 +15,17 @@ class EventDispatcherTest {
 
   @Test
   void areDeliveredInOrderWhateverAListenerDoes() {
-    List<String> heard = new ArrayList<>();
+    List<String> heard = List.of();
+    // A close waits for a second. A busy machine may stall for longer.
+    for (int i = 0; i < 3 && heard.size() < 10; i++) {
+      heard = heardUntilTheClose();
+    }
+    assertThat(heard).hasSize(10).startsWith("opened", "ended 0", "opened", "ended 1");
+    assertThat(heard.get(9)).isEqualTo("ended 4");
+  }
+
+  private static List<String> heardUntilTheClose() {
+    List<String> heard = new CopyOnWriteArrayList<>();
     LockListener failing =
         new LockListener() {
           @Override
@@ -43,8 +53,7 @@ class EventDispatcherTest {
         notices.post(listener -> listener.sessionEnded(number));
       }
     }
-    assertThat(heard).hasSize(10).startsWith("opened", "ended 0", "opened", "ended 1");
-    assertThat(heard.get(9)).isEqualTo("ended 4");
+    return List.copyOf(heard);
   }
 
   @Test

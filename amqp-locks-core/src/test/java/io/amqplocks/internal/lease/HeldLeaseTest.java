@@ -168,8 +168,7 @@ class HeldLeaseTest {
     assertThat(lease.lose(new LossReason(LossReason.Cause.SLOT_REMOVED, "said later"))).isFalse();
     client.session().end(new LossReason(LossReason.Cause.SESSION_ENDED, "said last"));
     lease.close();
-    // Tells what is still to be told.
-    client.notices().close();
+    client.tellAll();
     assertThat(told).hasValue(1);
     assertThat(recorder.heard).containsExactly("acquired mutex 'l'", "lost mutex 'l' REVOKED");
     assertThat(lease.lossReason())
@@ -220,7 +219,7 @@ class HeldLeaseTest {
                               }
                             })))
         .isEmpty();
-    client.notices().close();
+    client.tellAll();
     assertThat(recorder.heard).isEmpty();
   }
 
@@ -230,7 +229,7 @@ class HeldLeaseTest {
     lease.close();
     lease.revoked();
     client.session().end(new LossReason(LossReason.Cause.SESSION_ENDED, "by the test"));
-    client.notices().close();
+    client.tellAll();
     assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
     assertThat(recorder.heard).containsExactly("acquired mutex 'l'", "released mutex 'l'");
   }

@@ -114,7 +114,7 @@ class HoldLimitTest {
         .hasValueSatisfying(reason -> assertThat(reason.cause()).isEqualTo(Cause.HOLD_LIMIT));
     assertThat(stateAtRelease).succeedsWithin(Fixture.AT_ONCE).isEqualTo(LeaseState.LOST);
     await().untilAsserted(() -> assertThat(fixture.exists(queue())).isFalse());
-    client.notices().close();
+    client.tellAll();
     assertThat(recorder.heard).containsOnlyOnce("lost " + LOCK + " HOLD_LIMIT");
     assertThat(recorder.heard).doesNotContain("released " + LOCK);
     assertThat(offered).as("it goes back to the broker").isEmpty();

@@ -93,7 +93,7 @@ class PermitsHoldTest {
     for (int slot = 1; slot <= 3; slot++) {
       assertFree(slot);
     }
-    client.notices().close();
+    client.tellAll();
     String id = LOCK.toString();
     assertThat(recorder.heard).containsExactly("acquired " + id, "released " + id);
   }
@@ -128,7 +128,7 @@ class PermitsHoldTest {
       assertFree(slot);
     }
     lease.close();
-    client.notices().close();
+    client.tellAll();
     assertThat(recorder.heard).containsExactly("acquired " + LOCK, "lost " + LOCK + " REVOKED");
   }
 
