@@ -18,6 +18,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -85,8 +86,12 @@ class GuardedHttpTest {
       return context.getBean(AmqpLocks.class);
     }
 
+    /** The broker may not have read yet what a request gave back. */
     Lease foreignLease() {
-      return stranger.mutex(onBroker.name()).tryAcquire().orElseThrow();
+      return await()
+          .atMost(LONG)
+          .until(() -> stranger.mutex(onBroker.name()).tryAcquire(), Optional::isPresent)
+          .orElseThrow();
     }
 
     CompletableFuture<HttpResponse<String>> get(String path) {
