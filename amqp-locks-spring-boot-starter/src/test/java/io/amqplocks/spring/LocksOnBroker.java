@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.function.Function;
+import org.assertj.core.api.Assertions;
 import org.awaitility.Awaitility;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
@@ -116,6 +117,14 @@ public final class LocksOnBroker implements AutoCloseable {
   public int inUse() {
     return administer(
         admin -> admin.tokenSemaphore(name).inUse() + admin.slotSemaphore(name).holders().size());
+  }
+
+  /**
+   * Waits until so many slots are in use of all semaphores of the test's name. A verification gives
+   * a token back for a moment.
+   */
+  public void awaitInUse(int number) {
+    Awaitility.await().untilAsserted(() -> Assertions.assertThat(inUse()).isEqualTo(number));
   }
 
   @Override

@@ -1,7 +1,6 @@
 package io.amqplocks.spring.aspectj;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.test.Broker;
@@ -38,8 +37,7 @@ abstract class WeavingContract {
   void guardsAllCallsAndOnlyOnce() throws IOException {
     try (ChildJvm child = application().args(onBroker.properties()).start()) {
       assertThat(child.awaitLine("inside=", LONG)).isEqualTo("inside=2");
-      // A verification gives a token back for a moment.
-      await().until(() -> onBroker.inUse() == 2);
+      onBroker.awaitInUse(2);
       child.send("go on");
       child.awaitLine("done", LONG);
       assertThat(child.lines())
