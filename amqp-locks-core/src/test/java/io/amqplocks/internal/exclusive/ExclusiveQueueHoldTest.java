@@ -177,6 +177,6 @@ class ExclusiveQueueHoldTest {
     } finally {
       broker.faults().resumeQueue(holderQueue);
     }
-    await().atMost(Duration.ofSeconds(4)).until(() -> !fixture.exists(holderQueue));
+    await().until(() -> !fixture.exists(holderQueue));
   }
 }
