@@ -30,6 +30,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -42,6 +43,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 abstract class LockContract {
 
   private static final Duration LONG = Duration.ofSeconds(30);
+
+  static {
+    // A busy machine takes its time.
+    Awaitility.setDefaultTimeout(LONG);
+  }
 
   private final String name = "contract-" + UUID.randomUUID();
   private final List<String> events = new CopyOnWriteArrayList<>();

@@ -169,6 +169,7 @@ class MarkerFaultTest {
       broker.faults().resumeQueue("hanging.shedlock.hangs");
     }
     await()
+        .atMost(Duration.ofMinutes(1))
         .ignoreExceptionsInstanceOf(LockException.Unanswered.class)
         .untilAsserted(() -> hanging.mark("hangs", SHORT));
   }
@@ -189,6 +190,7 @@ class MarkerFaultTest {
         .hasMessageContaining("second");
     // The channel of the one that failed is closed in the background.
     await()
+        .atMost(Duration.ofMinutes(1))
         .ignoreExceptionsInstanceOf(LockException.Unanswered.class)
         .untilAsserted(() -> markers.get().mark("first", Duration.ZERO));
   }
