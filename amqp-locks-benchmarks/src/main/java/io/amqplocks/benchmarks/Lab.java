@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /**
  * Where one thing is measured: a broker, queue names of its own, and everything that is opened
@@ -145,12 +146,19 @@ public final class Lab implements AutoCloseable {
 
   /** The counters of a lock's fencing tokens, deleted at the end. */
   public void fence(LockId lock, int slots) {
-    QueueNames names = new QueueNames(prefix);
     for (int slot = 1; slot <= slots; slot++) {
-      FenceCounter counter = FenceCounter.of(lock, slot);
-      leaving(names.counter(counter, 1));
-      leaving(names.epoch(counter, 1));
+      fence(FenceCounter.of(lock, slot));
     }
+  }
+
+  /** The queues of the counters that the keys of a name share, deleted at the end. */
+  List<String> keyedFences(LockId name) {
+    return FenceCounter.sharedBy(name).stream().flatMap(counter -> fence(counter)).toList();
+  }
+
+  private Stream<String> fence(FenceCounter counter) {
+    QueueNames names = new QueueNames(prefix);
+    return Stream.of(leaving(names.counter(counter, 1)), leaving(names.epoch(counter, 1)));
   }
 
   /** Deletes the queue at the end, if it is there. */

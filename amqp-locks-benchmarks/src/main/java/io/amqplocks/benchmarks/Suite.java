@@ -26,6 +26,7 @@ final class Suite {
         new QuorumMutexPath(),
         new FencedPath(false),
         new FencedPath(true),
+        new KeyedFencePath(),
         new SlotGrowth(),
         new MutexHandOver(),
         new HandOver(false),
@@ -65,6 +66,9 @@ final class Suite {
     rows.add(new ManyClients());
     rows.add(new ManyTokens());
     rows.add(new KeepAliveRequests());
+    rows.add(new BesideStrangers());
+    rows.add(new SweptKeys());
+    rows.add(new AtRest());
     rows.add(new ManyLocks());
     return rows;
   }

@@ -13,7 +13,9 @@ public enum Unit {
   /** A part of a whole. */
   SHARE,
   /** A ratio. */
-  TIMES;
+  TIMES,
+  /** How many there are. */
+  COUNT;
 
   /** The number as people read it. */
   public String format(double value) {
@@ -32,6 +34,7 @@ public enum Unit {
       case BYTES -> String.format(Locale.ROOT, "%,.0f B", value);
       case SHARE -> String.format(Locale.ROOT, "%.1f %%", 100 * value);
       case TIMES -> String.format(Locale.ROOT, "%.2f ×", value);
+      case COUNT -> String.format(Locale.ROOT, "%,.0f", value);
     };
   }
 }

@@ -48,10 +48,26 @@ class PathRowsTest {
             () -> assertThat(broker.faults().queues()).containsExactlyInAnyOrderElementsOf(before));
   }
 
+  /** Its sweeps have to remove all that it creates: nothing else does. */
+  @Test
+  void leavesNoSweptKeyBehind(Broker broker) throws Exception {
+    var before = broker.faults().queues();
+    List<Row> rows = measure(broker, new SweptKeys());
+    assertThat(rows).hasSize(4).allSatisfy(row -> assertThat(row.ratio()).isPositive().isFinite());
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .untilAsserted(
+            () -> assertThat(broker.faults().queues()).containsExactlyInAnyOrderElementsOf(before));
+  }
+
   private static List<Row> measure(Broker broker, CorePath path) throws Exception {
+    return measure(broker, new PathRows(path));
+  }
+
+  private static List<Row> measure(Broker broker, RowSource source) throws Exception {
     List<Row> rows = new ArrayList<>();
     try (Lab lab = new Lab(broker.uri(), true, SHORT)) {
-      new PathRows(path).measure(lab, rows::add);
+      source.measure(lab, rows::add);
     }
     return rows;
   }
