@@ -31,10 +31,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * One of two processes dies while the consumption of a queue is handed over: before the first time
- * that it sends something to the broker after the newcomer has begun to take over, before the second
- * time, and so on, until all was over before it died. To the broker it dies as a killed process
- * does: all of its connections are closed at once, and it never comes back.
+ * One of two processes dies while the consumption of a queue is handed over: at its first step after
+ * the newcomer has begun to take over, at its second, and so on, until all was over before it died.
+ * It takes a step when it sends something to the broker, or begins to handle a message. To the
+ * broker it dies as a killed process does: all of its connections are closed at once, and it never
+ * comes back.
  */
 @BrokerTest(everyLine = true)
 @Order(1) // of the longest
@@ -45,7 +46,7 @@ class DeathAtAnyPointTest {
   /** As many points are tried at the same time. */
   private static final int AT_ONCE = 6;
 
-  /** Far more than either process sends. */
+  /** Far more steps than either process takes. */
   private static final int MOST = 600;
 
   @RegisterExtension private final Fixture fixture = new Fixture();
@@ -55,9 +56,9 @@ class DeathAtAnyPointTest {
     ACTIVE
   }
 
-  /** The way to the broker of a process that dies before it sends for the n-th time. */
+  /** The way to the broker of a process that dies at its n-th step. */
   private static final class Mortal implements AutoCloseable {
-    private final AtomicInteger sends = new AtomicInteger(Integer.MAX_VALUE);
+    private final AtomicInteger steps = new AtomicInteger(Integer.MAX_VALUE);
     private final TcpProxy proxy;
     private volatile boolean dead;
 
@@ -66,8 +67,8 @@ class DeathAtAnyPointTest {
           TcpProxy.to(
               fixture.broker(),
               (connection, direction, bytes) -> {
-                if (direction == Direction.CLIENT_TO_BROKER && sends.getAndDecrement() == 0) {
-                  die();
+                if (direction == Direction.CLIENT_TO_BROKER) {
+                  step();
                 }
               });
     }
@@ -79,8 +80,15 @@ class DeathAtAnyPointTest {
       return factory;
     }
 
-    void dieBefore(int send) {
-      sends.set(send);
+    void dieBefore(int step) {
+      steps.set(step);
+    }
+
+    /** It is about to send something, or has a message in hand. */
+    void step() {
+      if (steps.getAndDecrement() == 0) {
+        die();
+      }
     }
 
     void die() {
@@ -105,8 +113,8 @@ class DeathAtAnyPointTest {
         assertThat(points).as("points at which it died").isLessThan(MOST);
         List<CompletableFuture<Boolean>> died = new ArrayList<>();
         for (int i = 0; i < AT_ONCE; i++) {
-          int send = points + i;
-          died.add(CompletableFuture.supplyAsync(() -> round(dying, send), rounds));
+          int step = points + i;
+          died.add(CompletableFuture.supplyAsync(() -> round(dying, step), rounds));
         }
         over = true;
         for (CompletableFuture<Boolean> each : died) {
@@ -120,16 +128,16 @@ class DeathAtAnyPointTest {
   }
 
   /** Whether it died before all was over. */
-  private boolean round(Dying dying, int send) {
+  private boolean round(Dying dying, int step) {
     try {
-      return dieBefore(dying, send);
+      return dieBefore(dying, step);
     } catch (Exception | AssertionError e) {
-      throw new AssertionError("%s, before send %d".formatted(dying, send), e);
+      throw new AssertionError("%s, at step %d".formatted(dying, step), e);
     }
   }
 
-  private boolean dieBefore(Dying dying, int send) throws Exception {
-    String name = "sole-" + dying + "-" + send;
+  private boolean dieBefore(Dying dying, int step) throws Exception {
+    String name = "sole-" + dying + "-" + step;
     String queue = fixture.prefix() + name;
     Set<String> handled = ConcurrentHashMap.newKeySet();
     try (Connection stranger = fixture.stranger();
@@ -145,6 +153,7 @@ class DeathAtAnyPointTest {
               mortal.factory(fixture),
               queue,
               delivery -> {
+                mortal.step();
                 // What a dead process handles does not count.
                 if (!mortal.dead) {
                   handled.add(new String(delivery.body(), StandardCharsets.UTF_8));
@@ -161,7 +170,7 @@ class DeathAtAnyPointTest {
           SoleConsumer newcomer = (newcomerDies ? dead : alive).build()) {
         active.start();
         assertThat(active.awaitActive(LONG)).isTrue();
-        mortal.dieBefore(send);
+        mortal.dieBefore(step);
         publish(channel, queue, 0, 10);
         CompletableFuture<Boolean> taken = takingOver(newcomer);
         publish(channel, queue, 10, 20);
