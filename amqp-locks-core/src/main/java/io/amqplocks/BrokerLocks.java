@@ -6,7 +6,6 @@ import io.amqplocks.internal.lease.LeaseFactory;
 import io.amqplocks.internal.mutex.MutexClaim;
 import io.amqplocks.internal.permits.PermitsKind;
 import io.amqplocks.internal.permits.SlotCount;
-import io.amqplocks.internal.persistent.PersistentMutexClaim;
 import io.amqplocks.internal.readwrite.ReadClaim;
 import io.amqplocks.internal.readwrite.WriteClaim;
 import io.amqplocks.internal.session.Session;
@@ -58,16 +57,21 @@ final class BrokerLocks implements AmqpLocks {
   @Override
   public AmqpLock exclusiveQueueMutex(String name) {
     LockId id = LockId.exclusiveQueueMutex(name);
-    return fenceable(
+    return lock(
         id,
-        via -> new ExclusiveQueueMutexClaim(components.names.exclusiveQueueMutex(id.name()), via));
+        notified(
+            id,
+            via ->
+                new ExclusiveQueueMutexClaim(components.names.exclusiveQueueMutex(id.name()), via),
+            components.leases,
+            components.fencedLeaseFactory));
   }
 
   @Override
   public AmqpLock persistentMutex(String name) {
     LockId id = LockId.persistentMutex(name);
-    return fenceable(
-        id, via -> new PersistentMutexClaim(components.names.persistentMutex(id.name()), via));
+    return lock(
+        id, plain(via -> MutexClaim.persistent(components.names.persistentMutex(id.name()), via)));
   }
 
   @Override
@@ -107,7 +111,8 @@ final class BrokerLocks implements AmqpLocks {
     String queue = components.names.readWrite(readers.name());
     String wakeQueue = components.names.wake(writers);
     MutexClaim gate =
-        new MutexClaim(components.names.readWriteGate(readers.name()), components.turns, true);
+        MutexClaim.awaitingReleases(
+            components.names.readWriteGate(readers.name()), components.turns);
     return new AmqpReadWriteLock(
         lock(readers, plain(via -> new ReadClaim(queue, gate, via))),
         lock(writers, plain(via -> new WriteClaim(queue, gate, wakeQueue, via))));
@@ -121,10 +126,6 @@ final class BrokerLocks implements AmqpLocks {
   /** A kind of lock whose claims look after their waiters. */
   private Kind plain(Function<LeaseFactory, Claim> claim) {
     return new FenceableKind(claim, components.leases, components.fencedLeaseFactory);
-  }
-
-  private AmqpLock fenceable(LockId id, Function<LeaseFactory, Claim> claim) {
-    return lock(id, notified(id, claim, components.leases, components.fencedLeaseFactory));
   }
 
   /** A kind of lock whose waiters are notified by its wake queue. */

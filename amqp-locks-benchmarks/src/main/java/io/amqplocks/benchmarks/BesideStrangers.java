@@ -30,20 +30,16 @@ record BesideStrangers() implements RowSource {
     QueueNames names = new QueueNames(lab.prefix());
     LockName name = LockName.of(NAME);
     AmqpLock mutex = locks.exclusiveQueueMutex(NAME);
-    rows.accept(row(lab, "exclusive-queue mutex", mutex, names.exclusiveQueueMutex(name), false));
-    lab.persistentMutex(locks, NAME);
-    AmqpLock persistent = locks.persistentMutex(NAME);
-    rows.accept(row(lab, "persistent mutex", persistent, names.persistentMutex(name), true));
+    rows.accept(row(lab, "exclusive-queue mutex", mutex, names.exclusiveQueueMutex(name)));
     lab.semaphore(locks, NAME, 1);
     AmqpLock slot = locks.slotSemaphore(NAME);
-    rows.accept(row(lab, "slot semaphore of 1", slot, names.holder(name, 1), false));
+    rows.accept(row(lab, "slot semaphore of 1", slot, names.holder(name, 1)));
   }
 
-  private Row row(Lab lab, String kind, AmqpLock lock, String queue, boolean consumes)
-      throws Exception {
+  private Row row(Lab lab, String kind, AmqpLock lock, String queue) throws Exception {
     Callable<AutoCloseable> ours = () -> Stranger.holding(lock.acquire(PATIENCE));
-    Stranger first = new Stranger(lab, queue, consumes);
-    Stranger second = new Stranger(lab, queue, consumes);
+    Stranger first = new Stranger(lab, queue);
+    Stranger second = new Stranger(lab, queue);
     // A waiter looks by itself after a second, and then more often.
     Duration slice = Duration.ofSeconds(lab.quick() ? 3 : 5);
     Holds beside = new Holds(0, 0);

@@ -25,9 +25,7 @@ record FencedPath(boolean persistent) implements CorePath {
 
   @Override
   public String floor() {
-    return persistent
-        ? "passive declare + consume + get, return + passive declare + cancel"
-        : "consume + delivery + get, return + requeue, delivery + cancel + requeue";
+    return "consume + delivery + get, return + requeue, delivery + cancel + requeue";
   }
 
   @Override
@@ -39,32 +37,16 @@ record FencedPath(boolean persistent) implements CorePath {
     AmqpLock mutex =
         (persistent ? locks.persistentMutex("fenced") : locks.mutex("fenced")).fenced();
     lab.fence(mutex.id(), 1);
-    Raw raw = new Raw(lab.channel());
     Raw drawer = new Raw(lab.channel());
     String counter = lab.leaving(lab.prefix() + "floor.counter");
     drawer.declareToken(counter, "quorum");
     return new Sides(
-        Timed.of(() -> mutex.tryAcquire().orElseThrow().close()),
-        persistent
-            ? persistently(lab, raw, drawer, counter)
-            : transiently(lab, raw, drawer, counter));
-  }
-
-  private static Timed persistently(Lab lab, Raw raw, Raw drawer, String counter) throws Exception {
-    String queue = lab.durable(raw.channel(), "fenced");
-    return Timed.of(
-        () -> {
-          raw.consumers(queue);
-          String tag = raw.consumeExclusively(queue);
-          drawer.getAndReturn(counter);
-          raw.consumers(queue);
-          raw.cancel(tag);
-        });
+        Timed.of(() -> mutex.tryAcquire().orElseThrow().close()), steps(lab, drawer, counter));
   }
 
   /** The message is requeued and comes back: that is the check after the draw. */
-  private static Timed transiently(Lab lab, Raw raw, Raw drawer, String counter) throws Exception {
-    Channel channel = raw.channel();
+  private static Timed steps(Lab lab, Raw drawer, String counter) throws Exception {
+    Channel channel = lab.channel();
     ActiveConsumerLoop consumer =
         new ActiveConsumerLoop(channel, ActiveConsumerLoop.declare(lab, channel, "fenced"));
     return Timed.of(

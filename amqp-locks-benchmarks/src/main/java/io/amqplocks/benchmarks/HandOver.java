@@ -24,10 +24,8 @@ import java.util.concurrent.locks.LockSupport;
  * waits; all of the steps are that and then taking the lock. Each release finds a waiter that has
  * waited for some random time: what finds out by looking now and then must not profit from being
  * released just then.
- *
- * @param persistent whether the mutex is
  */
-record HandOver(boolean persistent) implements CorePath {
+record HandOver() implements CorePath {
 
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final BasicProperties WAKE_UP =
@@ -35,7 +33,7 @@ record HandOver(boolean persistent) implements CorePath {
 
   @Override
   public String name() {
-    return persistent ? "hand-over, persistent mutex" : "hand-over, exclusive-queue mutex";
+    return "hand-over, exclusive-queue mutex";
   }
 
   @Override
@@ -45,21 +43,16 @@ record HandOver(boolean persistent) implements CorePath {
 
   @Override
   public String floor() {
-    return persistent ? "cancel to delivery" : "delete to delivery";
+    return "delete to delivery";
   }
 
   @Override
   public Sides open(Lab lab) throws Exception {
     AmqpLocks holder = lab.locks();
     AmqpLocks waiter = lab.locks();
-    if (persistent) {
-      lab.persistentMutex(holder, "over");
-    }
-    AmqpLock held =
-        persistent ? holder.persistentMutex("over") : holder.exclusiveQueueMutex("over");
-    AmqpLock wanted =
-        persistent ? waiter.persistentMutex("over") : waiter.exclusiveQueueMutex("over");
-    Bare bare = new Bare(lab, persistent);
+    AmqpLock held = holder.exclusiveQueueMutex("over");
+    AmqpLock wanted = waiter.exclusiveQueueMutex("over");
+    Bare bare = new Bare(lab);
     return new Sides(
         () -> handOver(held, wanted, waiter), () -> bare.release(false), () -> bare.release(true));
   }
@@ -99,7 +92,6 @@ record HandOver(boolean persistent) implements CorePath {
 
   /** Hands over by the bare client. */
   private static final class Bare {
-    private final boolean persistent;
     private final Raw holder;
     private final Raw waiter;
     private final Channel publisher;
@@ -107,12 +99,11 @@ record HandOver(boolean persistent) implements CorePath {
     private final String wakeQueue;
     private final BlockingQueue<Long> wakeUps = new ArrayBlockingQueue<>(16);
 
-    Bare(Lab lab, boolean persistent) throws Exception {
-      this.persistent = persistent;
+    Bare(Lab lab) throws Exception {
       holder = new Raw(lab.channel());
       waiter = new Raw(lab.channel());
       publisher = lab.channel();
-      lock = persistent ? lab.durable(holder.channel(), "over") : lab.prefix() + "floor.over";
+      lock = lab.prefix() + "floor.over";
       wakeQueue = lab.leaving(lab.prefix() + "floor.wake");
       Channel sleeper = waiter.channel().getConnection().createChannel();
       sleeper.queueDeclare(wakeQueue, true, false, false, Map.of("x-queue-type", "classic"));
@@ -129,10 +120,10 @@ record HandOver(boolean persistent) implements CorePath {
     }
 
     long release(boolean andTake) throws Exception {
-      String tag = take(holder);
+      take(holder);
       letWait();
       long start = System.nanoTime();
-      giveBack(holder, tag);
+      holder.delete(lock);
       publisher.basicPublish("", wakeQueue, WAKE_UP, new byte[0]);
       Long delivered = wakeUps.poll(10, TimeUnit.SECONDS);
       if (delivered == null) {
@@ -141,27 +132,15 @@ record HandOver(boolean persistent) implements CorePath {
       if (!andTake) {
         return delivered - start;
       }
-      String taken = take(waiter);
+      take(waiter);
       long nanos = System.nanoTime() - start;
-      giveBack(waiter, taken);
+      waiter.delete(lock);
       return nanos;
     }
 
-    private String take(Raw raw) throws Exception {
-      if (persistent) {
-        return raw.consumeExclusively(lock);
-      }
+    private void take(Raw raw) throws Exception {
       raw.declareExclusive(lock);
       raw.watch(lock);
-      return "";
-    }
-
-    private void giveBack(Raw raw, String tag) throws Exception {
-      if (persistent) {
-        raw.cancel(tag);
-      } else {
-        raw.delete(lock);
-      }
     }
   }
 }

@@ -2,16 +2,19 @@ package io.amqplocks.benchmarks;
 
 import com.rabbitmq.client.Channel;
 import io.amqplocks.AmqpLocks;
+import io.amqplocks.lock.AmqpLock;
 
 /**
- * As {@link HandOver}, of the default mutex. Its floor is from the cancel and requeue by one bare
+ * As {@link HandOver}, of a mutex that is held by its active consumer. Its floor is from the cancel and requeue by one bare
  * client to the delivery to another one that stands by, which is all that the protocol takes.
+ *
+ * @param persistent whether the mutex is
  */
-record MutexHandOver() implements CorePath {
+record MutexHandOver(boolean persistent) implements CorePath {
 
   @Override
   public String name() {
-    return "hand-over, mutex";
+    return persistent ? "hand-over, persistent mutex" : "hand-over, mutex";
   }
 
   @Override
@@ -28,13 +31,19 @@ record MutexHandOver() implements CorePath {
   public Sides open(Lab lab) throws Exception {
     AmqpLocks holder = lab.locks();
     AmqpLocks waiter = lab.locks();
+    if (persistent) {
+      lab.persistentMutex(holder, "over");
+    }
     Channel channel = lab.channel();
     String queue = ActiveConsumerLoop.declare(lab, channel, "over");
     ActiveConsumerLoop held = new ActiveConsumerLoop(channel, queue);
     ActiveConsumerLoop wanted = new ActiveConsumerLoop(lab.channel(), queue);
     return new Sides(
-        () -> HandOver.handOver(holder.mutex("over"), waiter.mutex("over"), waiter),
-        () -> handOver(held, wanted));
+        () -> HandOver.handOver(lock(holder), lock(waiter), waiter), () -> handOver(held, wanted));
+  }
+
+  private AmqpLock lock(AmqpLocks locks) {
+    return persistent ? locks.persistentMutex("over") : locks.mutex("over");
   }
 
   static long handOver(ActiveConsumerLoop held, ActiveConsumerLoop wanted) throws Exception {

@@ -1,5 +1,6 @@
 package io.amqplocks.benchmarks;
 
+import com.rabbitmq.client.Channel;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.AmqpLock;
 
@@ -13,12 +14,12 @@ record PersistentMutexPath() implements CorePath {
 
   @Override
   public Goal goal() {
-    return Goal.NONE;
+    return Goal.atMostTimes(1.2);
   }
 
   @Override
   public String floor() {
-    return "passive declare + exclusive consume + cancel";
+    return "consume + delivery + cancel + requeue";
   }
 
   @Override
@@ -26,14 +27,9 @@ record PersistentMutexPath() implements CorePath {
     AmqpLocks locks = lab.locks();
     lab.persistentMutex(locks, "alone");
     AmqpLock mutex = locks.persistentMutex("alone");
-    Raw raw = new Raw(lab.channel());
-    String queue = lab.durable(raw.channel(), "alone");
-    return new Sides(
-        Timed.of(() -> mutex.tryAcquire().orElseThrow().close()),
-        Timed.of(
-            () -> {
-              raw.consumers(queue);
-              raw.cancel(raw.consumeExclusively(queue));
-            }));
+    Channel channel = lab.channel();
+    ActiveConsumerLoop raw =
+        new ActiveConsumerLoop(channel, ActiveConsumerLoop.declare(lab, channel, "alone"));
+    return new Sides(Timed.of(() -> mutex.tryAcquire().orElseThrow().close()), Timed.of(raw::run));
   }
 }

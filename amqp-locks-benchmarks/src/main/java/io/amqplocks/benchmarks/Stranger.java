@@ -19,17 +19,11 @@ final class Stranger implements Callable<AutoCloseable> {
 
   private final Connection connection;
   private final String queue;
-  private final boolean consumes;
   private Channel channel;
 
-  /**
-   * Connects it.
-   *
-   * @param consumes whether the exclusive consumer of the queue holds the lock, and not its owner
-   */
-  Stranger(Lab lab, String queue, boolean consumes) throws Exception {
+  /** Connects it. Whoever owns the exclusive queue holds the lock. */
+  Stranger(Lab lab, String queue) throws Exception {
     this.queue = queue;
-    this.consumes = consumes;
     connection = lab.connection();
     channel = connection.createChannel();
   }
@@ -53,10 +47,6 @@ final class Stranger implements Callable<AutoCloseable> {
   }
 
   private AutoCloseable take(Raw raw) throws Exception {
-    if (consumes) {
-      String tag = raw.consumeExclusively(queue);
-      return () -> raw.cancel(tag);
-    }
     raw.declareExclusive(queue);
     return () -> raw.delete(queue);
   }

@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.GetResponse;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.admin.PersistentMutexAdmin;
 import io.amqplocks.lock.AmqpLock;
@@ -22,13 +23,20 @@ import io.amqplocks.test.BrokerTest;
 import io.amqplocks.test.Direction;
 import io.amqplocks.test.TcpProxy;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The persistent mutex where the broker, the network, strangers or permissions do not play along.
@@ -39,9 +47,9 @@ class PersistentMutexFaultTest {
 
   private static final String USER = "locks-persistent";
 
-  /** As of an operator who moves all queues to another type and leaves the rest as it was. */
-  private static final Map<String, Object> QUORUM =
-      Map.of("x-queue-type", "quorum", "x-max-length", 0, "x-overflow", "drop-head");
+  private static final Duration LONG = Duration.ofMinutes(1);
+
+  private static final Map<String, Object> QUORUM = Map.of("x-queue-type", "quorum");
 
   @RegisterExtension private final Fixture fixture = new Fixture();
 
@@ -62,7 +70,7 @@ class PersistentMutexFaultTest {
     }
   }
 
-  /** The raw fact that the refusal below rests on. */
+  /** The raw fact for which a quorum queue guards no lock by exclusive consumers. */
   @Tag("trap-16")
   @Test
   void aQuorumQueueAdmitsTwoExclusiveConsumersAndAClassicOneDoesNot(Broker broker)
@@ -78,12 +86,15 @@ class PersistentMutexFaultTest {
           .isEqualTo(2);
       consume(connection, classic);
       assertThatThrownBy(() -> consume(connection, classic))
-          .hasRootCauseMessage(
-              "channel error; protocol method: #method<channel.close>(reply-code=403,"
-                  + " reply-text=ACCESS_REFUSED - queue '"
-                  + classic
-                  + "' in vhost '/' in exclusive use, class-id=60, method-id=20)");
+          .hasRootCauseMessage(inExclusiveUse(classic));
     }
+  }
+
+  private static String inExclusiveUse(String queue) {
+    return "channel error; protocol method: #method<channel.close>(reply-code=403,"
+        + " reply-text=ACCESS_REFUSED - queue '"
+        + queue
+        + "' in vhost '/' in exclusive use, class-id=60, method-id=20)";
   }
 
   /** Else another one could hold and release meanwhile, and this one would go on with its lease. */
@@ -118,15 +129,15 @@ class PersistentMutexFaultTest {
     assertThatThrownBy(admin::enable)
         .isInstanceOf(LockException.Conflict.class)
         .hasMessageContaining("persistent mutex 'm'")
-        .hasMessageContaining("x-queue-type")
+        .hasMessageContaining("inequivalent arg")
         .hasMessageContaining("delete it");
     for (int i = 0; i < 3; i++) {
       assertThatThrownBy(() -> locks.persistentMutex("m").tryAcquire())
           .isInstanceOf(LockException.Conflict.class)
           .hasMessageContaining("persistent mutex 'm'")
           .hasMessageContaining(queue("m"))
-          .hasMessageContaining("classic");
-      assertThat(admin.isHeld()).isFalse();
+          .hasMessageContaining("delete it, and enable");
+      await().until(() -> !admin.isHeld());
     }
     admin.disable();
     admin.enable();
@@ -144,28 +155,169 @@ class PersistentMutexFaultTest {
   }
 
   /**
-   * No session saw the queue go, so nobody proves the new one. A verification still finds out. On
-   * 3.x a quorum queue refuses what a holder asks for, so there is none.
+   * On 4.x both can have a message for several clients each, and count what they are about to send,
+   * or what they keep for ever. No classic queue admits an exclusive consumer beside another one.
    */
   @Tag("trap-16")
-  @Test
-  void aSecondHolderOfAQueueReplacedUnseenIsFoundByVerification(Broker broker) throws Exception {
-    AmqpLocks locks = enabled("m");
-    locks.persistentMutex("m").tryAcquire().orElseThrow().close();
-    fixture.delete(queue("m"));
-    declare(broker, queue("m"), QUORUM);
-    if (broker.version().major() < 4) {
-      assertThatThrownBy(() -> locks.persistentMutex("m").tryAcquire())
-          .isInstanceOf(LockException.Conflict.class)
-          .hasMessageContaining("classic");
-      return;
+  @ParameterizedTest
+  @ValueSource(strings = {"quorum", "stream"})
+  void aQueueOfAnotherTypeIsRefusedWhateverItSends(String type, Broker broker) throws Exception {
+    Map<String, Object> arguments = new HashMap<>(Map.of("x-queue-type", type));
+    if (type.equals("quorum")) {
+      arguments.put("x-single-active-consumer", true);
     }
-    Lease lease = locks.persistentMutex("m").tryAcquire().orElseThrow();
-    assertThat(fixture.open().persistentMutex("m").tryAcquire()).isEmpty();
-    try (Connection stranger = broker.connectionFactory().newConnection("stranger")) {
-      consume(stranger, queue("m"));
-      assertThat(lease.verify()).isEqualTo(LeaseState.LOST);
-      assertThat(lease.lossReason().orElseThrow().detail()).contains("2 consumers");
+    declare(broker, queue("m"), arguments);
+    try (Connection stranger = fixture.stranger()) {
+      Channel channel = stranger.createChannel();
+      List<CompletableFuture<Lease>> all = new ArrayList<>();
+      for (int i = 0; i < 2; i++) {
+        all.add(fixture.open().persistentMutex("m").acquireAsync(LONG));
+      }
+      await()
+          .pollInterval(Duration.ofMillis(20))
+          .until(
+              () -> {
+                channel.basicPublish("", queue("m"), null, new byte[0]);
+                return all.stream().allMatch(CompletableFuture::isDone);
+              });
+      for (CompletableFuture<Lease> each : all) {
+        assertThatThrownBy(each::get)
+            .hasCauseInstanceOf(LockException.class)
+            .hasMessageContaining("persistent mutex 'm'")
+            .hasMessageContaining("delete");
+      }
+    }
+  }
+
+  /** A policy can make the queue drop what nobody takes at once. */
+  @Test
+  void aQueueThatKeepsNoMessageIsNamed(Broker broker) {
+    AmqpLocks locks = fixture.open(fixture.builder().callTimeout(Duration.ofSeconds(3)));
+    fixture.enable(locks, "m");
+    broker.faults().setPolicy("drops", "^" + fixture.prefix(), "queues", "{\"message-ttl\": 0}");
+    await()
+        .untilAsserted(
+            () ->
+                assertThatThrownBy(() -> locks.persistentMutex("m").tryAcquire())
+                    .isInstanceOf(LockException.Unanswered.class)
+                    .hasMessageContaining("persistent mutex 'm'")
+                    .hasMessageContaining(queue("m"))
+                    .hasMessageContaining("message-ttl"));
+    broker.faults().clearPolicy("drops");
+    Fixture.first(locks.persistentMutex("m")).close();
+  }
+
+  /** It would stay in front, and tell nobody whether the queue is the one that was proven. */
+  @Test
+  void aStrangersMessageIsReplaced(Broker broker) throws Exception {
+    AmqpLocks locks = enabled("m");
+    try (Connection stranger = fixture.stranger()) {
+      Channel channel = stranger.createChannel();
+      channel.basicPublish("", queue("m"), null, new byte[0]);
+      await().until(() -> channel.messageCount(queue("m")) == 1);
+      Fixture.first(locks.persistentMutex("m")).close();
+      await().until(() -> channel.consumerCount(queue("m")) == 0);
+      await().until(() -> channel.messageCount(queue("m")) == 1);
+      GetResponse kept = channel.basicGet(queue("m"), false);
+      assertThat(kept.getBody()).as("ours has a random UUID").hasSize(36);
+    }
+  }
+
+  /** Each of several clients would be sent a message. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 3})
+  void aQueueThatServesSeveralConsumersIsRefused(int messages, Broker broker) throws Exception {
+    declare(broker, queue("m"), Map.of("x-queue-type", "classic"));
+    List<AmqpLocks> clients = List.of(fixture.open(), fixture.open(), fixture.open());
+    try (Connection stranger = fixture.stranger()) {
+      Channel channel = stranger.createChannel();
+      for (int i = 0; i < messages; i++) {
+        channel.basicPublish("", queue("m"), null, new byte[0]);
+      }
+      await().until(() -> channel.messageCount(queue("m")) == messages);
+      for (AmqpLocks client : clients) {
+        for (Duration wait : List.of(Duration.ZERO, LONG)) {
+          assertThatThrownBy(() -> client.persistentMutex("m").acquire(wait))
+              .isInstanceOf(LockException.Conflict.class)
+              .hasMessageContaining("persistent mutex 'm'")
+              .hasMessageContaining("serves several consumers")
+              .hasMessageContaining("delete it, and enable");
+        }
+        assertThat(client.status().held()).isZero();
+      }
+      await().until(() -> channel.consumerCount(queue("m")) == 0);
+    }
+    assertThatThrownBy(() -> clients.get(0).admin().persistentMutex("m").enable())
+        .isInstanceOf(LockException.Conflict.class)
+        .hasMessageContaining("inequivalent arg")
+        .hasMessageContaining("delete it");
+  }
+
+  /** Each consumer of one client takes messages that another client needs to prove the queue. */
+  @Test
+  void aQueueThatServesSeveralConsumersIsRefusedByAllWhoTryAtOnce(Broker broker) throws Exception {
+    declare(broker, queue("m"), Map.of("x-queue-type", "classic"));
+    List<CompletableFuture<Lease>> all = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      AmqpLock mutex = fixture.open().persistentMutex("m");
+      all.add(mutex.acquireAsync(LONG));
+      all.add(mutex.acquireAsync(LONG));
+    }
+    for (CompletableFuture<Lease> each : all) {
+      assertThatThrownBy(() -> each.get(90, TimeUnit.SECONDS))
+          .hasCauseInstanceOf(LockException.Conflict.class);
+    }
+  }
+
+  /**
+   * No session saw the queue go. But a client that acquires from the new one is sent a message that
+   * it never saw.
+   */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 3})
+  void aQueueThatWasReplacedUnseenIsRefusedByThoseWhoKnewIt(int messages, Broker broker)
+      throws Exception {
+    List<AmqpLocks> clients = List.of(enabled("m"), fixture.open(), fixture.open());
+    for (AmqpLocks client : clients) {
+      client.persistentMutex("m").acquire(LONG).close();
+    }
+    await().until(() -> !clients.get(0).admin().persistentMutex("m").isHeld());
+    fixture.delete(queue("m"));
+    declare(broker, queue("m"), Map.of("x-queue-type", "classic"));
+    try (Connection stranger = fixture.stranger()) {
+      Channel channel = stranger.createChannel();
+      for (int i = 0; i < messages; i++) {
+        channel.basicPublish("", queue("m"), null, new byte[0]);
+      }
+      await().until(() -> channel.messageCount(queue("m")) == messages);
+    }
+    for (int i = 0; i < 2; i++) {
+      for (AmqpLocks client : clients) {
+        assertThatThrownBy(() -> client.persistentMutex("m").acquire(LONG))
+            .isInstanceOf(LockException.Conflict.class);
+      }
+    }
+  }
+
+  /** Without a message nobody can be served, and none is accepted. */
+  @Test
+  void anAlarmIsNamedWhereAMessageIsMissing(Broker broker) throws Exception {
+    AmqpLocks locks = enabled("known");
+    locks.persistentMutex("known").tryAcquire().orElseThrow().close();
+    fixture.enable(locks, "new");
+    broker.faults().memoryAlarm(true);
+    try {
+      assertThatThrownBy(() -> fixture.open().persistentMutex("new").tryAcquire())
+          .isInstanceOf(LockException.Unanswered.class)
+          .hasMessageContaining("accepts no messages for now")
+          .hasMessageContaining("persistent mutex 'new'");
+      for (AmqpLocks each : List.of(locks, fixture.open())) {
+        try (Lease lease = Fixture.first(each.persistentMutex("known"))) {
+          assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+        }
+      }
+    } finally {
+      broker.faults().memoryAlarm(false);
     }
   }
 
@@ -178,37 +330,67 @@ class PersistentMutexFaultTest {
       Channel channel = stranger.createChannel();
       channel.confirmSelect();
       for (int round = 0; round < 3; round++) {
-        try (Lease lease = locks.persistentMutex("m").tryAcquire().orElseThrow()) {
+        try (Lease lease = Fixture.first(locks.persistentMutex("m"))) {
           for (int i = 0; i < 20_000; i++) {
             channel.basicPublish("", queue("m"), null, new byte[100]);
           }
-          assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
-          assertThat(channel.waitForConfirms(60_000)).isTrue();
+          assertThat(lease.verify()).as(() -> "" + lease.lossReason()).isEqualTo(LeaseState.HELD);
+          // All but one are refused.
+          assertThat(channel.waitForConfirms(60_000)).isFalse();
           assertThat(channel.queueDeclarePassive(queue("m")).getConsumerCount()).isEqualTo(1);
           assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
         }
-        assertThat(admin.isHeld()).isFalse();
-        await().until(() -> channel.messageCount(queue("m")) == 0);
+        await().until(() -> !admin.isHeld());
+        await().until(() -> channel.messageCount(queue("m")) <= 2);
       }
     }
   }
 
-  /** What the passive declare says of it: a consumer that may get no more still counts. */
+  /** As a client in another language, which proves nothing before. */
   @Test
-  void aConsumerWithAFullPrefetchStillCounts(Broker broker) throws Exception {
+  void aStrangersActiveConsumerHolds(Broker broker) throws Exception {
     AmqpLocks locks = enabled("m");
     try (Connection stranger = broker.connectionFactory().newConnection("stranger")) {
       Channel channel = stranger.createChannel();
       channel.basicQos(1);
-      channel.basicConsume(
-          queue("m"), false, "", false, true, null, (tag, message) -> {}, tag -> {});
+      String tag = channel.basicConsume(queue("m"), false, (same, message) -> {}, same -> {});
       for (int i = 0; i < 3; i++) {
         channel.basicPublish("", queue("m"), null, new byte[0]);
       }
-      assertThat(channel.queueDeclarePassive(queue("m")).getConsumerCount()).isEqualTo(1);
       assertThat(locks.admin().persistentMutex("m").isHeld()).isTrue();
       assertThat(locks.persistentMutex("m").tryAcquire()).isEmpty();
+      channel.basicCancel(tag);
+      channel.basicRecover(true);
+      Fixture.first(locks.persistentMutex("m")).close();
     }
+  }
+
+  /** Processes of a version that consumed exclusively get an error, and not the lock twice. */
+  @Test
+  void theQueueOfAnOlderVersionIsRefused(Broker broker) throws Exception {
+    declare(
+        broker,
+        queue("m"),
+        Map.of("x-queue-type", "classic", "x-max-length", 0, "x-overflow", "drop-head"));
+    AmqpLocks locks = fixture.open();
+    assertThatThrownBy(() -> locks.persistentMutex("m").tryAcquire())
+        .isInstanceOf(LockException.Conflict.class)
+        .hasMessageContaining("delete it, and enable");
+    try (Connection older = broker.connectionFactory().newConnection("older")) {
+      consume(older, queue("m"));
+      assertThatThrownBy(() -> locks.persistentMutex("m").tryAcquire())
+          .isInstanceOf(LockException.Conflict.class)
+          .hasMessageContaining("uses it exclusively");
+    }
+    PersistentMutexAdmin admin = locks.admin().persistentMutex("m");
+    assertThatThrownBy(admin::enable).isInstanceOf(LockException.Conflict.class);
+    admin.disable();
+    fixture.enable(locks, "m");
+    try (Connection older = broker.connectionFactory().newConnection("older")) {
+      assertThatThrownBy(() -> consume(older, queue("m")))
+          .hasRootCauseMessage(inExclusiveUse(queue("m")));
+    }
+    locks.persistentMutex("m").tryAcquire().orElseThrow().close();
   }
 
   @Test
@@ -240,7 +422,7 @@ class PersistentMutexFaultTest {
         fixture.builder(factory).heartbeat(heartbeat).callTimeout(Duration.ofSeconds(6)));
   }
 
-  /** Ends a call in each of its steps: the look, the consume, the cancel. */
+  /** Ends a call in each of its steps: the look, the consume, the proof, the release. */
   @Tag("trap-6")
   @Test
   void whatIsAnsweredTooLateIsUndoneAndTakenForNothingElse(Broker broker) throws Exception {
@@ -249,13 +431,16 @@ class PersistentMutexFaultTest {
     try (TcpProxy proxy = TcpProxy.to(broker)) {
       AmqpLocks locks = through(proxy, broker);
       AmqpLock mutex = locks.persistentMutex("m");
-      Fixture.first(mutex).close();
-      for (int delay : new int[] {8000, 3400}) {
-        String step = delay == 8000 ? "look for queue" : "consume from queue";
+      Fixture.first(locks.persistentMutex("other")).close();
+      Map<Integer, String> steps = new LinkedHashMap<>();
+      steps.put(8000, "look for queue");
+      steps.put(3400, "consume from queue");
+      steps.put(700, "look at queue");
+      for (Map.Entry<Integer, String> step : steps.entrySet()) {
         // A machine that stalls uses the time up before the step that is meant.
         String met = "";
-        for (int i = 0; i < 4 && !met.contains(step); i++) {
-          proxy.delay(Direction.BROKER_TO_CLIENT, Duration.ofMillis(delay));
+        for (int i = 0; i < 4 && !met.contains(step.getValue()); i++) {
+          proxy.delay(Direction.BROKER_TO_CLIENT, Duration.ofMillis(step.getKey()));
           Throwable late = catchThrowable(mutex::tryAcquire);
           proxy.heal();
           assertThat(late)
@@ -263,9 +448,9 @@ class PersistentMutexFaultTest {
               .hasMessageContaining("persistent mutex 'm'");
           met = String.valueOf(late.getMessage());
           await().until(() -> !observer.isHeld());
-          awaitTheDelayed(mutex);
+          awaitTheDelayed(locks.persistentMutex("other"));
         }
-        assertThat(met).contains(step);
+        assertThat(met).contains(step.getValue());
       }
       Lease lease = Fixture.first(mutex);
       proxy.delay(Direction.BROKER_TO_CLIENT, Duration.ofSeconds(8));
@@ -275,9 +460,9 @@ class PersistentMutexFaultTest {
       await().until(() -> !observer.isHeld());
       awaitTheDelayed(mutex);
       for (int i = 0; i < 20; i++) {
-        Optional<Lease> next = locks.persistentMutex(i % 2 == 0 ? "m" : "other").tryAcquire();
-        assertThat(next).hasValueSatisfying(l -> assertThat(l.verify()).isEqualTo(LeaseState.HELD));
-        next.orElseThrow().close();
+        try (Lease next = Fixture.first(locks.persistentMutex(i % 2 == 0 ? "m" : "other"))) {
+          assertThat(next.verify()).isEqualTo(LeaseState.HELD);
+        }
       }
     }
   }
@@ -298,7 +483,7 @@ class PersistentMutexFaultTest {
     return lease;
   }
 
-  /** Whoever uses it needs to read only; enabling it takes the right to configure. */
+  /** Whoever uses it needs to read and to publish; enabling it takes the right to configure. */
   @Test
   void missingPermissionsAreNamedAndLeaveNothingBehind(Broker broker) throws Exception {
     AmqpLocks locks = enabled("m");
@@ -306,7 +491,7 @@ class PersistentMutexFaultTest {
     String longest = "n".repeat(LockName.MAX_BYTES);
     fixture.enable(locks, longest);
     String ours = "^" + fixture.prefix().replace(".", "\\.");
-    try (AmqpLocks reader = as(broker, "^$", "^$", ours)) {
+    try (AmqpLocks reader = as(broker, "^$", "^amq\\.default$", ours)) {
       reader.persistentMutex("m").tryAcquire().orElseThrow().close();
       Lease held = reader.persistentMutex(longest).tryAcquire().orElseThrow();
       assertThat(held.verify()).isEqualTo(LeaseState.HELD);
@@ -330,6 +515,15 @@ class PersistentMutexFaultTest {
       broker.faults().deleteUser(USER);
     }
     assertThat(fixture.exists(queue("new"))).isFalse();
+    fixture.enable(locks, "unused");
+    try (AmqpLocks silent = as(broker, "^$", "^$", ours)) {
+      assertThatThrownBy(() -> silent.persistentMutex("unused").tryAcquire())
+          .isInstanceOf(LockException.Refused.class)
+          .hasMessageContaining("publish to queue")
+          .hasMessageContaining("write on 'amq.default'");
+    } finally {
+      broker.faults().deleteUser(USER);
+    }
   }
 
   private AmqpLocks as(Broker broker, String configure, String write, String read) {

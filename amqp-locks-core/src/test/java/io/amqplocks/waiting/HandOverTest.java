@@ -104,7 +104,7 @@ class HandOverTest {
 
   /** Of the kinds that are woken by a word in a queue, which anybody may write. */
   @ParameterizedTest
-  @EnumSource(names = {"EXCLUSIVE_QUEUE_MUTEX", "PERSISTENT_MUTEX", "SLOT_SEMAPHORE"})
+  @EnumSource(names = {"EXCLUSIVE_QUEUE_MUTEX", "SLOT_SEMAPHORE"})
   void aFalseWordCostsAnAttemptAndNothingElse(LockKind kind, Broker broker) throws Exception {
     LockId id = new LockId(kind, LockId.mutex("m").name());
     AmqpLocks one = fixture.open();

@@ -79,10 +79,6 @@ class StrangersTest {
     LockId id = new LockId(kind, LockId.mutex("m").name());
     queue =
         switch (kind) {
-          case PERSISTENT_MUTEX -> {
-            fixture.enable(locks, "m");
-            yield fixture.names().persistentMutex(id.name());
-          }
           case SLOT_SEMAPHORE -> {
             fixture.create(locks, "m", 1);
             yield fixture.names().holder(id.name(), 1);
@@ -93,39 +89,30 @@ class StrangersTest {
   }
 
   /** As a client of the guidelines does it. False if the lock is busy, which closes the channel. */
-  private boolean taken(Channel channel, LockKind kind) {
+  private boolean taken(Channel channel) {
     try {
-      if (kind == LockKind.PERSISTENT_MUTEX) {
-        channel.basicConsume(
-            queue, false, "stranger", false, true, Map.of(), (tag, message) -> {}, tag -> {});
-      } else {
-        channel.queueDeclare(
-            queue,
-            false,
-            true,
-            false,
-            Map.of("x-queue-type", "classic", "x-max-length", 0, "x-overflow", "drop-head"));
-      }
+      channel.queueDeclare(
+          queue,
+          false,
+          true,
+          false,
+          Map.of("x-queue-type", "classic", "x-max-length", 0, "x-overflow", "drop-head"));
       return true;
     } catch (IOException busy) {
       return false;
     }
   }
 
-  private void release(Channel channel, LockKind kind) throws IOException {
-    if (kind == LockKind.PERSISTENT_MUTEX) {
-      channel.basicCancel("stranger");
-    } else {
-      channel.queueDelete(queue);
-    }
+  private void release(Channel channel) throws IOException {
+    channel.queueDelete(queue);
   }
 
-  private Void beAStranger(LockKind kind) throws Exception {
+  private Void beAStranger() throws Exception {
     Channel channel = connection.createChannel();
     while (over.getCount() > 0) {
-      if (taken(channel, kind)) {
+      if (taken(channel)) {
         var unused = over.await(HOLD_MILLIS, TimeUnit.MILLISECONDS);
-        release(channel, kind);
+        release(channel);
         strangers.incrementAndGet();
       } else {
         channel = connection.createChannel();
@@ -146,10 +133,10 @@ class StrangersTest {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"EXCLUSIVE_QUEUE_MUTEX", "PERSISTENT_MUTEX", "SLOT_SEMAPHORE"})
+  @EnumSource(names = {"EXCLUSIVE_QUEUE_MUTEX", "SLOT_SEMAPHORE"})
   void aStrangerDoesNotStarveUs(LockKind kind) throws Exception {
     AmqpLock lock = lock(fixture.open(), kind);
-    Future<Void> stranger = threads.submit(() -> beAStranger(kind));
+    Future<Void> stranger = threads.submit(() -> beAStranger());
     await().until(() -> strangers.get() > 5);
     int before = strangers.get();
     Future<Void> waiter = threads.submit(() -> beOneOfUs(lock));
@@ -167,17 +154,17 @@ class StrangersTest {
 
   /** Nobody is notified, so the waiter does not look before half a second has passed. */
   @ParameterizedTest
-  @EnumSource(names = {"EXCLUSIVE_QUEUE_MUTEX", "PERSISTENT_MUTEX", "SLOT_SEMAPHORE"})
+  @EnumSource(names = {"EXCLUSIVE_QUEUE_MUTEX", "SLOT_SEMAPHORE"})
   void aTryAsksTheBrokerThoughOthersWait(LockKind kind) throws Exception {
     AmqpLock lock = lock(fixture.open(), kind);
     Channel channel = connection.createChannel();
     int sooner = 0;
     // A waiter's look, or its first try, may be faster, on a busy machine more than once.
     for (int i = 0; i < 20 && sooner < 2; i++) {
-      assertThat(await().until(() -> taken(channel, kind), taken -> taken)).isTrue();
+      assertThat(await().until(() -> taken(channel), taken -> taken)).isTrue();
       CompletableFuture<Lease> waiter = lock.acquireAsync(LONG);
       fixture.awaitConsumers(fixture.names().wake(lock.id()), 1);
-      release(channel, kind);
+      release(channel);
       Optional<Lease> tried = lock.tryAcquire();
       sooner += tried.isPresent() ? 1 : 0;
       tried.ifPresent(Lease::close);

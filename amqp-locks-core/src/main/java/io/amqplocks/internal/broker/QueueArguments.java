@@ -21,7 +21,7 @@ public final class QueueArguments {
   private static final Map<String, Object> FOR_NOW =
       Map.of("x-queue-type", "classic", "x-message-ttl", 0, "x-expires", 10_000);
 
-  private static final Map<String, Object> MUTEX =
+  private static final Map<String, Object> PERSISTENT_MUTEX =
       Map.of(
           "x-queue-type",
           "classic",
@@ -30,9 +30,9 @@ public final class QueueArguments {
           "x-max-length",
           1,
           "x-overflow",
-          "reject-publish",
-          "x-expires",
-          60_000);
+          "reject-publish");
+
+  private static final Map<String, Object> MUTEX = expiring(PERSISTENT_MUTEX);
 
   private static final Map<String, Object> READ_WRITE =
       Map.of(
@@ -47,6 +47,12 @@ public final class QueueArguments {
 
   private QueueArguments() {}
 
+  private static Map<String, Object> expiring(Map<String, Object> arguments) {
+    Map<String, Object> more = new HashMap<>(arguments);
+    more.put("x-expires", 60_000);
+    return Map.copyOf(more);
+  }
+
   /**
    * The queue of a mutex. One consumer at a time is sent messages, and holds. It is deleted when
    * nobody has held the mutex or waited for it for a minute. It takes no message while it has an
@@ -59,6 +65,14 @@ public final class QueueArguments {
   }
 
   /**
+   * The queue of a persistent mutex, as that of a mutex. It stays until an administrator deletes
+   * it.
+   */
+  public static Declare persistentMutex(String queue) {
+    return new Declare.Builder().queue(queue).durable().arguments(PERSISTENT_MUTEX).build();
+  }
+
+  /**
    * A queue that its connection owns, and that is deleted with it: an exclusive-queue mutex, or the
    * holder of a slot.
    */
@@ -66,7 +80,7 @@ public final class QueueArguments {
     return new Declare.Builder().queue(queue).exclusive().arguments(KEEPS_NOTHING).build();
   }
 
-  /** A durable queue that is visible to all connections: a slot, or a persistent mutex. */
+  /** A durable queue that is visible to all connections: a slot. */
   public static Declare slot(String queue) {
     return new Declare.Builder().queue(queue).durable().arguments(KEEPS_NOTHING).build();
   }

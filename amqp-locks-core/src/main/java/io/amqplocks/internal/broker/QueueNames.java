@@ -89,7 +89,7 @@ public record QueueNames(
     return scheme == null ? mutex(name) : checked(scheme.mutex(name));
   }
 
-  /** The queue whose exclusive consumer holds the persistent mutex. */
+  /** The queue whose active consumer holds the persistent mutex. */
   public String persistentMutex(LockName name) {
     return prefix + "persistent-mutex." + name;
   }

@@ -38,14 +38,6 @@ public record ConsumerHold(
     this(lock, consumer, Access.EXCLUSIVE, turn);
   }
 
-  /** Contends for a lock by consuming its queue exclusively. */
-  public static Contest exclusive(LockId lock, String queue) {
-    return (call, session) ->
-        HoldingConsumers.of(session)
-            .take(call, queue)
-            .map(consumer -> new ConsumerHold(lock, consumer, Access.EXCLUSIVE, null));
-  }
-
   @Override
   public int slot() {
     return 1;

@@ -7,7 +7,6 @@ import io.amqplocks.internal.broker.BrokerErrors;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.ConsumerChannelPool;
 import io.amqplocks.internal.broker.Futures;
-import io.amqplocks.internal.broker.QueueCache;
 import io.amqplocks.internal.broker.QueueState;
 import io.amqplocks.internal.broker.Rpc.Reading;
 import io.amqplocks.internal.broker.RpcChannelPool;
@@ -16,7 +15,6 @@ import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.LockException;
 import java.time.Duration;
 import java.util.Map;
-import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
@@ -27,12 +25,8 @@ import org.slf4j.LoggerFactory;
  * queue's process admits one exclusive consumer or any number of others, of this connection or
  * another, so threads need no registry as they do for exclusive queues.
  *
- * <p>A quorum queue admits any number of exclusive consumers without an error (trap 16). So {@link
- * #take} relies on a queue only after it refused a second consumer. This tests the property that
- * counts. It needs no permission to declare. It cannot bring back a lock that was disabled in the
- * meantime, as a declare could. The test is repeated whenever the queue was seen to go. A holder
- * that finds two consumers at a verification has lost the lock. A caller that declares its queue as
- * a classic one has no need of that test.
+ * <p>A quorum queue admits any number of exclusive consumers without an error (trap 16). So a caller
+ * declares its queue as a classic one before.
  *
  * <p>Concurrency: a consumer has a channel to itself, from its opening to its close, and the user
  * of the channel sends one request at a time. A consumer that comes about too late is cancelled by
@@ -55,7 +49,6 @@ public final class HoldingConsumers {
   private final ConsumerChannelPool channels;
   private final Map<String, Object> arguments;
   private final AtomicLong lastTag = new AtomicLong();
-  private final QueueCache exclusive = new QueueCache();
 
   /** The consumers of that session. */
   public static HoldingConsumers of(Session session) {
@@ -96,7 +89,6 @@ public final class HoldingConsumers {
   private OptionalInt countOnce(Call call, String queue) {
     QueueState state = holder.lookUnlessOverdue(call, queue);
     if (!state.exists()) {
-      exclusive.remove(queue);
       return OptionalInt.empty();
     }
     if (state.answer() == Answer.LOCKED) {
@@ -106,66 +98,11 @@ public final class HoldingConsumers {
     return OptionalInt.of(state.consumers());
   }
 
-  /**
-   * Consumes the queue exclusively.
-   *
-   * @return empty if another consumer does, or the queue has gone
-   * @throws LockException.Conflict if the queue admits more than one exclusive consumer
-   * @throws LockException.Unanswered if the broker did not reply in time; the consumer is cancelled
-   *     as soon as it does
-   */
-  public Optional<HoldingConsumer> take(Call call, String queue) {
-    HoldingConsumer taken = prepare(call, queue);
-    if (consume(call, taken, Access.EXCLUSIVE) != Answer.OK) {
-      return Optional.empty();
-    }
-    if (exclusive.contains(queue)) {
-      return Optional.of(taken);
-    }
-    boolean proven = false;
-    try {
-      proven = refusesAnother(call, taken);
-    } finally {
-      if (!proven) {
-        release(call, taken);
-      }
-    }
-    if (!proven) {
-      return Optional.empty();
-    }
-    exclusive.add(queue);
-    return Optional.of(taken);
-  }
-
-  /**
-   * Whether the queue, which this session consumes, refuses a second consumer; false if it is
-   * another queue by now.
-   */
-  private boolean refusesAnother(Call call, HoldingConsumer first) {
-    HoldingConsumer second = prepare(call, first.queue());
-    Answer answer = consume(call, second, Access.EXCLUSIVE);
-    if (answer != Answer.OK) {
-      return answer == Answer.LOCKED;
-    }
-    try {
-      int consumers = count(call, first.queue()).orElse(0);
-      first.notAlone(consumers);
-      if (consumers > 1) {
-        second.notAlone(consumers);
-        throw notExclusive(call, first.queue());
-      }
-      // The queue of the first consumer was deleted and declared anew.
-      return false;
-    } finally {
-      release(call, second);
-    }
-  }
-
   private static LockException notExclusive(Call call, String queue) {
     return new LockException.Conflict(
         "The queue %s cannot guard %s: it is not a shared classic queue, which alone refuse a second"
                 .formatted(queue, call.lock())
-            + " exclusive consumer; delete it, and enable the lock anew if it is a persistent mutex");
+            + " exclusive consumer; delete it");
   }
 
   /** Prepares a consumer, which the broker does not know yet, to be given to {@link #consume}. */
@@ -214,9 +151,6 @@ public final class HoldingConsumers {
     if (answer != Answer.OK) {
       channels.giveBack(channel);
     }
-    if (answer == Answer.ABSENT) {
-      exclusive.remove(consumer.queue());
-    }
     return answer;
   }
 
@@ -235,9 +169,6 @@ public final class HoldingConsumers {
    * channel would wait for the same reply.
    */
   public void release(Call call, HoldingConsumer consumer) {
-    if (consumer.isGone()) {
-      exclusive.remove(consumer.queue());
-    }
     String step = "cancel the consumer of queue " + consumer.queue();
     BorrowedChannel channel = consumer.channel();
     try {

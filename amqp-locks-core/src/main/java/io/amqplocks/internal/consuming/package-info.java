@@ -1,4 +1,4 @@
-/** Consumers that hold a lock by being there: of persistent mutexes and read-write locks. */
+/** Consumers that hold a lock by being there: those of read-write locks. */
 @NullMarked
 package io.amqplocks.internal.consuming;
 

@@ -208,6 +208,12 @@ final class ActiveConsumer implements ChannelListener {
     return state.get().phase == Phase.ACTIVE;
   }
 
+  /** The content of the message that is here; empty if none is. */
+  String content() {
+    Delivery message = state.get().message;
+    return message == null ? "" : message.content();
+  }
+
   boolean isGone() {
     // As the message does: whoever finds that gone finds this too.
     return state.get().phase == Phase.GONE;

@@ -12,13 +12,18 @@ import io.amqplocks.lock.LossReason;
  * proof, and nothing else needs to be secured.
  *
  * @param lock the mutex
+ * @param consumers the consumers of its session
  * @param consumer its consumer, which was active when the hold was won
  * @param unrequested whether the message arrived while nobody waited for an answer. It then does
  *     not prove that the broker hears this client.
  * @param awaitsRelease whether a release waits until the broker has carried it out
  */
 record ActiveConsumerHold(
-    LockId lock, ActiveConsumer consumer, boolean unrequested, boolean awaitsRelease)
+    LockId lock,
+    ActiveConsumers consumers,
+    ActiveConsumer consumer,
+    boolean unrequested,
+    boolean awaitsRelease)
     implements Hold {
 
   @Override
@@ -35,7 +40,7 @@ record ActiveConsumerHold(
   @Override
   public HoldStatus status(Call call, Session session) {
     try {
-      return ActiveConsumers.of(session).verify(call, consumer);
+      return consumers.verify(call, consumer);
     } catch (LockException.Unanswered e) {
       return HoldStatus.UNKNOWN;
     }
@@ -44,9 +49,9 @@ record ActiveConsumerHold(
   @Override
   public void release(Call call, Session session) {
     if (awaitsRelease) {
-      ActiveConsumers.of(session).releaseAndWait(call, consumer);
+      consumers.releaseAndWait(call, consumer);
     } else {
-      ActiveConsumers.of(session).release(consumer);
+      consumers.release(consumer);
     }
   }
 

@@ -28,6 +28,7 @@ final class ActiveConsumerSubscription implements Subscription {
   private static final long LONGEST = Duration.ofSeconds(5).toNanos();
 
   private final Session session;
+  private final ActiveConsumers consumers;
   private final ActiveConsumer consumer;
   private final MutexClaim claim;
   private final Session.Member onEnd;
@@ -37,8 +38,13 @@ final class ActiveConsumerSubscription implements Subscription {
   private long lookAt;
 
   ActiveConsumerSubscription(
-      Session session, ActiveConsumer consumer, MutexClaim claim, Runnable wake) {
+      Session session,
+      ActiveConsumers consumers,
+      ActiveConsumer consumer,
+      MutexClaim claim,
+      Runnable wake) {
     this.session = session;
+    this.consumers = consumers;
     this.consumer = consumer;
     this.claim = claim;
     onEnd = reason -> wake.run();
@@ -57,14 +63,14 @@ final class ActiveConsumerSubscription implements Subscription {
       lookAt = now + SHORTEST;
     } else if (!consumer.isActive() && now - lookAt >= 0) {
       boolean again = looked;
-      ActiveConsumers.of(session).tend(call, consumer);
+      consumers.tend(call, consumer);
       lookLater(call);
       if (again && !consumer.isActive() && session.broker().mayForgetWaiters()) {
         consumer.gone(new LossReason(Cause.REVOKED, "it may have been forgotten"));
         return Optional.empty();
       }
     }
-    if (!consumer.isActive()) {
+    if (!consumer.isActive() || !consumers.isSingle(call, consumer)) {
       return Optional.empty();
     }
     claimed = true;
@@ -75,7 +81,8 @@ final class ActiveConsumerSubscription implements Subscription {
             session,
             (same, own) ->
                 Optional.of(
-                    new ActiveConsumerHold(call.lock(), consumer, true, claim.awaitsRelease())));
+                    new ActiveConsumerHold(
+                        call.lock(), consumers, consumer, true, claim.awaitsRelease())));
   }
 
   private void lookLater(Call call) {
@@ -103,7 +110,7 @@ final class ActiveConsumerSubscription implements Subscription {
   public void close() {
     session.leave(onEnd);
     if (!claimed) {
-      ActiveConsumers.of(session).release(consumer);
+      consumers.release(consumer);
     }
   }
 }

@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,8 +38,16 @@ final class ActiveConsumers {
 
   private static final Logger log = LoggerFactory.getLogger(ActiveConsumers.class);
 
-  private static final PerSession<ActiveConsumers> SESSIONS =
-      new PerSession<>(ActiveConsumers::new);
+  private static final PerSession<ActiveConsumers> DECLARED =
+      new PerSession<>(
+          session ->
+              new ActiveConsumers(
+                  session, "mutex-", new DeclaredQueues(session.broker(), session.side())));
+
+  private static final PerSession<ActiveConsumers> ENABLED =
+      new PerSession<>(
+          session ->
+              new ActiveConsumers(session, "persistent-mutex-", new EnabledQueues(session.rpc())));
 
   /** Somebody who deletes the queue again and again is no reason to try for ever. */
   private static final int TRIES = 3;
@@ -51,22 +60,35 @@ final class ActiveConsumers {
   private final MutexQueues queues;
   private final ActiveConsumerInspection inspection;
   private final ActiveConsumerVerification verification;
+  private final SingleActiveConsumerProof proof;
   private final Map<String, Object> arguments;
   private final BusyMutexes busy = new BusyMutexes();
+  private final String tags;
   private final AtomicLong lastTag = new AtomicLong();
 
-  /** The consumers of that session. */
+  /** The consumers of that session, of queues that clients declare. */
   static ActiveConsumers of(Session session) {
-    return SESSIONS.of(session);
+    return DECLARED.of(session);
   }
 
-  private ActiveConsumers(Session session) {
+  /** The consumers of that session, of queues that administrators declare. */
+  static ActiveConsumers ofEnabled(Session session) {
+    return ENABLED.of(session);
+  }
+
+  /**
+   * @param tags how the tags of these consumers begin, and of no others in the session. A channel
+   *     that is used again tells by the tag whose a late message is
+   */
+  private ActiveConsumers(Session session, String tags, QueueFinding finding) {
+    this.tags = tags;
     rpc = session.rpc();
     channels = session.consumerChannels();
-    queues = new MutexQueues(session);
+    queues = new MutexQueues(session, finding);
     inspection =
         new ActiveConsumerInspection(channels, queues, session.broker().areUnacknowledgedCounted());
     verification = new ActiveConsumerVerification(inspection, queues);
+    proof = new SingleActiveConsumerProof(this, inspection, queues);
     arguments = session.broker().consume(0, true);
   }
 
@@ -83,44 +105,95 @@ final class ActiveConsumers {
         queue,
         () -> queues.forget(queue),
         () -> {
-          queues.declareOnce(call, queue);
-          BorrowedChannel channel = channels.borrow(call, "consume from queue " + queue);
-          ActiveConsumer consumer =
-              new ActiveConsumer(queue, "mutex-" + lastTag.incrementAndGet(), channel, arrived);
-          return consume(call, consumer) ? consumer : null;
+          queues.findOnce(call, queue);
+          return consume(call, queue, channels.borrow(call, step(queue)), arrived);
         });
   }
 
-  /** Consumes; false if there is no such queue. */
-  private boolean consume(Call call, ActiveConsumer consumer) {
-    String step = "consume from queue " + consumer.queue();
+  /**
+   * Begins to consume beside an active consumer, which was sent a message.
+   *
+   * @return null if there is no such queue
+   */
+  @Nullable ActiveConsumer consumeBeside(Call call, String queue) {
+    return consume(
+        call,
+        queue,
+        channels.borrowInExchange(call, step(queue)),
+        () -> log.debug("Queue {} served a second consumer", queue));
+  }
+
+  private static String step(String queue) {
+    return "consume from queue " + queue;
+  }
+
+  private @Nullable ActiveConsumer consume(
+      Call call, String queue, BorrowedChannel channel, Runnable arrived) {
+    ActiveConsumer consumer = consumer(queue, channel, arrived);
+    return switch (begin(call, consumer, false)) {
+      case OK -> consumer;
+      case LOCKED -> throw queues.foreign(call, queue, "another client uses it exclusively");
+      // The next try declares it.
+      default -> {
+        queues.missing(call, queue);
+        yield null;
+      }
+    };
+  }
+
+  /**
+   * Whether the queue, which this session consumes, refuses an exclusive consumer. Every classic
+   * queue does, and no other one. If it is gone, it admits none either.
+   */
+  boolean refusesExclusive(Call call, String queue) {
+    ActiveConsumer exclusive =
+        consumer(
+            queue,
+            channels.borrowInExchange(call, step(queue)),
+            () -> log.debug("Queue {} served an exclusive consumer beside another one", queue));
+    if (begin(call, exclusive, true) != Answer.OK) {
+      return true;
+    }
+    release(exclusive);
+    return false;
+  }
+
+  private ActiveConsumer consumer(String queue, BorrowedChannel channel, Runnable arrived) {
+    return new ActiveConsumer(queue, tags + lastTag.incrementAndGet(), channel, arrived);
+  }
+
+  /** Consumes. Gives the channel back unless the answer is OK. */
+  private Answer begin(Call call, ActiveConsumer consumer, boolean exclusive) {
+    String step = step(consumer.queue());
     Basic.Consume.Builder consume =
         new Basic.Consume.Builder()
             .queue(consumer.queue())
             .consumerTag(consumer.tag())
+            .exclusive(exclusive)
             .arguments(arguments);
-    Answer answer =
-        channels.ask(
-            call,
-            step,
-            consumer.channel(),
-            consume.build(),
-            Reading.NOTHING,
-            late -> abandon(consumer, late));
-    switch (answer) {
-      case OK -> {
-        return true;
-      }
-      case ABSENT -> {
-        channels.giveBack(consumer.channel());
-        return false;
-      }
-      case LOCKED -> {
-        channels.giveBack(consumer.channel());
-        throw MutexQueues.foreign(call, consumer.queue(), "another client uses it exclusively");
-      }
-      default -> throw call.unanswered(step);
+    Answer answer;
+    try {
+      answer =
+          channels.ask(
+              call,
+              step,
+              consumer.channel(),
+              consume.build(),
+              Reading.NOTHING,
+              late -> abandon(consumer, late));
+    } catch (LockException.Unexpected e) {
+      // A quorum queue of 3.x does not know the argument.
+      throw BrokerErrors.isOtherwise(e)
+          ? queues.foreign(call, consumer.queue(), BrokerErrors.text(e))
+          : e;
     }
+    if (answer == Answer.TIMED_OUT) {
+      throw call.unanswered(step);
+    }
+    if (answer != Answer.OK) {
+      channels.giveBack(consumer.channel());
+    }
+    return answer;
   }
 
   /** A late reply to a consume that nobody waits for any more. */
@@ -187,7 +260,7 @@ final class ActiveConsumers {
         if (!consumer.await(AT_ONCE)) {
           inspection.tend(call, consumer);
         }
-        taken = consumer.isActive();
+        taken = consumer.isActive() && isSingle(call, consumer);
         if (taken) {
           return Optional.of(consumer);
         }
@@ -200,14 +273,12 @@ final class ActiveConsumers {
         }
       }
     }
-    throw new LockException.Unanswered(
-        "RabbitMQ ended %d consumers of queue %s of %s in a row; see who deletes it"
-            .formatted(TRIES, queue, call.lock()));
+    throw queues.deleted(call, queue, TRIES);
   }
 
   /**
-   * How many consumers the queue has. It is declared, so that looking for it is no error. While an
-   * alarm stops publishers it is not, for a new one needs a message, and a look does not.
+   * How many consumers the queue has. It is found before, so that looking for it is no error. While
+   * an alarm stops publishers it is not, for a new one needs a message, and a look does not.
    */
   int count(Call call, String queue) {
     return QueueRetry.of(
@@ -216,7 +287,7 @@ final class ActiveConsumers {
         () -> queues.forget(queue),
         () -> {
           if (!queues.isBlocked()) {
-            queues.declareOnce(call, queue);
+            queues.findOnce(call, queue);
           }
           QueueState state = rpc.lookUnlessOverdue(call, queue);
           if (!state.exists()) {
@@ -224,6 +295,24 @@ final class ActiveConsumers {
           }
           return state.answer() == Answer.LOCKED ? 1 : state.consumers();
         });
+  }
+
+  /**
+   * Whether no other consumer is served beside this one, which was sent a message. If it cannot be
+   * told because the queue went, the consumer is gone.
+   *
+   * @throws LockException.Conflict if the queue is none of a mutex
+   */
+  boolean isSingle(Call call, ActiveConsumer active) {
+    String message = active.content();
+    if (queues.isKindKnown(active.queue(), message)) {
+      return true;
+    }
+    boolean proven = proof.of(call, active);
+    if (proven) {
+      queues.prove(active.queue(), message);
+    }
+    return proven && !active.isGone();
   }
 
   /** Makes sure that the queue has a message, as {@link ActiveConsumerInspection} does. */
@@ -295,8 +384,11 @@ final class ActiveConsumers {
     try {
       channel.cancel(consumer.tag());
       Delivery message = was.message();
-      if (message != null) {
+      if (message != null && queues.isOurs(message)) {
         message.putBack();
+      } else if (message != null) {
+        // A stranger's. It would make each holder prove the queue again.
+        message.remove();
       }
     } catch (IOException | ShutdownSignalException e) {
       // The channel or the connection is gone, and the consumer with it.

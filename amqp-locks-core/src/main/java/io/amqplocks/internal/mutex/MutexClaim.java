@@ -16,16 +16,27 @@ import java.util.Optional;
  *
  * @param queue the mutex's queue
  * @param leases creates the lease
+ * @param persistent whether administrators declare and delete the queue, and clients must not
  * @param awaitsRelease whether a release waits until the broker has carried it out, unless it is
  *     just being verified. Without that, a look at the queue right after a release may still find
  *     its consumer.
  */
-public record MutexClaim(String queue, LeaseFactory leases, boolean awaitsRelease)
-    implements Claim {
+public record MutexClaim(
+    String queue, LeaseFactory leases, boolean persistent, boolean awaitsRelease) implements Claim {
 
   /** A mutex whose release does not wait. */
   public MutexClaim(String queue, LeaseFactory leases) {
-    this(queue, leases, false);
+    this(queue, leases, false, false);
+  }
+
+  /** A mutex whose release waits until the broker has carried it out. */
+  public static MutexClaim awaitingReleases(String queue, LeaseFactory leases) {
+    return new MutexClaim(queue, leases, false, true);
+  }
+
+  /** A mutex that administrators enable and disable. */
+  public static MutexClaim persistent(String queue, LeaseFactory leases) {
+    return new MutexClaim(queue, leases, true, false);
   }
 
   @Override
@@ -33,12 +44,15 @@ public record MutexClaim(String queue, LeaseFactory leases, boolean awaitsReleas
     return leases.take(
         call,
         session,
-        (same, own) ->
-            ActiveConsumers.of(own)
-                .take(same, queue)
-                .map(
-                    consumer ->
-                        new ActiveConsumerHold(same.lock(), consumer, false, awaitsRelease)));
+        (same, own) -> {
+          ActiveConsumers consumers = consumers(own);
+          return consumers
+              .take(same, queue)
+              .map(
+                  consumer ->
+                      new ActiveConsumerHold(
+                          same.lock(), consumers, consumer, false, awaitsRelease));
+        });
   }
 
   /**
@@ -47,7 +61,7 @@ public record MutexClaim(String queue, LeaseFactory leases, boolean awaitsReleas
    * @throws LockException.Unanswered if the broker did not reply in time
    */
   public int contenders(Call call, Session session) {
-    return ActiveConsumers.of(session).count(call, queue);
+    return consumers(session).count(call, queue);
   }
 
   @Override
@@ -57,7 +71,12 @@ public record MutexClaim(String queue, LeaseFactory leases, boolean awaitsReleas
 
   @Override
   public Subscription subscribe(Call call, Session session, Runnable wake) {
-    ActiveConsumer consumer = ActiveConsumers.of(session).consume(call, queue, wake);
-    return new ActiveConsumerSubscription(session, consumer, this, wake);
+    ActiveConsumers consumers = consumers(session);
+    ActiveConsumer consumer = consumers.consume(call, queue, wake);
+    return new ActiveConsumerSubscription(session, consumers, consumer, this, wake);
+  }
+
+  private ActiveConsumers consumers(Session session) {
+    return persistent ? ActiveConsumers.ofEnabled(session) : ActiveConsumers.of(session);
   }
 }

@@ -3,11 +3,11 @@ package io.amqplocks.internal.mutex;
 import com.rabbitmq.client.AMQP.BasicProperties;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.ShutdownSignalException;
-import io.amqplocks.internal.broker.Answer;
 import io.amqplocks.internal.broker.AuxiliaryConnection;
+import io.amqplocks.internal.broker.BoundedMap;
 import io.amqplocks.internal.broker.BrokerErrors;
-import io.amqplocks.internal.broker.BrokerProfile;
 import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.Delivery;
 import io.amqplocks.internal.broker.QueueArguments;
 import io.amqplocks.internal.broker.QueueCache;
 import io.amqplocks.internal.broker.QueueState;
@@ -15,18 +15,23 @@ import io.amqplocks.internal.broker.SingleFlight;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.LockException;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.UUID;
+import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The queues of mutexes, as one session declares them and gives them their messages.
+ * The queues of mutexes, as one session finds them and gives them their messages.
  *
- * <p>A queue is declared by the session's first use of it, and again after it expired. That checks
- * its arguments as well: on a queue without a single active consumer, several clients would receive
- * a message each. A client that finds a queue without a message and without another consumer
- * publishes one. Two clients may do so at once. A surplus message harms nobody, since the active
- * consumer has room for one. The queue refuses messages while it has an idle one (see {@link
- * QueueArguments#mutex}).
+ * <p>A queue is found by the session's first use of it, and again after it was seen to go. Clients
+ * declare the queue of a default mutex, which checks its arguments as well. The queue of a
+ * persistent mutex is only looked for, so its kind has to be proven: on a queue without a single
+ * active consumer, several clients would receive a message each. Its messages are different from
+ * each other, so a message shows whether the queue is the one that was proven. A client that finds a queue
+ * without a message and without another consumer publishes one. Two clients may do so at once. A
+ * surplus message harms nobody, since the active consumer has room for one. The queue refuses
+ * messages while it has an idle one (see {@link QueueArguments#mutex}).
  *
  * <p>Queues are declared by a connection that holds nothing: in a part of a cluster without a
  * majority, RabbitMQ may answer a declare by closing the connection (trap 7). Another connection
@@ -40,62 +45,99 @@ final class MutexQueues {
   private static final BasicProperties TRANSIENT =
       new BasicProperties.Builder().deliveryMode(1).build();
 
-  private final BrokerProfile broker;
-  private final AuxiliaryConnection side;
+  private static final Pattern UNIQUE =
+      Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
+
+  private final QueueFinding finding;
   private final AuxiliaryConnection announcer;
   private final SingleFlight<Channel> publishing;
-  private final QueueCache declared = new QueueCache();
+  private final QueueCache found = new QueueCache();
 
-  MutexQueues(Session session) {
-    broker = session.broker();
-    side = session.side();
+  /** The queues that were proven, by a message that was in it then. */
+  private final BoundedMap<String, String> proven = new BoundedMap<>();
+
+  private final QueueCache suspected = new QueueCache();
+
+  MutexQueues(Session session, QueueFinding finding) {
+    this.finding = finding;
     announcer = session.announcer();
     publishing = announcer.shared();
   }
 
-  /** Declares the queue if this session has not, or has seen it go. */
-  void declareOnce(Call call, String queue) {
-    if (!declared.contains(queue)) {
-      declare(call, queue);
+  /** Finds the queue if this session has not, or has seen it go. */
+  void findOnce(Call call, String queue) {
+    if (!found.contains(queue)) {
+      find(call, queue);
     }
   }
 
   /** The queue was deleted, or may have been. */
   void forget(String queue) {
-    declared.remove(queue);
+    found.remove(queue);
   }
 
   /**
-   * Declares the queue. If it has neither messages nor consumers, publishes a message.
-   *
-   * @throws LockException.Conflict if the queue is none of a mutex
+   * Whether it is known that the queue, which sent that message, has a single active consumer. The
+   * queue may have been replaced since it was proven, by another one of that name. But a message
+   * stays in its queue.
    */
-  void declare(Call call, String queue) {
-    String step = "declare queue " + queue;
-    QueueState.Reader reader = new QueueState.Reader();
-    Answer answer;
-    try {
-      answer = side.open(call).rpc().ask(call, step, broker.mutex(queue), reader);
-    } catch (LockException.Unexpected e) {
-      throw BrokerErrors.isOtherwise(e) ? foreign(call, queue, BrokerErrors.text(e)) : e;
-    }
-    if (answer == Answer.LOCKED) {
-      throw foreign(call, queue, "it is another connection's own");
-    }
-    if (answer != Answer.OK) {
-      throw call.unanswered(step);
-    }
-    QueueState found = reader.state(answer);
-    if (found.messages() == 0 && found.consumers() == 0) {
-      publish(call, queue);
-    }
-    declared.add(queue);
+  boolean isKindKnown(String queue, String message) {
+    return finding.isKindCertain() || queue.equals(proven.get(message));
   }
 
-  /** The queue may be another one than was declared. In that, a surplus message makes a holder. */
+  /**
+   * It was proven that the queue, which sent that message, has a single active consumer. That is
+   * remembered by a message that no other queue has.
+   */
+  void prove(String queue, String message) {
+    suspected.remove(queue);
+    if (isUnique(message)) {
+      proven.put(message, queue);
+    }
+  }
+
+  private static boolean isUnique(String message) {
+    return UNIQUE.matcher(message).matches();
+  }
+
+  /**
+   * Whether a message may be one that clients of the queue have published. It need not be where any
+   * message will do.
+   */
+  boolean isOurs(Delivery message) {
+    return finding.isKindCertain() || isUnique(message.content());
+  }
+
+  /**
+   * Two consumers of the queue each had a message. The first one may have been ended, by a queue
+   * that was replaced meanwhile, and not be told yet. So that proves nothing the first time.
+   *
+   * @return whether it was seen before
+   */
+  boolean suspect(String queue) {
+    boolean before = suspected.contains(queue);
+    suspected.add(queue);
+    return before;
+  }
+
+  /**
+   * Finds the queue. If it has neither messages nor consumers, publishes a message.
+   *
+   * @throws LockException.NotFound if there is none, and clients must not create it
+   * @throws LockException.Conflict if the queue is none of a mutex
+   */
+  private void find(Call call, String queue) {
+    QueueState state = finding.find(call, queue);
+    if (state.messages() == 0 && state.consumers() == 0) {
+      publish(call, queue);
+    }
+    found.add(queue);
+  }
+
+  /** The queue may be another one than was found. In that, a surplus message makes a holder. */
   void requireItsKind(Call call, String queue) {
     try {
-      declare(call, queue);
+      find(call, queue);
     } catch (LockException.Unexpected e) {
       if (!BrokerErrors.isQueueUnavailable(e)) {
         throw e;
@@ -104,12 +146,24 @@ final class MutexQueues {
     }
   }
 
+  /**
+   * A consume found no queue.
+   *
+   * @throws LockException.NotFound if clients must not create it
+   */
+  void missing(Call call, String queue) {
+    forget(queue);
+    finding.missing(call);
+  }
+
+  /** The error for a queue that was deleted so often while it was acquired. */
+  LockException deleted(Call call, String queue, int times) {
+    return finding.deleted(call, queue, times);
+  }
+
   /** The error for a queue that another kind of lock or a stranger uses. */
-  static LockException foreign(Call call, String queue, String why) {
-    return new LockException.Conflict(
-        "The queue %s cannot guard %s: %s; delete it, or let all processes use the same algorithm for"
-                .formatted(queue, call.lock(), why)
-            + " this name");
+  LockException foreign(Call call, String queue, String why) {
+    return finding.foreign(call, queue, why);
   }
 
   /**
@@ -124,11 +178,17 @@ final class MutexQueues {
     try {
       announcer.keepOpen();
       Channel channel = publishing.get(call, () -> announcer.openChannel(call));
-      channel.basicPublish("", queue, TRANSIENT, new byte[0]);
+      channel.basicPublish("", queue, TRANSIENT, content());
       return channel;
     } catch (IOException | ShutdownSignalException e) {
       throw BrokerErrors.calling(call, "publish to queue " + queue, e);
     }
+  }
+
+  private byte[] content() {
+    return finding.isKindCertain()
+        ? new byte[0]
+        : UUID.randomUUID().toString().getBytes(StandardCharsets.UTF_8);
   }
 
   /** Whether an alarm of the broker stops publishers, as far as this session knows. */

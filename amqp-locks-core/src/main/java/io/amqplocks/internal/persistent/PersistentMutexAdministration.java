@@ -1,17 +1,23 @@
 package io.amqplocks.internal.persistent;
 
 import io.amqplocks.admin.PersistentMutexAdmin;
+import io.amqplocks.internal.broker.Answer;
 import io.amqplocks.internal.broker.BrokerErrors;
 import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.QueueArguments;
+import io.amqplocks.internal.broker.QueueRetry;
+import io.amqplocks.internal.broker.QueueState;
+import io.amqplocks.internal.broker.RpcChannelPool;
 import io.amqplocks.internal.broker.Ticker;
-import io.amqplocks.internal.consuming.HoldingConsumers;
 import io.amqplocks.internal.exclusive.AdminMutex;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.session.Sessions;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import java.time.Duration;
-import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Enables and disables one persistent mutex by declaring and deleting its queue. Each is one
@@ -35,6 +41,8 @@ public record PersistentMutexAdministration(
     Ticker ticker)
     implements PersistentMutexAdmin {
 
+  private static final Logger log = LoggerFactory.getLogger(PersistentMutexAdministration.class);
+
   @Override
   public void enable() {
     mutex.during(held -> declare());
@@ -43,17 +51,21 @@ public record PersistentMutexAdministration(
   private boolean declare() {
     Call call = call();
     try {
-      session(call).durableQueues().declare(call, queue);
+      String step = "declare queue " + queue;
+      Answer answer = session(call).rpc().ask(call, step, QueueArguments.persistentMutex(queue));
+      if (answer == Answer.LOCKED) {
+        throw conflict("it is another connection's own");
+      }
       return true;
     } catch (LockException.Unexpected e) {
-      throw BrokerErrors.isOtherwise(e) ? conflict(e) : e;
+      throw BrokerErrors.isOtherwise(e) ? conflict(e.getMessage()) : e;
     }
   }
 
-  private LockException conflict(LockException.Unexpected e) {
+  private LockException conflict(@Nullable String why) {
     return new LockException.Conflict(
-        "The %s cannot be enabled: there is a queue %s that is not as it should be (%s); delete it,"
-                .formatted(lock, queue, e.getMessage())
+        "The %s cannot be used: there is a queue %s that is not as it should be (%s); delete it,"
+                .formatted(lock, queue, why)
             + " or use another name or prefix");
   }
 
@@ -70,17 +82,28 @@ public record PersistentMutexAdministration(
 
   @Override
   public boolean isEnabled() {
-    return consumers().isPresent();
+    return look().exists();
   }
 
+  /** The first consumer is the active one, and holds. */
   @Override
   public boolean isHeld() {
-    return consumers().orElse(0) > 0;
+    return look().consumers() > 0;
   }
 
-  private OptionalInt consumers() {
+  private QueueState look() {
     Call call = call();
-    return HoldingConsumers.of(session(call)).count(call, queue);
+    RpcChannelPool rpc = session(call).rpc();
+    QueueState state =
+        QueueRetry.of(
+            call,
+            queue,
+            () -> log.debug("Queue {} may be just being deleted", queue),
+            () -> rpc.lookUnlessOverdue(call, queue));
+    if (state.answer() == Answer.LOCKED) {
+      throw conflict("it is another connection's own");
+    }
+    return state;
   }
 
   private Session session(Call call) {

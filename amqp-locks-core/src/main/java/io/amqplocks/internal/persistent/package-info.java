@@ -1,4 +1,4 @@
-/** The persistent mutex: an exclusive consumer of a durable queue. */
+/** Enabling and disabling persistent mutexes, which are held as the default mutex is. */
 @NullMarked
 package io.amqplocks.internal.persistent;
 

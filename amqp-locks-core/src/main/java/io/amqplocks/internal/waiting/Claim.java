@@ -22,15 +22,6 @@ public interface Claim {
   }
 
   /**
-   * Attempts to acquire a slot after a notification that one is free. A kind of lock may know a
-   * shorter way that is worth its cost even if the notification was wrong. By default this is an
-   * ordinary attempt.
-   */
-  default Optional<HeldLease> attemptWhenTold(Call call, Session session) {
-    return attempt(call, session);
-  }
-
-  /**
    * Whether a subscription acquires a free slot as fast as an attempt, or an attempt is likely to
    * be in vain. If so, a caller that waits subscribes at once.
    */

@@ -44,10 +44,7 @@ final class NotifiedSubscription implements Subscription {
     // What follows it without a pause, such as an attempt for the next waiter, is no look.
     scheduled = false;
     Notification notification = wakeup.use();
-    Optional<HeldLease> lease =
-        notification == Notification.NONE
-            ? claim.attempt(call, session)
-            : claim.attemptWhenTold(call, session);
+    Optional<HeldLease> lease = claim.attempt(call, session);
     attemptedAt = call.ticker().nanos();
     if (notification != Notification.NONE) {
       looks.notified();

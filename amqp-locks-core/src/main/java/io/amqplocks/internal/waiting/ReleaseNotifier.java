@@ -26,7 +26,7 @@ public record ReleaseNotifier(WaitQueues waitQueues, QueueNames names) implement
       return;
     }
     switch (lock.kind()) {
-      case EXCLUSIVE_QUEUE_MUTEX, PERSISTENT_MUTEX, SLOT_SEMAPHORE -> {
+      case EXCLUSIVE_QUEUE_MUTEX, SLOT_SEMAPHORE -> {
         if (!WakeQueues.of(session).tell(lock, names.wake(lock))) {
           // An alarm blocks publishers. At least the waiters of this process are notified.
           waitQueues.released(lock);
@@ -39,7 +39,7 @@ public record ReleaseNotifier(WaitQueues waitQueues, QueueNames names) implement
           waitQueues.released(writers);
         }
       }
-      case MUTEX, TOKEN_SEMAPHORE, FENCED_MUTEX, WRITE_LOCK -> {
+      case MUTEX, PERSISTENT_MUTEX, TOKEN_SEMAPHORE, FENCED_MUTEX, WRITE_LOCK -> {
         // When a message comes back, the broker itself sends it to a waiter.
       }
     }

@@ -38,6 +38,22 @@ class QueueArgumentsTest {
                 60_000));
   }
 
+  /** The same, but it stays when nobody uses it. */
+  @Test
+  void theQueueOfAPersistentMutexIsDeclaredAsDocumented() {
+    assertThat(QueueArguments.persistentMutex("m").getArguments())
+        .isEqualTo(
+            Map.of(
+                "x-queue-type",
+                "classic",
+                "x-single-active-consumer",
+                true,
+                "x-max-length",
+                1,
+                "x-overflow",
+                "reject-publish"));
+  }
+
   /**
    * A broker may refuse queues that are neither durable nor exclusive: 4.3.0 is said to do so,
    * 4.3.6 permits them unless configured otherwise. Ours are never of that kind.
@@ -52,7 +68,8 @@ class QueueArgumentsTest {
           List.of(
               QueueArguments.exclusive(prefix + "b"),
               QueueArguments.slot(prefix + "a"),
-              QueueArguments.mutex(prefix + "m"))) {
+              QueueArguments.mutex(prefix + "m"),
+              QueueArguments.persistentMutex(prefix + "p"))) {
         assertThat(ours.getDurable()).isNotEqualTo(ours.getExclusive());
         // Again is the same: nothing in the arguments makes a second declare another one.
         channel.asyncCompletableRpc(ours).get();

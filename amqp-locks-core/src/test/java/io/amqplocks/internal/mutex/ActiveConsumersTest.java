@@ -10,6 +10,7 @@ import com.rabbitmq.client.DefaultConsumer;
 import com.rabbitmq.client.GetResponse;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.Delivery;
+import io.amqplocks.internal.broker.QueueArguments;
 import io.amqplocks.internal.broker.Ticker;
 import io.amqplocks.internal.lease.Hold.HoldStatus;
 import io.amqplocks.internal.mutex.ActiveConsumer.Phase;
@@ -22,9 +23,11 @@ import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -305,6 +308,23 @@ class ActiveConsumersTest {
     assertThat(Objects.requireNonNull(holder.requeue()).tag())
         .as("of the third message: two were requeued")
         .isEqualTo(first.tag() + 2);
+  }
+
+  /** A channel is used for both kinds, and a late message is told by the tag of its consumer. */
+  @Test
+  void noTagIsUsedByTwoConsumersOfASession() {
+    String enabled = fixture.prefix() + "persistent";
+    fixture.willStay(enabled);
+    client.session().rpc().ask(call(), "declare", QueueArguments.persistentMutex(enabled));
+    ActiveConsumers both = ActiveConsumers.ofEnabled(client.session());
+    Set<String> tags = new HashSet<>();
+    for (int i = 0; i < 5; i++) {
+      ActiveConsumer one = of(client).consume(call(), queue, () -> {});
+      ActiveConsumer other = both.consume(call(), enabled, () -> {});
+      assertThat(tags.add(one.tag()) && tags.add(other.tag())).as(one.tag()).isTrue();
+      of(client).release(one);
+      both.release(other);
+    }
   }
 
   /** It replies to looks before it sees the message that was requeued, as amid a stranger's flood. */
