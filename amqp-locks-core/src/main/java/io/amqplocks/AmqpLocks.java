@@ -89,9 +89,9 @@ public interface AmqpLocks extends AutoCloseable {
 
   /**
    * The persistent mutex of that name. An administrator must have enabled it. Waiters of all
-   * processes are served in the order of arrival. Each held one, and each one with waiters, occupies
-   * a channel of the connection. One {@code AmqpLocks} can use three quarters of the broker's {@code
-   * channel_max} for this, 1,535 by default.
+   * processes are served in the order of arrival. Each held one, and each one with waiters,
+   * occupies a channel of the connection. One {@code AmqpLocks} can use three quarters of the
+   * broker's {@code channel_max} for this, 1,535 by default.
    *
    * @throws LockException.Invalid if the name is not allowed
    */

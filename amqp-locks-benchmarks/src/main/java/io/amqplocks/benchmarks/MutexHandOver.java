@@ -5,8 +5,9 @@ import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.AmqpLock;
 
 /**
- * As {@link HandOver}, of a mutex that is held by its active consumer. Its floor is from the cancel and requeue by one bare
- * client to the delivery to another one that stands by, which is all that the protocol takes.
+ * As {@link HandOver}, of a mutex that is held by its active consumer. Its floor is from the cancel
+ * and requeue by one bare client to the delivery to another one that stands by, which is all that
+ * the protocol takes.
  *
  * @param persistent whether the mutex is
  */

@@ -22,8 +22,8 @@ import java.util.function.Consumer;
 
 /**
  * What it takes to look at the token semaphore of a key that nobody uses, and to remove it at the
- * second look (ADR 65). Each has one token, so it is three queues with a message each. The sweeps leave
- * nothing of it.
+ * second look (ADR 65). Each has one token, so it is three queues with a message each. The sweeps
+ * leave nothing of it.
  */
 record SweptKeys() implements RowSource {
 

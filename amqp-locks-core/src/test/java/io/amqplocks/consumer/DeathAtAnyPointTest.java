@@ -31,11 +31,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * One of two processes dies while the consumption of a queue is handed over: at its first step after
- * the newcomer has begun to take over, at its second, and so on, until all was over before it died.
- * It takes a step when it sends something to the broker, or begins to handle a message. To the
- * broker it dies as a killed process does: all of its connections are closed at once, and it never
- * comes back.
+ * One of two processes dies while the consumption of a queue is handed over: at its first step
+ * after the newcomer has begun to take over, at its second, and so on, until all was over before it
+ * died. It takes a step when it sends something to the broker, or begins to handle a message. To
+ * the broker it dies as a killed process does: all of its connections are closed at once, and it
+ * never comes back.
  */
 @BrokerTest(everyLine = true)
 @Order(1) // of the longest

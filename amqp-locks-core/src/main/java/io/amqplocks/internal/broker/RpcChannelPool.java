@@ -58,8 +58,8 @@ public final class RpcChannelPool {
 
   /**
    * A pool that tells at once when one of its channels has ended. If the broker closes the
-   * connection, its channels hear of that, and its own listeners do when the socket is closed, which
-   * may take ten seconds more.
+   * connection, its channels hear of that, and its own listeners do when the socket is closed,
+   * which may take ten seconds more.
    *
    * @param channelEnded must not block
    */

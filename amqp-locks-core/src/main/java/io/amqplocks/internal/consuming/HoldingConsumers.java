@@ -25,8 +25,8 @@ import org.slf4j.LoggerFactory;
  * queue's process admits one exclusive consumer or any number of others, of this connection or
  * another, so threads need no registry as they do for exclusive queues.
  *
- * <p>A quorum queue admits any number of exclusive consumers without an error (trap 16). So a caller
- * declares its queue as a classic one before.
+ * <p>A quorum queue admits any number of exclusive consumers without an error (trap 16). So a
+ * caller declares its queue as a classic one before.
  *
  * <p>Concurrency: a consumer has a channel to itself, from its opening to its close, and the user
  * of the channel sends one request at a time. A consumer that comes about too late is cancelled by

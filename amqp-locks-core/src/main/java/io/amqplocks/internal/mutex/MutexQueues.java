@@ -28,10 +28,10 @@ import org.slf4j.LoggerFactory;
  * declare the queue of a default mutex, which checks its arguments as well. The queue of a
  * persistent mutex is only looked for, so its kind has to be proven: on a queue without a single
  * active consumer, several clients would receive a message each. Its messages are different from
- * each other, so a message shows whether the queue is the one that was proven. A client that finds a queue
- * without a message and without another consumer publishes one. Two clients may do so at once. A
- * surplus message harms nobody, since the active consumer has room for one. The queue refuses
- * messages while it has an idle one (see {@link QueueArguments#mutex}).
+ * each other, so a message shows whether the queue is the one that was proven. A client that finds
+ * a queue without a message and without another consumer publishes one. Two clients may do so at
+ * once. A surplus message harms nobody, since the active consumer has room for one. The queue
+ * refuses messages while it has an idle one (see {@link QueueArguments#mutex}).
  *
  * <p>Queues are declared by a connection that holds nothing: in a part of a cluster without a
  * majority, RabbitMQ may answer a declare by closing the connection (trap 7). Another connection

@@ -327,7 +327,9 @@ class ActiveConsumersTest {
     }
   }
 
-  /** It replies to looks before it sees the message that was requeued, as amid a stranger's flood. */
+  /**
+   * It replies to looks before it sees the message that was requeued, as amid a stranger's flood.
+   */
   @Tag("trap-26")
   @Test
   void aBusyQueueIsNoSignOfAnotherConsumer() throws Exception {
