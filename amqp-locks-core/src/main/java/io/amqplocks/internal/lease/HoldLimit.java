@@ -47,8 +47,9 @@ final class HoldLimit {
     } catch (RejectedExecutionException e) {
       // Closed. That ends all leases, and no limit is reached any more.
     } catch (OutOfMemoryError e) {
-      // No thread can be started. Whoever looks at the lease finds that the limit is reached.
-      log.warn("Nothing ends a lease at its limit of {}, but what looks at it: {}", longest, e);
+      // No thread can be started, now at least. Whoever looks at the lease, as each verification
+      // does, finds that the limit is reached.
+      log.warn("A lease may end later than its limit of {}, for want of a thread", longest, e);
     }
   }
 

@@ -154,7 +154,10 @@ final class ActiveConsumers {
     if (begin(call, exclusive, true) != Answer.OK) {
       return true;
     }
-    release(exclusive);
+    if (end(exclusive)) {
+      // The broker remembers what kind of queue the channel consumed. That may be replaced next.
+      channels.discard(exclusive.channel());
+    }
     return false;
   }
 
@@ -382,13 +385,17 @@ final class ActiveConsumers {
       return false;
     }
     try {
-      channel.cancel(consumer.tag());
       Delivery message = was.message();
-      if (message != null && queues.isOurs(message)) {
-        message.putBack();
-      } else if (message != null) {
-        // A stranger's. It would make each holder prove the queue again.
+      boolean ours = message == null || queues.isOurs(message);
+      if (message != null && !ours) {
+        // A stranger's. It would make each holder prove the queue again. Another message comes here
+        // for it, and is put back: RabbitMQ 3.x sends the next consumer nothing after no more than
+        // a cancel.
         message.remove();
+      }
+      channel.cancel(consumer.tag());
+      if (message != null && ours) {
+        message.putBack();
       }
     } catch (IOException | ShutdownSignalException e) {
       // The channel or the connection is gone, and the consumer with it.

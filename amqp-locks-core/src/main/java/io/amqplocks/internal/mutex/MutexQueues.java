@@ -82,7 +82,14 @@ final class MutexQueues {
    * stays in its queue.
    */
   boolean isKindKnown(String queue, String message) {
-    return finding.isKindCertain() || queue.equals(proven.get(message));
+    if (finding.isKindCertain()) {
+      return true;
+    }
+    boolean known = queue.equals(proven.get(message));
+    if (known) {
+      suspected.remove(queue);
+    }
+    return known;
   }
 
   /**

@@ -81,10 +81,14 @@ final class SessionMembers {
    * @param isReported whether the log already says of its leases that they are lost
    */
   boolean end(LossReason reason, boolean isReported) {
+    if (haveEnded()) {
+      return false;
+    }
+    // Before it has ended: whoever looks at a lease after that takes it from the members.
+    List<String> leases = isReported ? List.of() : leases();
     if (!ended.compareAndSet(null, reason)) {
       return false;
     }
-    List<String> leases = isReported ? List.of() : leases();
     members.forEach(member -> tell(member, reason));
     report(reason, leases);
     return true;
