@@ -114,7 +114,7 @@ public final class HeldLease implements Lease, Session.Member {
     if (loseAtLimit()) {
       return finalState();
     }
-    LossReason over = session.end();
+    LossReason over = session.endReason();
     if (over != null) {
       // The session's end is known, and its members may just be being told.
       lose(over);

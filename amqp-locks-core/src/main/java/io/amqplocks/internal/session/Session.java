@@ -331,14 +331,13 @@ public final class Session {
    * closed, this call ends the session.
    */
   public boolean isOpen() {
-    endIfClosed();
-    return !members.haveEnded();
+    return endReason() == null;
   }
 
   /** Why the session has ended, as far as this process knows; null if it is {@link #isOpen}. */
-  public @Nullable LossReason end() {
+  public @Nullable LossReason endReason() {
     endIfClosed();
-    return members.end();
+    return members.endReason();
   }
 
   private void endIfClosed() {

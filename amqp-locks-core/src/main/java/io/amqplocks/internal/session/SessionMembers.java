@@ -66,7 +66,7 @@ final class SessionMembers {
   }
 
   /** Why the session has ended; null if it has not. */
-  @Nullable LossReason end() {
+  @Nullable LossReason endReason() {
     return ended.get();
   }
 
