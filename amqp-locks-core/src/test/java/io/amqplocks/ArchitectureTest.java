@@ -19,6 +19,7 @@ import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
 import io.amqplocks.internal.broker.BrokerErrors;
 import io.amqplocks.internal.broker.BrokerProfile;
+import io.amqplocks.internal.broker.ClientCapabilities;
 import io.amqplocks.internal.broker.Futures;
 import io.amqplocks.internal.broker.Ticker;
 import java.util.Set;
@@ -126,7 +127,8 @@ class ArchitectureTest {
         .dependOnClassesThat(
             resideInAnyPackage("io.amqplocks", "io.amqplocks.internal..")
                 .and(not(type(BrokerProfile.class)))
-                .and(not(type(BrokerErrors.class))))
+                .and(not(type(BrokerErrors.class)))
+                .and(not(type(ClientCapabilities.class))))
         .check(OURS);
   }
 

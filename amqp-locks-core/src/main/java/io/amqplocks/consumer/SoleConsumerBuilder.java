@@ -6,6 +6,7 @@ import com.rabbitmq.client.Address;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.internal.broker.BrokerProfile;
+import io.amqplocks.internal.broker.ClientCapabilities;
 import io.amqplocks.leader.LeaderListener;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.LockException;
@@ -68,6 +69,8 @@ public final class SoleConsumerBuilder {
     this.factory.setTopologyRecoveryEnabled(false);
     // If the application's threads were all at work, nobody would say that a connection broke.
     this.factory.setSharedExecutor(null);
+    // Nor would anybody hear that the queue was deleted.
+    ClientCapabilities.restore(this.factory);
     this.factory.setChannelRpcTimeout(TIMEOUT_MILLIS);
     int connecting = factory.getConnectionTimeout();
     connectMillis = connecting < 1 ? TIMEOUT_MILLIS : Math.min(TIMEOUT_MILLIS, connecting);

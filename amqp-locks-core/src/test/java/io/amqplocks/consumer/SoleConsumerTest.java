@@ -550,6 +550,29 @@ class SoleConsumerTest {
     assertThat(handled).isEqualTo(numbers(2));
   }
 
+  /** The broker tells of a deletion only clients that say they understand it. */
+  @Test
+  void aQueueThatWasDeletedIsConsumedAgainWhateverClientPropertiesTheApplicationHas()
+      throws Exception {
+    ConnectionFactory users = fixture.broker().connectionFactory();
+    users.setClientProperties(Map.of("product", "shop"));
+    SoleConsumer consumer =
+        kept(
+            SoleConsumer.of(
+                fixture.open().mutex("sole"),
+                users,
+                queue,
+                delivery -> handled.add(number(delivery))));
+    consumer.start();
+    publish(0, 1);
+    awaitHandled(1);
+    channel.queueDelete(queue);
+    channel.queueDeclare(queue, true, false, false, Map.of());
+    publish(1, 2);
+    awaitHandled(2);
+    assertThat(handled).containsExactly(0, 1);
+  }
+
   /** The consumer that takes over asks by any of the nodes, too. */
   @Test
   void itGoesOnByAnotherNode() throws Exception {

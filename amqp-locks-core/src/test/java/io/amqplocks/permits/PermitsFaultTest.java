@@ -4,6 +4,7 @@ import static io.amqplocks.support.SemaphoreKind.awaitCollected;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.Lease;
@@ -19,6 +20,7 @@ import io.amqplocks.support.SemaphoreKind;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import io.amqplocks.test.ChildJvm;
+import io.amqplocks.test.TcpProxy;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -91,6 +93,32 @@ class PermitsFaultTest {
       assertThat(semaphore.tryAcquire()).isEmpty();
     }
     assertThat(heard.heard).noneMatch(each -> each.startsWith("lost " + semaphore.id()));
+  }
+
+  /** Only the connections break that hold nothing, and cannot be opened again for a while. */
+  @ParameterizedTest
+  @EnumSource
+  void aCollectorKeepsWhatItHasWhenItsOtherConnectionsBreak(SemaphoreKind kind) throws Exception {
+    AmqpLock semaphore = kind.create(fixture, fixture.open(), "s", 4);
+    Lease one = semaphore.acquire(LONG);
+    try (TcpProxy proxy = TcpProxy.to(fixture.broker())) {
+      ConnectionFactory factory = fixture.broker().connectionFactory();
+      factory.setHost(proxy.host());
+      factory.setPort(proxy.port());
+      AmqpLocks locks =
+          fixture.open(fixture.builder(factory).connectionName(fixture.prefix() + "it"));
+      CompletableFuture<Lease> waiting = kind.of(locks, "s").withPermits(4).acquireAsync(LONG);
+      awaitCollected(fixture, semaphore);
+      proxy.refuse(true);
+      fixture.closeConnectionsThatHoldNothing(fixture.prefix() + "it");
+      await().during(Duration.ofSeconds(7)).until(() -> semaphore.tryAcquire().isEmpty());
+      proxy.refuse(false);
+      one.close();
+      try (Lease four = waiting.get(60, TimeUnit.SECONDS)) {
+        assertThat(four.verify()).isEqualTo(LeaseState.HELD);
+        assertThat(semaphore.tryAcquire()).isEmpty();
+      }
+    }
   }
 
   @ParameterizedTest

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.AmqpReadWriteLock;
@@ -17,6 +18,7 @@ import io.amqplocks.support.HolderMain;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import io.amqplocks.test.ChildJvm;
+import io.amqplocks.test.TcpProxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -115,6 +117,35 @@ class ReadWriteFaultTest {
       waiting.killNow();
       behind.get(SOON.toMillis(), TimeUnit.MILLISECONDS).close();
       assertThat(reader.verify()).isEqualTo(LeaseState.HELD);
+    }
+  }
+
+  /** Only the connections break that hold nothing, and cannot be opened again for a while. */
+  @Test
+  void aWriterKeepsItsPlaceWhenItsOtherConnectionsBreak(Broker broker) throws Exception {
+    AmqpReadWriteLock lock = fixture.open().readWriteLock("m");
+    try (TcpProxy proxy = TcpProxy.to(broker)) {
+      ConnectionFactory factory = broker.connectionFactory();
+      factory.setHost(proxy.host());
+      factory.setPort(proxy.port());
+      AmqpLocks locks =
+          fixture.open(fixture.builder(factory).connectionName(fixture.prefix() + "it"));
+      acquired(locks.readWriteLock("m").writeLock()).close();
+      Lease reader = acquired(lock.readLock());
+      proxy.refuse(true);
+      fixture.closeConnectionsThatHoldNothing(fixture.prefix() + "it");
+      CompletableFuture<Lease> first = locks.readWriteLock("m").writeLock().acquireAsync(LONG);
+      fixture.awaitConsumers(gate(), 1);
+      CompletableFuture<Lease> second = lock.writeLock().acquireAsync(LONG);
+      fixture.awaitConsumers(gate(), 2);
+      await().during(Duration.ofSeconds(2)).until(() -> !first.isDone());
+      proxy.refuse(false);
+      reader.close();
+      try (Lease written = first.get(SOON.toMillis(), TimeUnit.MILLISECONDS)) {
+        assertThat(written.verify()).isEqualTo(LeaseState.HELD);
+        assertThat(second).isNotDone();
+      }
+      second.get(SOON.toMillis(), TimeUnit.MILLISECONDS).close();
     }
   }
 

@@ -176,6 +176,14 @@ public final class Fixture implements BeforeEachCallback, AfterEachCallback, Aut
         .orElseThrow();
   }
 
+  /** Closes all connections of a client of that connection name but those of its leases. */
+  public void closeConnectionsThatHoldNothing(String connectionName) {
+    broker().faults().connections().stream()
+        .filter(name -> name.startsWith(connectionName + " ") && !name.endsWith(" holder"))
+        .distinct()
+        .forEach(name -> broker().faults().closeConnections(name, "a test"));
+  }
+
   /** Waits until a queue has so many consumers, as the broker counts. */
   public void awaitConsumers(String queue, int number) {
     awaitConsumers(queue, number, Duration.ofSeconds(30));

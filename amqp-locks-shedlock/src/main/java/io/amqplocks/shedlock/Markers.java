@@ -13,6 +13,7 @@ import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockName;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -67,6 +68,12 @@ final class Markers {
     this.factory.setConnectionTimeout(TIMEOUT);
     this.factory.setHandshakeTimeout(TIMEOUT);
     this.factory.setChannelRpcTimeout(TIMEOUT);
+    // An application that replaces all client properties drops these. Without them a broker that
+    // refuses the user closes the connection and does not say why.
+    Map<String, Object> properties = new HashMap<>(factory.getClientProperties());
+    properties.put(
+        "capabilities", new ConnectionFactory().getClientProperties().get("capabilities"));
+    this.factory.setClientProperties(properties);
     this.prefix = queuePrefix + "shedlock.";
   }
 

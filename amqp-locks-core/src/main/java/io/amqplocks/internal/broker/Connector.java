@@ -12,9 +12,7 @@ import io.amqplocks.lock.LockException;
 import java.io.IOException;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BiFunction;
@@ -108,12 +106,7 @@ public final class Connector {
     // Not those of the application: probes for slots are not its messages.
     factory.setMetricsCollector(ConsumerChannel.ARRIVALS);
     factory.setObservationCollector(ObservationCollector.NO_OP);
-    Map<String, Object> properties = new HashMap<>(factory.getClientProperties());
-    // An application that replaces all properties drops these. Without them the broker says neither
-    // that it ended a consumer nor that an alarm stops publishers.
-    properties.put(
-        "capabilities", new ConnectionFactory().getClientProperties().get("capabilities"));
-    factory.setClientProperties(properties);
+    ClientCapabilities.restore(factory);
   }
 
   /**

@@ -93,7 +93,10 @@ record PermitsClaim(
   public Optional<HeldLease> attemptBeforeWaiting(Call call, Session session) {
     try {
       return attempt(call.half(), session);
-    } catch (LockException.Unanswered e) {
+    } catch (LockException.Unanswered | LockException.Unreachable e) {
+      if (!session.isOpen()) {
+        throw e;
+      }
       log.debug("{} permits of {} are waited for: {}", permits, call.lock(), e.getMessage());
       return Optional.empty();
     }
@@ -118,7 +121,10 @@ record PermitsClaim(
     OptionalInt found;
     try {
       found = count.of(call, session);
-    } catch (LockException.Unanswered | LockException.Unexpected e) {
+    } catch (LockException.Unanswered | LockException.Unreachable | LockException.Unexpected e) {
+      if (!session.isOpen()) {
+        throw e;
+      }
       log.debug("How many slots {} has cannot be told: {}", call.lock(), e.getMessage());
       return;
     }

@@ -92,11 +92,14 @@ final class PermitsSubscription implements Subscription {
     return lease;
   }
 
-  /** One more slot. That the broker does not say whether there is one costs nothing collected. */
+  /**
+   * One more slot. That the broker does not say whether there is one costs nothing collected, and
+   * neither does the break of a connection that holds nothing.
+   */
   private Optional<HeldLease> nextSlot(Call call) {
     try {
       return nextSlotIfAnswered(call);
-    } catch (LockException.Unanswered e) {
+    } catch (LockException.Unanswered | LockException.Unreachable e) {
       if (!session.isOpen()) {
         throw e;
       }

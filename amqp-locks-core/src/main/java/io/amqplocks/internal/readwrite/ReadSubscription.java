@@ -8,6 +8,7 @@ import io.amqplocks.internal.waiting.Turn;
 import io.amqplocks.lock.LockException;
 import java.time.Duration;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Waiting for a read lock: first for the turn at the gate, after which no writer holds the lock.
@@ -33,6 +34,7 @@ final class ReadSubscription implements Subscription {
   private final ReadClaim claim;
   private final Session session;
   private final Turn turn;
+  private @Nullable LockException failure;
   private int passed;
 
   /** Doubled by each refusal, so the first pause after one is the shortest. */
@@ -46,6 +48,7 @@ final class ReadSubscription implements Subscription {
 
   @Override
   public Optional<HeldLease> attempt(Call call) {
+    failure = null;
     if (!session.isOpen()) {
       throw new LockException.Unreachable(
           "The session ended while waiting for " + call.lock(), null);
@@ -66,11 +69,23 @@ final class ReadSubscription implements Subscription {
   private Optional<HeldLease> takeInTurn(Call call) {
     try {
       return claim.take(call, session);
-    } catch (LockException.Unanswered | LockException.Unreachable e) {
+    } catch (LockException.Unreachable e) {
+      if (!session.isOpen()) {
+        throw e;
+      }
+      // Another connection than that of the turn.
+      failure = e;
+      return Optional.empty();
+    } catch (LockException.Unanswered e) {
       // The close that follows would wait for the broker for as long again.
       turn.close(call);
       throw e;
     }
+  }
+
+  @Override
+  public Optional<LockException> failure() {
+    return Optional.ofNullable(failure);
   }
 
   @Override

@@ -29,6 +29,7 @@ final class WriteSubscription implements Subscription {
   private final Runnable wake;
   private final Claim ifUnread;
   private @Nullable Subscription wakeUps;
+  private @Nullable LockException failure;
 
   WriteSubscription(WriteClaim claim, Session session, Turn turn, Runnable wake) {
     this.session = session;
@@ -42,6 +43,7 @@ final class WriteSubscription implements Subscription {
 
   @Override
   public Optional<HeldLease> attempt(Call call) {
+    failure = null;
     if (!session.isOpen()) {
       throw new LockException.Unreachable(
           "The session ended while waiting for " + call.lock(), null);
@@ -51,11 +53,23 @@ final class WriteSubscription implements Subscription {
     }
     try {
       return takeInTurn(call);
-    } catch (LockException.Unanswered | LockException.Unreachable e) {
+    } catch (LockException.Unreachable e) {
+      if (!session.isOpen()) {
+        throw e;
+      }
+      // Another connection than that of the turn.
+      failure = e;
+      return Optional.empty();
+    } catch (LockException.Unanswered e) {
       // The close that follows would wait for the broker for as long again.
       turn.close(call);
       throw e;
     }
+  }
+
+  @Override
+  public Optional<LockException> failure() {
+    return Optional.ofNullable(failure);
   }
 
   private Optional<HeldLease> takeInTurn(Call call) {

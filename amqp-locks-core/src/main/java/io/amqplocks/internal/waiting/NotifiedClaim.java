@@ -42,7 +42,13 @@ public record NotifiedClaim(Claim claim, String wakeQueue, Predicate<String> hol
           session,
           wakeQueue,
           WakeQueues.of(session).listen(call.half(), wakeQueue, holders, wake));
-    } catch (LockException.Unexpected | LockException.Unanswered | LockException.Conflict e) {
+    } catch (LockException.Unexpected
+        | LockException.Unanswered
+        | LockException.Unreachable
+        | LockException.Conflict e) {
+      if (!session.isOpen()) {
+        throw e;
+      }
       // The node of the wake queue may be down while the lock itself works. The lock is then
       // polled.
       log.warn("{} is waited for without being told: {}", call.lock(), e.getMessage());
