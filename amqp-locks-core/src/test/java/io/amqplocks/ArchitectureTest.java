@@ -223,7 +223,7 @@ class ArchitectureTest {
             Futures.class)
         .and()
         .haveNameNotMatching(
-            "io\\.amqplocks\\.(leader\\.TermCallbacks|consumer\\.(SoleConsumer|Worker))")
+            "io\\.amqplocks\\.(leader\\.TermCallbacks|consumer\\.(SoleConsumer|StallDetection|Worker))")
         .should()
         .accessTargetWhere(
             DescribedPredicate.describe(

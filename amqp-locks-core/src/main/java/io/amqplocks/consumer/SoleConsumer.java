@@ -254,6 +254,7 @@ public final class SoleConsumer implements AutoCloseable {
     private final HandOverRequests requests;
     private final Predicate<String> handOver;
     private final HandledIds handled = new HandledIds();
+    private final StallDetection stall;
     private volatile @Nullable Worker worker;
 
     Terms(
@@ -265,6 +266,7 @@ public final class SoleConsumer implements AutoCloseable {
       this.standBy = standBy;
       this.requests = requests;
       this.handOver = handOver;
+      stall = new StallDetection(settings);
     }
 
     /**
@@ -281,13 +283,7 @@ public final class SoleConsumer implements AutoCloseable {
         return;
       }
       Worker begun =
-          new Worker(
-              settings,
-              standBy,
-              leadership,
-              requests,
-              handled,
-              () -> handOver("another consumer asked to take over"));
+          new Worker(settings, standBy, leadership, requests, handled, stall, this::handOver);
       worker = begun;
       try {
         begun.start();

@@ -41,6 +41,10 @@ public final class SoleConsumerBuilder {
   final List<LeaderListener> listeners = new ArrayList<>();
   int prefetch = 10;
   Duration grace = Duration.ofSeconds(30);
+
+  /** For how long the active one may try to begin before another one is to try. */
+  long longestInVainNanos = Duration.ofMinutes(2).toNanos();
+
   boolean handsOverOnRequest;
   boolean connectsAhead;
   @Nullable String ingress;

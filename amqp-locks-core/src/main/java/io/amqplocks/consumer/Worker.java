@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -45,7 +46,8 @@ final class Worker {
   private final Leadership term;
   private final HandOverRequests requests;
   private final HandledIds handled;
-  private final Runnable asked;
+  private final StallDetection stall;
+  private final Consumer<String> handOver;
   private final Thread thread;
   private volatile @Nullable Subscription subscription;
   private final CountDownLatch handedBack = new CountDownLatch(1);
@@ -55,13 +57,15 @@ final class Worker {
   private @Nullable String said;
   private long pauseMillis = FIRST_PAUSE_MILLIS;
   private Patience patience = Patience.FIRST;
+  private long consumesNothingSince = System.nanoTime();
 
   /**
    * Creates a worker.
    *
    * @param requests of others to stop
    * @param handled by this process, in earlier terms too
-   * @param asked has this process hand over
+   * @param stall of this process, in earlier terms too
+   * @param handOver has this process hand over, for that reason
    */
   Worker(
       SoleConsumerBuilder settings,
@@ -69,13 +73,15 @@ final class Worker {
       Leadership term,
       HandOverRequests requests,
       HandledIds handled,
-      Runnable asked) {
+      StallDetection stall,
+      Consumer<String> handOver) {
     this.settings = settings;
     this.connections = connections;
     this.term = term;
     this.requests = requests;
     this.handled = handled;
-    this.asked = asked;
+    this.stall = stall;
+    this.handOver = handOver;
     thread = new Thread(this::work, "amqp-locks consumer of " + settings.queue);
     thread.setDaemon(true);
   }
@@ -263,10 +269,20 @@ final class Worker {
         } catch (Exception | Error e) {
           say(e);
         }
+        handOverIfInVain();
         pause();
       }
     } finally {
       handedBack.countDown();
+    }
+  }
+
+  /** Others may have a node that serves them, and cannot try while this one has the lock. */
+  private void handOverIfInVain() {
+    if (stall.pollInVain()) {
+      handOver.accept("RabbitMQ sends it none of the messages of queue '" + settings.queue + "'");
+    } else if (System.nanoTime() - consumesNothingSince > settings.longestInVainNanos) {
+      handOver.accept("it could not consume queue '" + settings.queue + "'");
     }
   }
 
@@ -291,14 +307,19 @@ final class Worker {
   private void consume(ReadyConnection open) throws IOException, TimeoutException {
     Subscription begun = begin(open);
     subscription = begun;
+    stall.begin(open);
     long start = System.nanoTime();
     while (goesOn()) {
       if (System.nanoTime() - start > LONGEST_PAUSE_NANOS) {
         forgetFailures();
       }
       Delivery next = begun.next(LOOK_MILLIS);
+      consumesNothingSince = System.nanoTime();
       if (next != null) {
         handle(next, begun);
+        stall.received();
+      } else if (stall.isStalled()) {
+        throw new IOException("RabbitMQ sends none of its messages");
       } else if (!begun.isOpen()) {
         // Nobody has said so. A thread that was to do it may be held up by the application.
         throw new IOException("the channel is closed", open.channel().getCloseReason());
@@ -336,7 +357,7 @@ final class Worker {
   /** Unless it is an old connection, on which the request of a former term came late. */
   private void askedToStop() {
     if (term.isCurrent()) {
-      asked.run();
+      handOver.accept("another consumer asked to take over");
     }
   }
 

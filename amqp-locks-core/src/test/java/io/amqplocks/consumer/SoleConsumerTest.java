@@ -573,6 +573,62 @@ class SoleConsumerTest {
     assertThat(handled).containsExactly(0, 1);
   }
 
+  /** As when a quorum queue's member on the consumer's node is far behind the others. */
+  @Test
+  void aConsumerThatIsSentNothingBeginsAnew() throws Exception {
+    channel.queueDelete(queue);
+    channel.queueDeclare(queue, true, false, false, Map.of("x-queue-type", "quorum"));
+    SoleConsumer consumer = started(delivery -> handled.add(number(delivery)));
+    publish(0, 1);
+    awaitHandled(1);
+    Leadership term = consumer.election().leadership().orElseThrow();
+    assertThat(fixture.broker().faults().suspendConsumers(queue, LONG)).isEqualTo(1);
+    // Ten are sent to the channel that is suspended.
+    publish(1, 21);
+    awaitHandled(11);
+    assertThat(consumer.election().leadership()).as("the same term").contains(term);
+  }
+
+  /** Somebody else is the single active consumer of a quorum queue, which refuses nobody. */
+  @Test
+  void oneThatIsSentNothingAgainAndAgainHandsOver() throws Exception {
+    channel.queueDelete(queue);
+    channel.queueDeclare(
+        queue,
+        true,
+        false,
+        false,
+        Map.of("x-queue-type", "quorum", "x-single-active-consumer", true));
+    channel.basicQos(1);
+    channel.basicConsume(queue, false, "stranger", (tag, message) -> {}, tag -> {});
+    SoleConsumer one = started(delivery -> handled.add(number(delivery)));
+    assertThat(one.awaitActive(LONG)).isTrue();
+    SoleConsumer other = started(delivery -> handled.add(number(delivery)));
+    // An empty queue is no reason.
+    await().during(Duration.ofSeconds(12)).atMost(LONG).until(() -> !other.isActive());
+    publish(0, 3);
+    assertThat(other.awaitActive(LONG)).isTrue();
+    channel.basicCancel("stranger");
+    await().atMost(LONG).untilAsserted(() -> assertThat(handled).contains(1, 2));
+  }
+
+  @Test
+  void oneThatCannotBeginForLongHandsOver() throws Exception {
+    ConnectionFactory wrong = fixture.broker().connectionFactory();
+    wrong.setPassword("wrong");
+    SoleConsumerBuilder settings =
+        SoleConsumer.of(
+            fixture.open().mutex("sole"), wrong, queue, delivery -> handled.add(number(delivery)));
+    settings.longestInVainNanos = Duration.ofSeconds(3).toNanos();
+    SoleConsumer one = kept(settings);
+    one.start();
+    assertThat(one.awaitActive(LONG)).isTrue();
+    SoleConsumer other = started(delivery -> handled.add(number(delivery)));
+    publish(0, 1);
+    awaitHandled(1);
+    assertThat(other.isActive()).isTrue();
+  }
+
   /** The consumer that takes over asks by any of the nodes, too. */
   @Test
   void itGoesOnByAnotherNode() throws Exception {

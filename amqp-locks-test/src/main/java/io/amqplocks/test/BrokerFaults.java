@@ -103,6 +103,17 @@ public interface BrokerFaults {
   void suspendQueue(String queue);
 
   /**
+   * Suspends the channels on which a queue is consumed: nothing is sent on them any more, and no
+   * request is answered. Other channels of their connections go on, and so does the queue. What the
+   * queue sends to such a channel stays there. After that time the channels are killed, which
+   * closes their connections. Does not wait until then.
+   *
+   * @return how many channels there were
+   * @throws IllegalStateException if there is no such queue
+   */
+  int suspendConsumers(String queue, Duration time);
+
+  /**
    * Keeps a classic queue busy for that time. It still replies to passive declares, ahead of
    * messages, acknowledgements and consumers, which wait. Does not wait until that is over.
    *

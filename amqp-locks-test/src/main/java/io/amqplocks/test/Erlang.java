@@ -236,6 +236,23 @@ final class Erlang {
   /** Queue. */
   static final String RESUME_QUEUE = queueProcess("sys:resume(Pid)");
 
+  /** Queue, milliseconds. The value is the number of its consumers' channels, or {@code none}. */
+  static final String SUSPEND_CONSUMERS =
+      """
+      case rabbit_amqqueue:lookup(rabbit_misc:r(<<"/">>, queue, %s)) of
+        {ok, Queue} ->
+          Channels = lists:usort([element(1, C) || C <- rabbit_amqqueue:consumers(Queue)]),
+          lists:foreach(fun sys:suspend/1, Channels),
+          spawn(fun() ->
+            timer:sleep(binary_to_integer(%s)),
+            lists:foreach(fun(Channel) -> exit(Channel, kill) end, Channels)
+          end),
+          integer_to_list(length(Channels));
+        _ ->
+          "none"
+      end.
+      """;
+
   /** Queue, milliseconds. Looks are answered between these steps, and messages are not taken. */
   static final String KEEP_QUEUE_BUSY =
       queueProcess(

@@ -114,6 +114,15 @@ final class NodeFaults implements BrokerFaults {
   }
 
   @Override
+  public int suspendConsumers(String queue, Duration time) {
+    String suspendedChannels = ask(Erlang.SUSPEND_CONSUMERS, queue, Long.toString(time.toMillis()));
+    if (suspendedChannels.equals("none")) {
+      throw new IllegalStateException("There is no queue named " + queue);
+    }
+    return Integer.parseInt(suspendedChannels);
+  }
+
+  @Override
   public void keepQueueBusy(String queue, Duration time) {
     if (ask(Erlang.KEEP_QUEUE_BUSY, queue, Long.toString(time.toMillis())).equals("none")) {
       throw new IllegalStateException("There is no queue named " + queue);

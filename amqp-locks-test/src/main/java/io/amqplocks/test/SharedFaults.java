@@ -106,6 +106,11 @@ record SharedFaults(BrokerFaults faults) implements BrokerFaults {
   }
 
   @Override
+  public int suspendConsumers(String queue, Duration time) {
+    return faults.suspendConsumers(queue, time);
+  }
+
+  @Override
   public void suspendQueue(String queue) {
     faults.suspendQueue(queue);
   }

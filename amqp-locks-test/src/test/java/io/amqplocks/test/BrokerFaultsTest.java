@@ -8,6 +8,7 @@ import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.DeliverCallback;
 import com.rabbitmq.client.MessageProperties;
 import com.rabbitmq.client.ShutdownSignalException;
 import java.io.IOException;
@@ -15,7 +16,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.AfterEach;
@@ -202,6 +205,30 @@ class BrokerFaultsTest {
     faults.resumeQueue("hung");
     assertThatThrownBy(() -> faults.suspendQueue("hung"))
         .hasMessageContaining("no queue named hung");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"classic", "quorum"})
+  void aSuspendedConsumerIsSentNothingAndItsConnectionEndsThen(String type) throws Exception {
+    String queue = "suspended-" + type;
+    Duration time = Duration.ofSeconds(2);
+    channel.queueDeclare(queue, true, false, false, Map.of("x-queue-type", type));
+    assertThat(faults.suspendConsumers(queue, time)).isZero();
+    BlockingQueue<String> received = new LinkedBlockingQueue<>();
+    DeliverCallback receiving = (tag, message) -> received.add(tag);
+    Connection other = broker.connectionFactory().newConnection();
+    Channel asking = other.createChannel();
+    other.createChannel().basicConsume(queue, false, "one", receiving, tag -> {});
+    assertThat(faults.suspendConsumers(queue, time)).isEqualTo(1);
+    channel.basicPublish("", queue, null, new byte[0]);
+    assertThat(asking.messageCount(queue)).isNotNegative();
+    await().until(() -> !other.isOpen());
+    assertThat(received).isEmpty();
+    channel.basicConsume(queue, true, "two", receiving, tag -> {});
+    assertThat(received.poll(30, TimeUnit.SECONDS)).isEqualTo("two");
+    channel.queueDelete(queue);
+    assertThatThrownBy(() -> faults.suspendConsumers(queue, time))
+        .hasMessageContaining("no queue named " + queue);
   }
 
   @Test
