@@ -15,7 +15,9 @@ import java.time.Duration;
 public interface LockResolver {
 
   /**
-   * The id of the lock of that family and name, which includes the kind of lock.
+   * The id of the lock of that family and name, which includes the kind of lock. It must be the
+   * same for as long as the application runs: it is asked once for an annotated method without a
+   * key.
    *
    * @throws IllegalStateException if the application's settings for it contradict each other
    */

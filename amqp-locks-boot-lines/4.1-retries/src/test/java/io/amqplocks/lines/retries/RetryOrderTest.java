@@ -35,6 +35,7 @@ class RetryOrderTest {
     return List.of(
         Named.of("spring-retry", reports -> reports.bySpringRetry(null)),
         Named.of("Resilience4j", reports -> reports.byResilience4j(null)),
+        Named.of("Resilience4j, a future", reports -> reports.laterByResilience4j(null).join()),
         Named.of("all of Resilience4j", reports -> reports.byAllOfResilience4j(null)));
   }
 

@@ -7,8 +7,9 @@ import io.amqplocks.spring.MutexGuarded;
 import io.github.resilience4j.bulkhead.annotation.Bulkhead;
 import io.github.resilience4j.circuitbreaker.annotation.CircuitBreaker;
 import io.github.resilience4j.retry.annotation.Retry;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.annotation.Bean;
@@ -28,7 +29,7 @@ class RetryingApplication {
 
   /** Fails twice, and notes the lease of each attempt. */
   static class Reports {
-    private final List<Lease> leases = new ArrayList<>();
+    private final List<Lease> leases = new CopyOnWriteArrayList<>();
 
     List<Lease> leases() {
       return leases;
@@ -44,6 +45,16 @@ class RetryingApplication {
     @Retry(name = "reports")
     public String byResilience4j(@Nullable Lease lease) {
       return attempt(lease);
+    }
+
+    @MutexGuarded(name = "later")
+    @Retry(name = "reports")
+    public CompletableFuture<String> laterByResilience4j(@Nullable Lease lease) {
+      try {
+        return CompletableFuture.completedFuture(attempt(lease));
+      } catch (IllegalStateException e) {
+        return CompletableFuture.failedFuture(e);
+      }
     }
 
     @MutexGuarded(name = "all")

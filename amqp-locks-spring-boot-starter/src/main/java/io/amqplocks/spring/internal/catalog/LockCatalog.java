@@ -152,6 +152,12 @@ public final class LockCatalog {
     if (!settings.equals(name)) {
       return name.as(resolve(settings).kind());
     }
+    FamilyId unkeyedName = name.withoutKey().orElse(null);
+    if (found == null && !complete && unkeyedName != null) {
+      // An annotation that is read later may say of what kind the locks of its keys are. That is
+      // then an error, as it is for a lock without a key.
+      return name.as(resolve(unkeyedName).kind());
+    }
     if (found == null && complete) {
       // Not remembered: names that are made up at run time have no end.
       return name.as(defaults.kind(name.family()).value());

@@ -2,8 +2,11 @@ package io.amqplocks.spring.internal.catalog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.amqplocks.lock.LockKind;
 import io.amqplocks.spring.Contexts;
 import io.amqplocks.spring.LockTemplate;
+import io.amqplocks.spring.MutexAlgorithm;
+import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.internal.catalog.AlgorithmChoiceTest.Fenced;
 import io.amqplocks.spring.internal.catalog.AlgorithmChoiceTest.Queue;
 import io.amqplocks.spring.internal.catalog.AlgorithmChoiceTest.Slots;
@@ -105,6 +108,27 @@ class AlgorithmConflictTest {
         application.withBean(Early.class).withBean(Slots.class),
         "TOKENS by amqp-locks.semaphore-algorithm at its first use and SLOTS by",
         "by amqp-locks.semaphores.images.algorithm");
+  }
+
+  /** Uses the lock of a key before anything is known of the name. */
+  static class EarlyKey {
+    EarlyKey(LockTemplate locks) {
+      assertThat(locks.mutex("order", "4711").id().kind()).isEqualTo(LockKind.MUTEX);
+    }
+  }
+
+  static class FencedOrders {
+    @MutexGuarded(name = "order", key = "#p0", algorithm = MutexAlgorithm.TOKENS)
+    public void handle(String id) {}
+  }
+
+  /** Or else this process would hold one lock, and all others another one. */
+  @Test
+  void aLockOfAKeyThatWasInUseBeforeAnAnnotationSaidOtherwise() {
+    assertFails(
+        application.withBean(EarlyKey.class).withBean(FencedOrders.class),
+        "The mutex 'order' is given the algorithm",
+        "SINGLE_ACTIVE_CONSUMER by default at its first use and TOKENS by");
   }
 
   @Test

@@ -18,11 +18,20 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
+import org.springframework.aop.Advisor;
+import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
+import org.springframework.aop.support.ComposablePointcut;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.aop.support.RootClassFilter;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.Ordered;
 import org.springframework.resilience.annotation.EnableResilientMethods;
 import org.springframework.resilience.annotation.Retryable;
 import org.springframework.scheduling.annotation.Async;
@@ -31,6 +40,8 @@ import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /** The lock among the advice of {@code @Async}, {@code @Scheduled} and {@code @Retryable}. */
 @BrokerTest
@@ -150,6 +161,73 @@ class AdviceOrderTest {
       scheduler.setThreadNamePrefix("scheduler-");
       return scheduler;
     }
+  }
+
+  static class Later {
+    @MutexGuarded(name = "${test.lock}")
+    CompletableFuture<String> future() {
+      return CompletableFuture.completedFuture("done");
+    }
+
+    @MutexGuarded(name = "${test.lock}")
+    Mono<String> mono() {
+      return Mono.just("done");
+    }
+
+    @MutexGuarded(name = "${test.lock}")
+    Flux<String> flux() {
+      return Flux.just("done");
+    }
+  }
+
+  /** What Spring does for aspects: they look for the call that they are part of. */
+  @Configuration(proxyBeanMethods = false)
+  static class Looking {
+    @Bean
+    Later later() {
+      return new Later();
+    }
+
+    private static Advisor advisor(MethodInterceptor advice, int order) {
+      DefaultPointcutAdvisor advisor =
+          new DefaultPointcutAdvisor(
+              new ComposablePointcut(new RootClassFilter(Later.class)), advice);
+      advisor.setOrder(order);
+      return advisor;
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static Advisor exposing() {
+      return advisor(ExposeInvocationInterceptor.INSTANCE, Ordered.HIGHEST_PRECEDENCE);
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static Advisor looking() {
+      return advisor(
+          call -> {
+            assertThat(ExposeInvocationInterceptor.currentInvocation().getMethod())
+                .isEqualTo(call.getMethod());
+            return call.proceed();
+          },
+          Ordered.LOWEST_PRECEDENCE);
+    }
+  }
+
+  /** The work of these begins on another thread than the call. */
+  @Test
+  void adviceBehindTheLockFindsItsCallWhenTheWorkBeginsLater() {
+    onBroker
+        .application()
+        .withUserConfiguration(Looking.class)
+        .run(
+            context -> {
+              Later later = context.getBean(Later.class);
+              assertThat(later.future().get(30, TimeUnit.SECONDS)).isEqualTo("done");
+              assertThat(later.mono().block(LONG)).isEqualTo("done");
+              assertThat(later.flux().blockLast(LONG)).isEqualTo("done");
+            });
   }
 
   @Test

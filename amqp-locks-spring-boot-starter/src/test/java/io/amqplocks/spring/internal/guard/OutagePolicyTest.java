@@ -254,6 +254,37 @@ class OutagePolicyTest {
         .containsAnyOf("No connection to RabbitMQ", "The connection to RabbitMQ broke");
   }
 
+  static Stream<Named<Function<OutageWork, Object>>> withoutTheSecond() {
+    return Stream.of(
+        call("returns", OutageWork::runsWithoutTheSecond),
+        call("mono", work -> work.runsWithoutTheSecondMono().block(SOON)));
+  }
+
+  /** The first lock is held when the connection breaks, and the second one is waited for. */
+  @ParameterizedTest
+  @MethodSource("withoutTheSecond")
+  void runIsOfOneLockAndNotOfTheOtherThatWasLostMeanwhile(Function<OutageWork, Object> call) {
+    try (AmqpLocks stranger = onBroker.stranger()) {
+      application
+          .withPropertyValues("amqp-locks.call-timeout=10s")
+          .run(
+              context -> {
+                OutageWork work = context.getBean(OutageWork.class);
+                AmqpLocks locks = context.getBean(AmqpLocks.class);
+                try (Lease second = stranger.mutex(onBroker.name() + "-two").acquire(SOON)) {
+                  CompletableFuture<Object> waiting =
+                      CompletableFuture.supplyAsync(() -> call.apply(work));
+                  await().until(() -> locks.status().held() == 1 && locks.status().waiting() == 1);
+                  disconnect();
+                  assertThat(failure(waiting.orTimeout(30, java.util.concurrent.TimeUnit.SECONDS)))
+                      .isInstanceOf(LockException.Lost.class);
+                  assertThat(second.lossReason()).isEmpty();
+                }
+                assertThat(work.ran()).isZero();
+              });
+    }
+  }
+
   /** They do without the mutex, and have no slot. */
   @Test
   void callsThatDoNotRunAreNotCountedAsUnguarded() {

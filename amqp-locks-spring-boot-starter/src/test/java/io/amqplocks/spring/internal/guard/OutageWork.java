@@ -187,6 +187,18 @@ class OutageWork {
     return Flux.just(work());
   }
 
+  @MutexGuarded(name = "${test.lock}", maxWait = LONG)
+  @MutexGuarded(name = "${test.lock}-two", maxWait = LONG, onUnavailable = OnUnavailable.RUN)
+  String runsWithoutTheSecond() {
+    return work();
+  }
+
+  @MutexGuarded(name = "${test.lock}", maxWait = LONG)
+  @MutexGuarded(name = "${test.lock}-two", maxWait = LONG, onUnavailable = OnUnavailable.RUN)
+  Mono<String> runsWithoutTheSecondMono() {
+    return Mono.just(work());
+  }
+
   @MutexGuarded(name = "${test.lock}", maxWait = LONG, onUnavailable = OnUnavailable.RUN)
   @SemaphoreGuarded(
       name = "${test.lock}",

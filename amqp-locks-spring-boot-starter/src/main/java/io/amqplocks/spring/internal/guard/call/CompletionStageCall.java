@@ -13,6 +13,7 @@ import java.util.concurrent.CompletionStage;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
 
 /**
  * A call of a method that works until the stage completes that it returns. The caller has another
@@ -90,13 +91,15 @@ public final class CompletionStageCall implements AsyncCall.Locks {
     }
   }
 
+  /** Advice of AspectJ's style, which is behind this, looks for the call on its own thread. */
   @SuppressWarnings("unchecked") // what the method says that it returns
   private @Nullable CompletionStage<@Nullable Object> proceed() throws Throwable {
     leases.workBegins();
     if (method.isInjected()) {
       call.setArguments(method.arguments(call, leases.held()));
     }
-    return (CompletionStage<@Nullable Object>) LeaseScope.call(leases.scope(), call::proceed);
+    return (CompletionStage<@Nullable Object>)
+        LeaseScope.call(leases.scope(), () -> ExposeInvocationInterceptor.INSTANCE.invoke(call));
   }
 
   @SuppressWarnings("unchecked") // a fallback returns what the method does

@@ -20,6 +20,7 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.util.context.Context;
@@ -115,7 +116,11 @@ public final class ReactiveCall {
           try {
             leases.workBegins();
             MethodInvocation each = call.invocableClone(method.arguments(call, leases.held()));
-            result = LeaseScope.call(leases.scope(), each::proceed);
+            // Advice of AspectJ's style, which is behind this, looks for the call on its own
+            // thread.
+            result =
+                LeaseScope.call(
+                    leases.scope(), () -> ExposeInvocationInterceptor.INSTANCE.invoke(each));
           } finally {
             goesOn = leases.bodyEnded();
           }

@@ -122,15 +122,15 @@ public final class SynchronousCall {
   }
 
   private @Nullable Object watched(Iterable<HeldLock> leases) throws Throwable {
-    Interruption interruption = new Interruption();
-    for (HeldLock held : leases) {
-      if (held.request().guard().onLost() == OnLost.INTERRUPT) {
-        held.lease().whenLost().thenRun(interruption::interrupt);
-      }
-    }
     Object result = null;
     Throwable thrown = null;
+    Interruption interruption = Interruption.begin();
     try {
+      for (HeldLock held : leases) {
+        if (held.request().guard().onLost() == OnLost.INTERRUPT) {
+          held.lease().whenLost().thenRun(interruption::interrupt);
+        }
+      }
       result = work(leases);
     } catch (Error e) {
       throw e;

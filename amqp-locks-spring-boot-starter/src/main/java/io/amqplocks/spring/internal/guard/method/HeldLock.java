@@ -43,19 +43,17 @@ public record HeldLock(LockRequest request, Lease lease, OuterLease outer, LentL
 
   /**
    * The failure to report because a lock was lost while the call waited for another one, so that
-   * the work must not begin. Null if no lock is known to be lost. Does not ask the broker. A single
-   * lock needs no check, because it was acquired just now.
+   * the work must not begin. Null if no lock is known to be lost. Does not ask the broker. One lock
+   * is looked at too: the call may have waited for another one, which it can do without.
    */
   public static @Nullable LockException lossBeforeWork(Collection<HeldLock> all) {
-    if (all.size() > 1) {
-      for (HeldLock held : all) {
-        if (held.lease.state() == LeaseState.LOST) {
-          return held.of(
-              new LockException.Lost(
-                  "The %s was lost before the method began, while it waited for another lock: %s. Nothing was done; call it again"
-                      .formatted(held.request.name(), held.reason()),
-                  null));
-        }
+    for (HeldLock held : all) {
+      if (held.lease.state() == LeaseState.LOST) {
+        return held.of(
+            new LockException.Lost(
+                "The %s was lost before the method began, while it waited for another lock: %s. Nothing was done; call it again"
+                    .formatted(held.request.name(), held.reason()),
+                null));
       }
     }
     return null;
