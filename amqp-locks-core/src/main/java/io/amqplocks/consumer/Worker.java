@@ -57,7 +57,7 @@ final class Worker {
   private @Nullable String said;
   private long pauseMillis = FIRST_PAUSE_MILLIS;
   private Patience patience = Patience.FIRST;
-  private long consumesNothingSince = System.nanoTime();
+  private long inVainSince = System.nanoTime();
 
   /**
    * Creates a worker.
@@ -281,7 +281,7 @@ final class Worker {
   private void handOverIfInVain() {
     if (stall.pollInVain()) {
       handOver.accept("RabbitMQ sends it none of the messages of queue '" + settings.queue + "'");
-    } else if (System.nanoTime() - consumesNothingSince > settings.longestInVainNanos) {
+    } else if (System.nanoTime() - inVainSince > settings.longestInVainNanos) {
       handOver.accept("it could not consume queue '" + settings.queue + "'");
     }
   }
@@ -314,7 +314,6 @@ final class Worker {
         forgetFailures();
       }
       Delivery next = begun.next(LOOK_MILLIS);
-      consumesNothingSince = System.nanoTime();
       if (next != null) {
         handle(next, begun);
         stall.received();
@@ -390,6 +389,7 @@ final class Worker {
   private void forgetFailures() {
     pauseMillis = FIRST_PAUSE_MILLIS;
     said = null;
+    inVainSince = System.nanoTime();
   }
 
   private boolean attempt(Delivery delivery) {
@@ -404,6 +404,8 @@ final class Worker {
           e);
       return false;
     } finally {
+      // However long the handler took.
+      inVainSince = System.nanoTime();
       // A handler may leave the flag set. With NIO, the client sends nothing of an interrupted
       // thread: the acknowledgement would be lost. What stops this thread is the term.
       boolean unused = Thread.interrupted();

@@ -629,6 +629,33 @@ class SoleConsumerTest {
     assertThat(other.isActive()).isTrue();
   }
 
+  /** The connection breaks while the handler works, for longer than all may be in vain. */
+  @Test
+  void aLongHandlerIsNoTimeInVain() throws Exception {
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch broken = new CountDownLatch(1);
+    SoleConsumerBuilder settings =
+        on(
+            fixture.open().mutex("sole"),
+            delivery -> {
+              begun.countDown();
+              assertThat(broken.await(60, TimeUnit.SECONDS)).isTrue();
+              handled.add(number(delivery));
+            });
+    settings.longestInVainNanos = Duration.ofSeconds(2).toNanos();
+    SoleConsumer consumer = kept(settings);
+    consumer.start();
+    publish(0, 1);
+    assertThat(begun.await(60, TimeUnit.SECONDS)).isTrue();
+    Leadership term = consumer.election().leadership().orElseThrow();
+    fixture.broker().faults().closeConnections("amqp-locks consumer of " + queue, "a test");
+    await().during(Duration.ofSeconds(3)).until(() -> handled.isEmpty());
+    broken.countDown();
+    publish(1, 2);
+    await().atMost(LONG).untilAsserted(() -> assertThat(handled).contains(1));
+    assertThat(consumer.election().leadership()).as("the same term").contains(term);
+  }
+
   /** The consumer that takes over asks by any of the nodes, too. */
   @Test
   void itGoesOnByAnotherNode() throws Exception {
