@@ -32,7 +32,7 @@ final class StallDetection {
   private static final long SHORTEST = TimeUnit.SECONDS.toNanos(5);
   private static final long LONGEST = TimeUnit.MINUTES.toNanos(2);
 
-  /** A queue that does not answer, or may not be asked, is asked again after that. */
+  /** A queue that may not be asked is asked again after that. */
   private static final long UNANSWERED = TimeUnit.MINUTES.toNanos(1);
 
   /** After so many connections in a row that were sent nothing, another process is to try. */
@@ -100,9 +100,6 @@ final class StallDetection {
         answer = null;
         return isStalledBy(asked.join());
       }
-      if (now - quietSince > quiet + UNANSWERED) {
-        askLater();
-      }
     } catch (IOException | RuntimeException e) {
       log.debug("Nobody says how many messages queue '{}' has", settings.queue, e);
       askLater();
@@ -110,7 +107,7 @@ final class StallDetection {
     return false;
   }
 
-  /** By another channel: this one is closed, or owes an answer. */
+  /** By another channel: this one is closed. */
   private void askLater() {
     asking = null;
     answer = null;

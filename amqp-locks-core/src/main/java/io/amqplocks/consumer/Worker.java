@@ -279,6 +279,9 @@ final class Worker {
 
   /** Others may have a node that serves them, and cannot try while this one has the lock. */
   private void handOverIfInVain() {
+    if (!goesOn()) {
+      return; // a later term is another worker's
+    }
     if (stall.pollInVain()) {
       handOver.accept("RabbitMQ sends it none of the messages of queue '" + settings.queue + "'");
     } else if (System.nanoTime() - inVainSince > settings.longestInVainNanos) {

@@ -70,6 +70,8 @@ final class Interruption {
     lock.lock();
     try {
       hasInner = true;
+      // The inner method may take the interrupt that is there.
+      again |= interrupted && thread.isInterrupted();
     } finally {
       lock.unlock();
     }

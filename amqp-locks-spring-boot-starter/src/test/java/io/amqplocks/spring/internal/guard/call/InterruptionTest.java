@@ -68,6 +68,17 @@ class InterruptionTest {
   }
 
   @Test
+  void anInterruptThatTheOuterMethodHasNotTakenIsNotLostInTheInnerOne() {
+    Interruption outer = Interruption.begin();
+    outer.interrupt();
+    Interruption inner = Interruption.begin();
+    assertThat(Thread.interrupted()).isTrue();
+    inner.end();
+    assertThat(Thread.interrupted()).isTrue();
+    outer.end();
+  }
+
+  @Test
   void anInterruptOfTheInnerMethodIsNotOfTheOuterOne() {
     Interruption outer = Interruption.begin();
     Interruption inner = Interruption.begin();
