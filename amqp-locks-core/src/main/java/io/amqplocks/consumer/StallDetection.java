@@ -22,8 +22,9 @@ import org.slf4j.LoggerFactory;
  * had sent. So the time doubles with each stall, up to two minutes, until a connection is sent more
  * than it may keep.
  *
- * <p>Concurrency: for the thread of the present worker. It never waits for the queue, which may be
- * busy. The client's threads complete the future.
+ * <p>Concurrency: for the thread of the present worker. One of an earlier term that still ends may
+ * write here too, which can only put off that a stall is found. It never waits for the queue, which
+ * may be busy. The client's threads complete the future.
  */
 final class StallDetection {
 

@@ -43,8 +43,8 @@ public record HeldLock(LockRequest request, Lease lease, OuterLease outer, LentL
 
   /**
    * The failure to report because a lock was lost while the call waited for another one, so that
-   * the work must not begin. Null if no lock is known to be lost. Does not ask the broker. One lock
-   * is looked at too: the call may have waited for another one, which it can do without.
+   * the work must not begin. Null if no lock is known to be lost. Does not ask the broker. A call
+   * with one lock may have waited for another one too, and gone on without it.
    */
   public static @Nullable LockException lossBeforeWork(Collection<HeldLock> all) {
     for (HeldLock held : all) {
