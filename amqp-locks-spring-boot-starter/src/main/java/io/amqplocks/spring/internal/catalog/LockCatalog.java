@@ -2,6 +2,7 @@ package io.amqplocks.spring.internal.catalog;
 
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockKind;
 import io.amqplocks.lock.LockKind.Family;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.OnMismatch;
@@ -37,6 +38,10 @@ public final class LockCatalog {
 
   private final LockDefaults defaults;
   private final Map<FamilyId, NamedLock> named = new ConcurrentHashMap<>();
+
+  /** Locks of keys that were used before all annotations were read, and of which nothing is said. */
+  private final Map<FamilyId, NamedLock> early = new ConcurrentHashMap<>();
+
   private final Set<FamilyId> keyed = ConcurrentHashMap.newKeySet();
   private final Set<FamilyId> unkeyed = ConcurrentHashMap.newKeySet();
   private final Set<FamilyId> known = new LinkedHashSet<>();
@@ -73,7 +78,8 @@ public final class LockCatalog {
     NamedLock now;
     lock.lock();
     try {
-      now = named.getOrDefault(name, NamedLock.of(name)).and(settings);
+      NamedLock before = named.getOrDefault(name, early.getOrDefault(name, NamedLock.of(name)));
+      now = before.and(settings);
       named.put(name, now);
       if (known.add(name) && now.settled()) {
         tell = List.copyOf(watchers);
@@ -148,21 +154,40 @@ public final class LockCatalog {
    */
   public LockId resolve(FamilyId name) {
     NamedLock found = named.get(name);
+    FamilyId unkeyedName = name.withoutKey().orElse(null);
+    if (found == null && !complete && unkeyedName != null) {
+      return settleEarly(name, unkeyedName).id();
+    }
     FamilyId settings = withSettings(name);
     if (!settings.equals(name)) {
       return name.as(resolve(settings).kind());
-    }
-    FamilyId unkeyedName = name.withoutKey().orElse(null);
-    if (found == null && !complete && unkeyedName != null) {
-      // An annotation that is read later may say of what kind the locks of its keys are. That is
-      // then an error, as it is for a lock without a key.
-      return name.as(resolve(unkeyedName).kind());
     }
     if (found == null && complete) {
       // Not remembered: names that are made up at run time have no end.
       return name.as(defaults.kind(name.family()).value());
     }
     return (found != null && found.settled() ? found : settle(name)).id();
+  }
+
+  /**
+   * An annotation that is read later may say of what kind the locks of its keys are, or that very
+   * lock. That is then an error, as it is for a lock without a key.
+   */
+  private NamedLock settleEarly(FamilyId name, FamilyId unkeyedName) {
+    LockKind kind = resolve(unkeyedName).kind();
+    NamedLock settled =
+        NamedLock.of(name).settle(new Sourced<>(kind, true, defaults.kind(name.family()).source()));
+    lock.lock();
+    try {
+      NamedLock found = named.get(name);
+      if (found == null) {
+        early.putIfAbsent(name, settled);
+        return settled;
+      }
+    } finally {
+      lock.unlock();
+    }
+    return settle(name);
   }
 
   /** Whose settings count: the lock's own, or else those of the name before its colon. */

@@ -131,6 +131,19 @@ class AlgorithmConflictTest {
         "SINGLE_ACTIVE_CONSUMER by default at its first use and TOKENS by");
   }
 
+  static class FencedOrder {
+    @MutexGuarded(name = "order:4711", algorithm = MutexAlgorithm.TOKENS)
+    public void handle() {}
+  }
+
+  @Test
+  void aLockOfAKeyThatWasInUseBeforeAnAnnotationNamedThatVeryLock() {
+    assertFails(
+        application.withBean(EarlyKey.class).withBean(FencedOrder.class),
+        "The mutex 'order:4711' is given the algorithm",
+        "SINGLE_ACTIVE_CONSUMER by default at its first use and TOKENS by");
+  }
+
   @Test
   void anUnknownAlgorithmIsToldByItsProperty() {
     application
