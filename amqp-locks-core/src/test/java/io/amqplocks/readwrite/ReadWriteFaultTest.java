@@ -38,6 +38,8 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The read-write lock where processes die, the broker restarts, or strangers interfere. */
 @BrokerTest(everyLine = true, ownBroker = true)
@@ -143,6 +145,43 @@ class ReadWriteFaultTest {
       reader.close();
       try (Lease written = first.get(SOON.toMillis(), TimeUnit.MILLISECONDS)) {
         assertThat(written.verify()).isEqualTo(LeaseState.HELD);
+        assertThat(second).isNotDone();
+      }
+      second.get(SOON.toMillis(), TimeUnit.MILLISECONDS).close();
+    }
+  }
+
+  /** The lock's queue is gone, and cannot be declared by the connections that break. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void whoseTurnItIsKeepsItWhileTheQueueCannotBeDeclared(boolean writes, Broker broker)
+      throws Exception {
+    AmqpReadWriteLock lock = fixture.open().readWriteLock("m");
+    try (TcpProxy proxy = TcpProxy.to(broker)) {
+      ConnectionFactory factory = broker.connectionFactory();
+      factory.setHost(proxy.host());
+      factory.setPort(proxy.port());
+      AmqpLocks locks =
+          fixture.open(fixture.builder(factory).connectionName(fixture.prefix() + "it"));
+      AmqpReadWriteLock theirs = locks.readWriteLock("m");
+      acquired(theirs.writeLock()).close();
+      acquired(theirs.readLock()).close();
+      Lease writer = acquired(lock.writeLock());
+      CompletableFuture<Lease> first =
+          (writes ? theirs.writeLock() : theirs.readLock()).acquireAsync(LONG);
+      fixture.awaitConsumers(gate(), 2);
+      CompletableFuture<Lease> second = lock.writeLock().acquireAsync(LONG);
+      fixture.awaitConsumers(gate(), 3);
+      proxy.refuse(true);
+      fixture.closeConnectionsThatHoldNothing(fixture.prefix() + "it");
+      try (Connection stranger = fixture.stranger()) {
+        stranger.createChannel().queueDelete(queue());
+      }
+      writer.close(); // lost, with its turn
+      await().during(Duration.ofSeconds(2)).until(() -> !first.isDone() && !second.isDone());
+      proxy.refuse(false);
+      try (Lease lease = first.get(SOON.toMillis(), TimeUnit.MILLISECONDS)) {
+        assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
         assertThat(second).isNotDone();
       }
       second.get(SOON.toMillis(), TimeUnit.MILLISECONDS).close();

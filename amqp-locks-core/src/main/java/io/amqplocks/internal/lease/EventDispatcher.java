@@ -16,8 +16,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Delivers events to the user's code: one at a time, in the order in which they were posted, on a
- * thread of its own. So slow or failing listeners do not harm any lock. The thread ends when there
- * is nothing to deliver.
+ * thread of its own. So slow or failing listeners do not harm any lock. What depends on the loss of
+ * a lease is run on another one: a listener that blocks does not keep those who work from being
+ * told to stop. The threads end when there is nothing to deliver.
  */
 public final class EventDispatcher implements AutoCloseable {
 
@@ -30,7 +31,8 @@ public final class EventDispatcher implements AutoCloseable {
   private final List<LockListener> listeners;
   private final LockListener recorder;
   private final LockObserver observer;
-  private final ThreadPoolExecutor thread;
+  private final ThreadPoolExecutor listening;
+  private final ThreadPoolExecutor depending;
 
   /**
    * Creates a dispatcher for listeners.
@@ -56,8 +58,12 @@ public final class EventDispatcher implements AutoCloseable {
     this.listeners = List.copyOf(listeners);
     this.recorder = recorder;
     observer = CompositeObserver.of(observers);
-    thread =
-        new ThreadPoolExecutor(0, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads);
+    listening = oneThread(threads);
+    depending = oneThread(threads);
+  }
+
+  private static ThreadPoolExecutor oneThread(ThreadFactory threads) {
+    return new ThreadPoolExecutor(0, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads);
   }
 
   /** Notifies the observers that a call for that lock begins on this thread. */
@@ -70,7 +76,7 @@ public final class EventDispatcher implements AutoCloseable {
    * suffer.
    */
   public void post(Consumer<LockListener> notice) {
-    if (thread.getQueue().size() >= MOST) {
+    if (listening.getQueue().size() >= MOST) {
       if (dropped.getAndIncrement() % MOST == 0) {
         log.warn("Lock listeners are too slow; notices are dropped, {} so far", dropped);
       }
@@ -101,6 +107,15 @@ public final class EventDispatcher implements AutoCloseable {
 
   /** Runs a piece of the user's code later, in order with the other events. */
   void run(Runnable notice) {
+    run(listening, notice);
+  }
+
+  /** Runs later what depends on the loss of a lease, whatever the listeners do. */
+  void runDependent(Runnable notice) {
+    run(depending, notice);
+  }
+
+  private static void run(ThreadPoolExecutor thread, Runnable notice) {
     try {
       thread.execute(() -> guarded(notice));
     } catch (RejectedExecutionException e) {
@@ -119,18 +134,25 @@ public final class EventDispatcher implements AutoCloseable {
     }
   }
 
-  /** Delivers the posted events, but waits no longer than a second for that. */
+  /** Delivers the posted events, but waits no longer than a second for each thread. */
   @Override
   public void close() {
-    thread.shutdown();
+    listening.shutdown();
+    depending.shutdown();
     try {
-      if (!thread.awaitTermination(1, TimeUnit.SECONDS)) {
-        log.warn("A lock listener blocks; {} notices are not delivered", thread.getQueue().size());
-        thread.shutdownNow();
-      }
+      awaitEnd(depending, "An action that depends on the loss of a lease");
+      awaitEnd(listening, "A lock listener");
     } catch (InterruptedException e) {
-      thread.shutdownNow();
+      listening.shutdownNow();
+      depending.shutdownNow();
       Thread.currentThread().interrupt();
+    }
+  }
+
+  private static void awaitEnd(ThreadPoolExecutor thread, String who) throws InterruptedException {
+    if (!thread.awaitTermination(1, TimeUnit.SECONDS)) {
+      log.warn("{} blocks; {} notices are not delivered", who, thread.getQueue().size());
+      var unused = thread.shutdownNow();
     }
   }
 }

@@ -55,7 +55,7 @@ final class LeaseEvents {
     var unused =
         announced.thenRun(
             () -> {
-              notices.run(() -> lost.complete(reason));
+              notices.runDependent(() -> lost.complete(reason));
               if (!hold.equals(Hold.NO_OP)) {
                 notices.run(() -> hold.lost(reason));
               }

@@ -58,6 +58,7 @@ final class WriteSubscription implements Subscription {
         throw e;
       }
       // Another connection than that of the turn.
+      closeWakeUps();
       failure = e;
       return Optional.empty();
     } catch (LockException.Unanswered e) {

@@ -27,6 +27,9 @@ public record NotifiedClaim(Claim claim, String wakeQueue, Predicate<String> hol
    */
   private static final long COURTESY = Duration.ofMillis(3).toNanos();
 
+  /** How many attempts are made before the wake queue is tried again: about half a minute's. */
+  private static final long ATTEMPTS_UNTOLD = 200;
+
   private static final Logger log = LoggerFactory.getLogger(NotifiedClaim.class);
 
   @Override
@@ -50,9 +53,9 @@ public record NotifiedClaim(Claim claim, String wakeQueue, Predicate<String> hol
         throw e;
       }
       // The node of the wake queue may be down while the lock itself works. The lock is then
-      // polled.
+      // polled, until the queue is tried again.
       log.warn("{} is waited for without being told: {}", call.lock(), e.getMessage());
-      return new PollingSubscription(claim, session);
+      return new PollingSubscription(claim, session, ATTEMPTS_UNTOLD);
     }
   }
 

@@ -13,10 +13,21 @@ final class PollingSubscription implements Subscription {
   private final Session session;
   private final Backoff backoff = new Backoff();
   private boolean begun;
+  private long left;
 
   PollingSubscription(Claim claim, Session session) {
+    this(claim, session, Long.MAX_VALUE);
+  }
+
+  /**
+   * Waits for that many attempts.
+   *
+   * @param most after how many attempts another subscription is tried
+   */
+  PollingSubscription(Claim claim, Session session, long most) {
     this.claim = claim;
     this.session = session;
+    left = most;
   }
 
   @Override
@@ -30,7 +41,13 @@ final class PollingSubscription implements Subscription {
       begun = true;
       return Optional.empty();
     }
+    left--;
     return claim.attempt(call, session);
+  }
+
+  @Override
+  public boolean isOver() {
+    return left <= 0;
   }
 
   @Override

@@ -79,4 +79,28 @@ class EventDispatcherTest {
     notices.run(started::incrementAndGet);
     assertThat(started).hasValue(2);
   }
+
+  @Test
+  void whatDependsOnALossDoesNotWaitForAListenerThatBlocks() {
+    CountDownLatch later = new CountDownLatch(1);
+    AtomicInteger told = new AtomicInteger();
+    LockListener blocking =
+        new LockListener() {
+          @Override
+          public void sessionOpened() {
+            try {
+              later.await();
+            } catch (InterruptedException e) {
+              Thread.currentThread().interrupt();
+            }
+          }
+        };
+    EventDispatcher notices =
+        new EventDispatcher(List.of(blocking), LockListener.NO_OP, Thread::new);
+    notices.post(LockListener::sessionOpened);
+    notices.runDependent(told::incrementAndGet);
+    await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(told).hasValue(1));
+    later.countDown();
+    notices.close();
+  }
 }

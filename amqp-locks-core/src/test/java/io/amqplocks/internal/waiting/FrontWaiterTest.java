@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.rabbitmq.client.AMQP;
+import com.rabbitmq.client.Connection;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.QueueNames;
 import io.amqplocks.internal.broker.Ticker;
@@ -100,6 +102,26 @@ class FrontWaiterTest {
     assertThat(lease).isPresent();
     assertThat(lease.orElseThrow().verify()).isEqualTo(LeaseState.HELD);
     front.close();
+  }
+
+  @Test
+  void theWakeQueueIsTriedAgainByOneWhoWaitsWithoutIt() throws Exception {
+    HeldLease held = theirLease();
+    String wakeQueue = fixture.names().wake(LOCK);
+    FrontWaiter front = front(claim);
+    try (Connection stranger = fixture.stranger()) {
+      stranger.createChannel().queueDeclare(wakeQueue, false, true, false, null);
+      assertThat(attempt(front)).isEmpty();
+    }
+    for (int attempts = 0; attempts < 1_000; attempts++) {
+      assertThat(attempt(front)).isEmpty();
+    }
+    try (Connection stranger = fixture.stranger()) {
+      AMQP.Queue.DeclareOk there = stranger.createChannel().queueDeclarePassive(wakeQueue);
+      assertThat(there.getConsumerCount()).isEqualTo(1);
+    }
+    front.close();
+    held.close();
   }
 
   /** What such a try could not tell may be told by the subscription, which also says if not. */
