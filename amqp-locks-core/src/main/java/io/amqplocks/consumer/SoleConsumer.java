@@ -15,6 +15,7 @@ import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -254,7 +255,7 @@ public final class SoleConsumer implements AutoCloseable {
     private final HandOverRequests requests;
     private final Predicate<String> handOver;
     private final HandledIds handled = new HandledIds();
-    private final StallDetection stall;
+    private final AtomicInteger stalls = new AtomicInteger();
     private volatile @Nullable Worker worker;
 
     Terms(
@@ -266,7 +267,6 @@ public final class SoleConsumer implements AutoCloseable {
       this.standBy = standBy;
       this.requests = requests;
       this.handOver = handOver;
-      stall = new StallDetection(settings);
     }
 
     /**
@@ -283,7 +283,7 @@ public final class SoleConsumer implements AutoCloseable {
         return;
       }
       Worker begun =
-          new Worker(settings, standBy, leadership, requests, handled, stall, this::handOver);
+          new Worker(settings, standBy, leadership, requests, handled, stalls, this::handOver);
       worker = begun;
       try {
         begun.start();

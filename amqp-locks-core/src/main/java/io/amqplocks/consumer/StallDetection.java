@@ -3,9 +3,11 @@ package io.amqplocks.consumer;
 import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Command;
+import com.rabbitmq.client.Connection;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,9 +24,9 @@ import org.slf4j.LoggerFactory;
  * had sent. So the time doubles with each stall, up to two minutes, until a connection is sent more
  * than it may keep.
  *
- * <p>Concurrency: for the thread of the present worker. One of an earlier term that still ends may
- * write here too, which can only put off that a stall is found. It never waits for the queue, which
- * may be busy. The client's threads complete the future.
+ * <p>Concurrency: one of them is for one connection and the thread that consumes by it. The number
+ * of stalls in a row is the process's. It never waits for the queue, which may be busy. The
+ * client's threads complete the future.
  */
 final class StallDetection {
 
@@ -40,54 +42,48 @@ final class StallDetection {
   private static final int MOST_STALLS = 2;
 
   private final SoleConsumerBuilder settings;
-  private int stalls;
-  private boolean inVain;
-
-  // The rest is of the present connection.
-  private @Nullable ReadyConnection connection;
+  private final Connection connection;
+  private final AtomicInteger stalls;
   private int received;
-  private long quietSince;
+  private long quietSince = System.nanoTime();
   private boolean wereReady;
   private @Nullable Channel asking;
   private @Nullable CompletableFuture<Command> answer;
-  private long askAgainAt;
+  private boolean isAnswerOld;
+  private long askAgainAt = quietSince;
 
-  StallDetection(SoleConsumerBuilder settings) {
+  /**
+   * The queue is consumed by that connection from now on.
+   *
+   * @param stalls in a row, by the connections of this process
+   */
+  StallDetection(SoleConsumerBuilder settings, Connection connection, AtomicInteger stalls) {
     this.settings = settings;
+    this.connection = connection;
+    this.stalls = stalls;
   }
 
-  /** The queue is consumed by that connection from now on. */
-  void begin(ReadyConnection open) {
-    connection = open;
-    received = 0;
-    quietSince = System.nanoTime();
-    askAgainAt = quietSince;
-    wereReady = false;
-    asking = null;
-    answer = null;
+  /** Whether so many connections stalled in a row that another process is to try. */
+  static boolean areTooMany(int stalls) {
+    return stalls >= MOST_STALLS;
   }
 
   /** A message came. */
   void received() {
     quietSince = System.nanoTime();
     wereReady = false;
+    // Whatever was asked before it says nothing of the time after it.
+    isAnswerOld = answer != null;
     received++;
     if (received > settings.prefetch) {
-      stalls = 0;
+      stalls.set(0);
     }
-  }
-
-  /** Whether the last connection stalled, and so many before it that another process is to try. */
-  boolean pollInVain() {
-    boolean was = inVain;
-    inVain = false;
-    return was;
   }
 
   /** Nothing came. Returns whether the queue has stalled. */
   boolean isStalled() {
     long now = System.nanoTime();
-    long quiet = Math.min(LONGEST, SHORTEST << Math.min(stalls, 10));
+    long quiet = Math.min(LONGEST, SHORTEST << Math.min(stalls.get(), 10));
     if (now - quietSince < quiet || now - askAgainAt < 0) {
       return false;
     }
@@ -99,7 +95,9 @@ final class StallDetection {
       }
       if (asked.isDone()) {
         answer = null;
-        return isStalledBy(asked.join());
+        boolean old = isAnswerOld;
+        isAnswerOld = false;
+        return !old && isStalledBy(asked.join());
       }
     } catch (IOException | RuntimeException e) {
       log.debug("Nobody says how many messages queue '{}' has", settings.queue, e);
@@ -112,6 +110,7 @@ final class StallDetection {
   private void askLater() {
     asking = null;
     answer = null;
+    isAnswerOld = false;
     quietSince = System.nanoTime();
     askAgainAt = quietSince + UNANSWERED;
   }
@@ -119,11 +118,7 @@ final class StallDetection {
   private CompletableFuture<Command> ask() throws IOException {
     Channel open = asking;
     if (open == null) {
-      ReadyConnection present = connection;
-      if (present == null) {
-        throw new IOException("there is no connection");
-      }
-      open = ReadyConnection.openChannel(present.connection());
+      open = ReadyConnection.openChannel(connection);
       asking = open;
     }
     return open.asyncCompletableRpc(
@@ -144,8 +139,7 @@ final class StallDetection {
     boolean stalled = areReady && wereReady;
     wereReady = areReady;
     if (stalled) {
-      stalls++;
-      inVain = stalls >= MOST_STALLS;
+      stalls.incrementAndGet();
     }
     return stalled;
   }

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -46,7 +47,7 @@ final class Worker {
   private final Leadership term;
   private final HandOverRequests requests;
   private final HandledIds handled;
-  private final StallDetection stall;
+  private final AtomicInteger stalls;
   private final Consumer<String> handOver;
   private final Thread thread;
   private volatile @Nullable Subscription subscription;
@@ -54,6 +55,7 @@ final class Worker {
   private volatile @Nullable ReadyConnection connection;
   private volatile @Nullable Delivery inHand;
   private boolean ending;
+  private boolean stalled;
   private @Nullable String said;
   private long pauseMillis = FIRST_PAUSE_MILLIS;
   private Patience patience = Patience.FIRST;
@@ -64,7 +66,7 @@ final class Worker {
    *
    * @param requests of others to stop
    * @param handled by this process, in earlier terms too
-   * @param stall of this process, in earlier terms too
+   * @param stalls in a row, by the connections of this process, in earlier terms too
    * @param handOver has this process hand over, for that reason
    */
   Worker(
@@ -73,14 +75,14 @@ final class Worker {
       Leadership term,
       HandOverRequests requests,
       HandledIds handled,
-      StallDetection stall,
+      AtomicInteger stalls,
       Consumer<String> handOver) {
     this.settings = settings;
     this.connections = connections;
     this.term = term;
     this.requests = requests;
     this.handled = handled;
-    this.stall = stall;
+    this.stalls = stalls;
     this.handOver = handOver;
     thread = new Thread(this::work, "amqp-locks consumer of " + settings.queue);
     thread.setDaemon(true);
@@ -282,7 +284,9 @@ final class Worker {
     if (!goesOn()) {
       return; // a later term is another worker's
     }
-    if (stall.pollInVain()) {
+    boolean sentNothing = stalled && StallDetection.areTooMany(stalls.get());
+    stalled = false;
+    if (sentNothing) {
       handOver.accept("RabbitMQ sends it none of the messages of queue '" + settings.queue + "'");
     } else if (System.nanoTime() - inVainSince > settings.longestInVainNanos) {
       handOver.accept("it could not consume queue '" + settings.queue + "'");
@@ -310,7 +314,7 @@ final class Worker {
   private void consume(ReadyConnection open) throws IOException, TimeoutException {
     Subscription begun = begin(open);
     subscription = begun;
-    stall.begin(open);
+    StallDetection stall = new StallDetection(settings, open.connection(), stalls);
     long start = System.nanoTime();
     while (goesOn()) {
       if (System.nanoTime() - start > LONGEST_PAUSE_NANOS) {
@@ -321,6 +325,7 @@ final class Worker {
         handle(next, begun);
         stall.received();
       } else if (stall.isStalled()) {
+        stalled = true;
         throw new IOException("RabbitMQ sends none of its messages");
       } else if (!begun.isOpen()) {
         // Nobody has said so. A thread that was to do it may be held up by the application.
