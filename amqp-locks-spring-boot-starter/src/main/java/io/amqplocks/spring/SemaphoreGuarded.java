@@ -47,7 +47,8 @@ import java.lang.annotation.Target;
  *
  * <p>The annotation works on calls through the Spring proxy, so not on calls from within the same
  * object: a warning at startup names those that the bytecode shows. A private, static or final
- * method is an error at startup. With {@code amqp-locks.annotations.mode=aspectj} the lock is woven
+ * method is an error at startup, and so is a package-private one that a class of another package
+ * inherits. With {@code amqp-locks.annotations.mode=aspectj} the lock is woven
  * into the method itself, and all of these are guarded: see {@link
  * io.amqplocks.spring.aspectj.LockAspect}.
  *

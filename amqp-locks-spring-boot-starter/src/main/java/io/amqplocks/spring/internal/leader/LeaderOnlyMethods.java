@@ -2,6 +2,7 @@ package io.amqplocks.spring.internal.leader;
 
 import io.amqplocks.spring.GuardedMethodException;
 import io.amqplocks.spring.LeaderOnly;
+import io.amqplocks.spring.internal.guard.declared.UnguardableMethod;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.List;
@@ -55,7 +56,7 @@ public final class LeaderOnlyMethods implements BeanPostProcessor {
     if (AnnotationUtils.isCandidateClass(type, LeaderOnly.class)) {
       Map<Method, LeaderOnly> found =
           MethodIntrospector.selectMethods(type, LeaderOnlyMethods::annotation);
-      found.forEach((method, only) -> add(method, only, AopUtils.isAopProxy(bean)));
+      found.forEach((method, only) -> add(method, type, only, AopUtils.isAopProxy(bean)));
     }
     return bean;
   }
@@ -64,10 +65,10 @@ public final class LeaderOnlyMethods implements BeanPostProcessor {
     return AnnotatedElementUtils.findMergedAnnotation(method, LeaderOnly.class);
   }
 
-  private void add(Method method, LeaderOnly only, boolean proxied) {
+  private void add(Method method, Class<?> type, LeaderOnly only, boolean proxied) {
     boolean listens = AnnotatedElementUtils.hasAnnotation(method, RabbitListener.class);
     // A listener's calls are not intercepted, so its bean needs no proxy.
-    refuseUncalled(method, proxied || listens);
+    refuseUncalled(method, type, proxied || listens);
     if (method.getReturnType() != void.class) {
       throw refused(method, "it returns " + method.getReturnType().getSimpleName(), "return void");
     }
@@ -86,7 +87,7 @@ public final class LeaderOnlyMethods implements BeanPostProcessor {
     names.add(resolved(only.value()));
   }
 
-  private static void refuseUncalled(Method method, boolean proxied) {
+  private static void refuseUncalled(Method method, Class<?> type, boolean proxied) {
     for (int unproxied : new int[] {Modifier.PRIVATE, Modifier.STATIC, Modifier.FINAL}) {
       if ((method.getModifiers() & unproxied) != 0) {
         String word = Modifier.toString(unproxied);
@@ -95,6 +96,14 @@ public final class LeaderOnlyMethods implements BeanPostProcessor {
             "it is " + word + ", so calls do not go through the proxy",
             "take '" + word + "' away, or move it to another bean");
       }
+    }
+    if (UnguardableMethod.isOfAnotherPackage(method, type)) {
+      throw refused(
+          method,
+          "it is package-private and "
+              + type.getSimpleName()
+              + " of another package inherits it, so calls do not go through the proxy",
+          "make it protected or public");
     }
     if (!proxied) {
       throw refused(

@@ -5,6 +5,7 @@ import io.amqplocks.spring.internal.setup.SemaphoreSetup;
 import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.SmartLifecycle;
@@ -24,7 +25,7 @@ import org.springframework.context.event.ContextClosedEvent;
  * they are closed only when the context is.
  */
 public final class LocksLifecycle
-    implements SmartLifecycle, ApplicationListener<ContextClosedEvent> {
+    implements SmartLifecycle, ApplicationListener<ContextClosedEvent>, DisposableBean {
 
   private static final Logger log = LoggerFactory.getLogger(LocksLifecycle.class);
 
@@ -36,6 +37,7 @@ public final class LocksLifecycle
   private final ApplicationContext context;
   private final Duration timeout;
   private volatile boolean running;
+  private volatile boolean started;
   private volatile boolean closing;
 
   /**
@@ -55,6 +57,7 @@ public final class LocksLifecycle
   public void start() {
     setup.ensureAll();
     running = true;
+    started = true;
   }
 
   /** An event multicaster with an executor would call it when all is stopped already. */
@@ -72,15 +75,27 @@ public final class LocksLifecycle
   public void stop() {
     running = false;
     if (closing) {
-      int held = locks.status().held();
-      if (held > 0 && timeout.compareTo(Duration.ZERO) > 0) {
-        log.info(
-            "Waiting up to {} (amqp-locks.shutdown-timeout) for {} leases to be given back",
-            timeout,
-            held);
-      }
-      locks.close(timeout);
+      close();
     }
+  }
+
+  /** A context that was stopped before it is closed stops nothing again. */
+  @Override
+  public void destroy() {
+    if (started) {
+      close();
+    }
+  }
+
+  private void close() {
+    int held = locks.status().held();
+    if (held > 0 && timeout.compareTo(Duration.ZERO) > 0) {
+      log.info(
+          "Waiting up to {} (amqp-locks.shutdown-timeout) for {} leases to be given back",
+          timeout,
+          held);
+    }
+    locks.close(timeout);
   }
 
   @Override

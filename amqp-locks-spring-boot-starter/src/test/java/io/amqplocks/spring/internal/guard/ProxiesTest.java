@@ -7,11 +7,13 @@ import io.amqplocks.lock.LockException;
 import io.amqplocks.spring.Contexts;
 import io.amqplocks.spring.GuardedMethodException;
 import io.amqplocks.spring.MutexGuarded;
+import io.amqplocks.spring.internal.guard.declared.PackagePrivateMethods;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.core.NestedExceptionUtils;
 
 /** Which proxies there are. Nobody needs the broker, so a guarded call ends with that. */
 class ProxiesTest {
@@ -53,6 +55,24 @@ class ProxiesTest {
                     .hasMessageContaining(FinalClass.class.getName() + ".work()")
                     .hasMessageContaining("its class is final")
                     .hasMessageContaining("take 'final' away"));
+  }
+
+  static class OfAnotherPackage extends PackagePrivateMethods {}
+
+  static class LeaderOfAnotherPackage extends PackagePrivateMethods.OfALeader {}
+
+  @ParameterizedTest
+  @ValueSource(classes = {OfAnotherPackage.class, LeaderOfAnotherPackage.class})
+  <T> void aMethodThatNoSubclassHereCanOverrideIsAnError(Class<T> type) {
+    Contexts.withoutBroker()
+        .withBean(type)
+        .run(
+            context ->
+                assertThat(NestedExceptionUtils.getMostSpecificCause(context.getStartupFailure()))
+                    .isInstanceOf(GuardedMethodException.class)
+                    .hasMessageContaining("work()")
+                    .hasMessageContaining(type.getSimpleName() + " of another package inherits it")
+                    .hasMessageContaining("make it protected or public"));
   }
 
   /** Proxies are of classes by default, also where there is an interface. */

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.ApplicationEventMulticaster;
 import org.springframework.context.event.SimpleApplicationEventMulticaster;
@@ -114,7 +116,12 @@ class LocksLifecycleTest {
   @ParameterizedTest
   @EnumSource
   void workOfTheApplicationsOwnThreadsMayEndWhileNewWorkIsRefused(Kind kind) {
-    workMayEnd(application, kind);
+    workMayEnd(application, kind, context -> {});
+  }
+
+  @Test
+  void workMayEndAlsoWhereTheContextWasStoppedBeforeItIsClosed() {
+    workMayEnd(application, Kind.MUTEX, ConfigurableApplicationContext::stop);
   }
 
   /** One with an executor that never has time. */
@@ -129,10 +136,12 @@ class LocksLifecycleTest {
               busy.setTaskExecutor(event -> {});
               return busy;
             }),
-        Kind.MUTEX);
+        Kind.MUTEX,
+        context -> {});
   }
 
-  private void workMayEnd(ApplicationContextRunner runner, Kind kind) {
+  private void workMayEnd(
+      ApplicationContextRunner runner, Kind kind, Consumer<ConfigurableApplicationContext> before) {
     CompletableFuture<LeaseState> atItsEnd = new CompletableFuture<>();
     AtomicReference<Thread> worker = new AtomicReference<>();
     runner
@@ -146,6 +155,7 @@ class LocksLifecycleTest {
               Thread thread = new Thread(() -> atItsEnd.complete(endOf(lease, locks)));
               worker.set(thread);
               thread.start();
+              before.accept(context.getSourceApplicationContext());
             });
     // It may be another thread that sees the last lease go.
     assertThat(atItsEnd).succeedsWithin(Duration.ofSeconds(30)).isEqualTo(LeaseState.HELD);

@@ -20,6 +20,11 @@ public final class UnguardableMethod {
         return Optional.of(unproxied(method, unproxied));
       }
     }
+    if (mode == AdviceMode.PROXY && isOfAnotherPackage(method, targetClass)) {
+      return Optional.of(
+          "it is package-private and %s of another package inherits it, so calls do not go through the proxy: make it protected or public, or set amqp-locks.annotations.mode=aspectj"
+              .formatted(targetClass.getSimpleName()));
+    }
     if (SuspendingFunction.is(method)) {
       return SuspendingFunction.refusal(method, targetClass, mode);
     }
@@ -32,6 +37,13 @@ public final class UnguardableMethod {
                 ("its %s brings a %s, whose work may go on after the lock was given back: bring the"
                         + " finished result, as a List, or return a Flux of it")
                     .formatted(method.getReturnType().getSimpleName(), brought.getSimpleName()));
+  }
+
+  /** Whether a proxy, which is a subclass in the class's package, cannot override the method. */
+  public static boolean isOfAnotherPackage(Method method, Class<?> targetClass) {
+    int reachable = Modifier.PUBLIC | Modifier.PROTECTED | Modifier.PRIVATE;
+    return (method.getModifiers() & reachable) == 0
+        && !method.getDeclaringClass().getPackageName().equals(targetClass.getPackageName());
   }
 
   private static String unproxied(Method method, int modifier) {
