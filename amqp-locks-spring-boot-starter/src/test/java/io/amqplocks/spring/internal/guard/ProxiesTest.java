@@ -8,6 +8,7 @@ import io.amqplocks.spring.Contexts;
 import io.amqplocks.spring.GuardedMethodException;
 import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.internal.guard.declared.PackagePrivateMethods;
+import java.util.Objects;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -68,7 +69,9 @@ class ProxiesTest {
         .withBean(type)
         .run(
             context ->
-                assertThat(NestedExceptionUtils.getMostSpecificCause(context.getStartupFailure()))
+                assertThat(
+                        NestedExceptionUtils.getMostSpecificCause(
+                            Objects.requireNonNull(context.getStartupFailure())))
                     .isInstanceOf(GuardedMethodException.class)
                     .hasMessageContaining("work()")
                     .hasMessageContaining(type.getSimpleName() + " of another package inherits it")
