@@ -13,7 +13,9 @@ import java.util.List;
 import java.util.LongSummaryStatistics;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
@@ -21,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 /** Processes that consume a queue of numbers in turn, and what they said. One thread at a time. */
 final class SoleProcesses implements AutoCloseable {
 
-  /** For whatever a process has to do. */
-  static final Duration START = Duration.ofSeconds(90);
+  /** For whatever a process has to do; see {@code TakeoverClusterTest} for what takes longest. */
+  static final Duration START = Duration.ofMinutes(3);
 
   /** Of the processes, in seconds. */
   static final int HEARTBEAT = 4;
@@ -32,7 +34,7 @@ final class SoleProcesses implements AutoCloseable {
   private final String lock;
   private final @Nullable String ingress;
   private final int heartbeat;
-  private final List<ChildJvm> processes = new ArrayList<>();
+  private final List<ChildJvm> processes = new CopyOnWriteArrayList<>();
 
   /**
    * The lock and the ingress exchange are as {@link SoleConsumerMain} takes them, with the usual
@@ -249,11 +251,39 @@ final class SoleProcesses implements AutoCloseable {
     return result;
   }
 
+  /** The numbers that were handled before, once for each time. */
+  IntStream handledTwice() {
+    Set<Integer> before = new HashSet<>();
+    return handled().stream().mapToInt(Handled::number).filter(number -> !before.add(number));
+  }
+
+  /** How many different numbers were handled. */
+  long numbers() {
+    return handled().stream().mapToInt(Handled::number).distinct().count();
+  }
+
   /** Which of the numbers below that no process has handled. */
   Set<Integer> unhandled(int messages) {
     Set<Integer> left = new HashSet<>(IntStream.range(0, messages).boxed().toList());
     handled().forEach(each -> left.remove(each.number()));
     return left;
+  }
+
+  /** For someone who looks for a reason: what each that is alive said last about its terms. */
+  String lastSaid() {
+    return processes.stream()
+        .filter(ChildJvm::isAlive)
+        .map(
+            process -> {
+              List<String> lines =
+                  process.lines().stream()
+                      .filter(line -> !line.startsWith("HANDLED ") && !line.startsWith("CERTAIN "))
+                      .toList();
+              return process.pid()
+                  + ": "
+                  + lines.subList(Math.max(0, lines.size() - 3), lines.size());
+            })
+        .collect(Collectors.joining("\n", "", "\n"));
   }
 
   /** Spans in which two processes were certain, whether or not messages were there. */

@@ -2,6 +2,7 @@ package io.amqplocks.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import io.amqplocks.AmqpLocks;
@@ -26,6 +27,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -102,11 +104,22 @@ class ClusterFaultTest {
    * By our own deadline, in words of ours, and not when the broker gives up: after half a minute.
    */
   private static void assertEndsInTime(ThrowingCallable call, String... words) {
-    long start = System.nanoTime();
-    assertThatThrownBy(call)
-        .isInstanceOf(LockException.Unanswered.class)
-        .hasMessageContainingAll(words);
-    assertInTime(start);
+    Throwable failure = null;
+    // On a busy machine a call may be over before it has the connection that it opens.
+    for (int i = 0; i < 3 && !(failure instanceof LockException.Unanswered); i++) {
+      long start = System.nanoTime();
+      failure = catchThrowable(call);
+      assertInTime(start);
+      if (!isWithoutConnection(failure)) {
+        break;
+      }
+    }
+    assertThat(failure).isInstanceOf(LockException.Unanswered.class).hasMessageContainingAll(words);
+  }
+
+  private static boolean isWithoutConnection(@Nullable Throwable failure) {
+    return failure instanceof LockException.Unreachable
+        && String.valueOf(failure.getMessage()).startsWith("No connection to RabbitMQ");
   }
 
   private static void assertInTime(long start) {
@@ -188,7 +201,8 @@ class ClusterFaultTest {
     acquiredAfterOperator(majority.exclusiveQueueMutex("new"), other, queue("new")).close();
     Lease first = acquired(majority.slotSemaphore("s"));
     String asked = fixture.names().holder(LockName.of("s"), 1);
-    Lease second = acquiredAfterOperator(asking.slotSemaphore("s"), other, asked);
+    AmqpLock rest = asking.slotSemaphore("s");
+    Lease second = first.slot() == 1 ? acquired(rest) : acquiredAfterOperator(rest, other, asked);
     assertThat(List.of(first.slot(), second.slot())).containsExactlyInAnyOrder(1, 2);
   }
 
@@ -213,12 +227,21 @@ class ClusterFaultTest {
    */
   private static Lease acquiredAfterOperator(AmqpLock lock, ClusterNode node, String queue)
       throws InterruptedException {
-    try {
-      return lock.acquire(Duration.ofSeconds(5));
-    } catch (LockException.AcquireTimeout | LockException.Unanswered e) {
-      node.faults().deleteQueue(queue);
-      return acquired(lock);
+    long end = System.nanoTime() + SOON.toNanos();
+    while (end - System.nanoTime() > 0) {
+      try {
+        return lock.acquire(Duration.ofSeconds(5));
+      } catch (LockException.AcquireTimeout e) {
+        if (node.faults().queues().stream().anyMatch(each -> each.name().equals(queue))) {
+          node.faults().deleteQueue(queue);
+        }
+        return acquired(lock);
+      } catch (LockException notYet) {
+        // The cluster has only just come together.
+        assertThat(notYet).matches(e -> e.isOutage() || e instanceof LockException.Unanswered);
+      }
     }
+    return acquired(lock);
   }
 
   @Test

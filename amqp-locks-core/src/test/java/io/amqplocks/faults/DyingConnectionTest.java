@@ -161,8 +161,8 @@ class DyingConnectionTest {
     proxy.blackHole(Direction.CLIENT_TO_BROKER);
     long start = System.nanoTime();
     fixture.broker().faults().closeConnections(fixture.prefix() + " holder", "a test");
-    await().atMost(Duration.ofSeconds(5)).until(() -> told.size() == leases.size());
-    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(8));
+    await().atMost(Fixture.AT_ONCE).until(() -> told.size() == leases.size());
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
     assertThat(leases).extracting(Lease::state).containsOnly(LeaseState.LOST);
     assertThat(told).extracting(LossReason::cause).containsOnly(LossReason.Cause.SESSION_ENDED);
   }

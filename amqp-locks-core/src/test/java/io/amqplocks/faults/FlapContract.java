@@ -11,6 +11,7 @@ import io.amqplocks.lock.LossReason;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.support.Rivalries;
 import io.amqplocks.support.Rivalry;
+import io.amqplocks.support.Tokens;
 import io.amqplocks.test.BrokerQueue;
 import io.amqplocks.test.Cluster;
 import io.amqplocks.test.ClusterNode;
@@ -199,6 +200,16 @@ abstract class FlapContract {
             .until(making, made -> true);
   }
 
+  private int created(AmqpLocks maker, String name) {
+    fixture.create(maker, name, 1);
+    return 1;
+  }
+
+  private int enabled(AmqpLocks maker, String name) {
+    fixture.enable(maker, name);
+    return 1;
+  }
+
   /** A mutex's queue is where its first user is connected. */
   private void mutexes(Duration bound) {
     AmqpLocks first = on(1);
@@ -267,7 +278,7 @@ abstract class FlapContract {
         third.slotSemaphore("s"),
         false,
         false,
-        () -> fixture.create(secondMaker, "s", 1));
+        () -> make(() -> created(secondMaker, "s")));
     all.add(
         "persistent-holder",
         TOLD,
@@ -275,7 +286,7 @@ abstract class FlapContract {
         third.persistentMutex("h"),
         false,
         false,
-        () -> fixture.enable(secondMaker, "h"));
+        () -> make(() -> enabled(secondMaker, "h")));
     all.add(
         "persistent-queue",
         TOLD,
@@ -283,7 +294,7 @@ abstract class FlapContract {
         third.persistentMutex("q"),
         false,
         false,
-        () -> fixture.enable(firstMaker, "q"));
+        () -> make(() -> enabled(firstMaker, "q")));
   }
 
   /** A reader that a writer follows, and a writer that a reader follows. */
@@ -426,8 +437,8 @@ abstract class FlapContract {
       AmqpLocks operator = maker(3);
       for (Rivalry each : all.rivalries()) {
         if (each.name().startsWith("quorum-")) {
-          operator.admin().tokenSemaphore(each.name()).repair(Duration.ofSeconds(1));
-          operator.tokenSemaphore(each.name()).acquire(Duration.ofSeconds(30)).close();
+          var unused = Tokens.repaired(operator.admin().tokenSemaphore(each.name()), LATE);
+          operator.tokenSemaphore(each.name()).acquire(LATE).close();
         }
       }
     }

@@ -161,7 +161,8 @@ class LeaderFaultTest {
       try (LeaderElection election =
           LeaderElection.on(locks.fencedMutex("m")).listener(recorder).build()) {
         election.start();
-        Leadership term = election.awaitLeadership(LONG).orElseThrow();
+        // Its first term takes many round trips.
+        Leadership term = election.awaitLeadership(LONG.multipliedBy(3)).orElseThrow();
         // Long enough for some ten verifications.
         await()
             .during(Duration.ofSeconds(6))

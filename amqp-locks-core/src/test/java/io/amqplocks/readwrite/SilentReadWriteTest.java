@@ -28,7 +28,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class SilentReadWriteTest {
 
   private static final Duration LONG = Duration.ofMinutes(1);
-  private static final Duration CALL_TIMEOUT = Duration.ofSeconds(2);
+  private static final Duration CALL_TIMEOUT = Duration.ofSeconds(5);
 
   /** Two call timeouts would be longer, and one is shorter on a busy machine too. */
   private static final Duration ONCE = CALL_TIMEOUT.multipliedBy(17).dividedBy(10);

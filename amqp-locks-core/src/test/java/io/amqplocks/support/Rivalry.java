@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Rivalry implements AutoCloseable {
 
-  private static final Duration TAKING = Duration.ofSeconds(30);
+  private static final Duration TAKING = Duration.ofSeconds(90);
   private static final Duration LONGEST_WAIT = Duration.ofMillis(300);
   private static final Duration LATER_HOLDS = Duration.ofMillis(200);
   private static final long PAUSE_MILLIS = 20;

@@ -8,6 +8,7 @@ import io.amqplocks.admin.TokenAudit;
 import io.amqplocks.admin.TokenSemaphoreAdmin;
 import io.amqplocks.admin.TokenStatus;
 import io.amqplocks.internal.broker.QueueNames;
+import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerQueue;
@@ -15,6 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.assertj.core.api.Assertions;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
@@ -83,6 +85,17 @@ public final class Tokens {
   public static TokenAudit audit(TokenSemaphoreAdmin admin) {
     return Awaitility.await()
         .until(() -> admin.audit(Duration.ZERO), audit -> audit.outstanding() == 0);
+  }
+
+  /**
+   * Repairs, with a second for tokens in use, and begins again if that fails: a cluster that has
+   * just healed may not answer for some time, and what it did not answer may still be under way.
+   */
+  public static TokenAudit repaired(TokenSemaphoreAdmin admin, Duration within) {
+    return Awaitility.await()
+        .atMost(within)
+        .ignoreExceptionsInstanceOf(LockException.class)
+        .until(() -> admin.repair(Duration.ofSeconds(1)), Objects::nonNull);
   }
 
   /** Whether a get was answered by a message. */

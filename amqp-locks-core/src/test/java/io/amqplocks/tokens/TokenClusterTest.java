@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.admin.TokenAudit;
 import io.amqplocks.admin.TokenQueueType;
+import io.amqplocks.admin.TokenSemaphoreAdmin;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
@@ -99,11 +100,14 @@ class TokenClusterTest {
 
   /** Made with more patience than the locks have that are watched. */
   private Token token(String name, ClusterNode maker, AmqpLocks alone, AmqpLocks others) {
-    fixture
-        .open(fixture.builder(maker.connectionFactory()))
-        .admin()
-        .tokenSemaphore(name)
-        .create(1, TokenQueueType.QUORUM);
+    TokenSemaphoreAdmin admin =
+        fixture.open(fixture.builder(maker.connectionFactory())).admin().tokenSemaphore(name);
+    int unused =
+        await()
+            .ignoreExceptionsInstanceOf(LockException.class)
+            .until(() -> admin.createIfAbsent(1, TokenQueueType.QUORUM), slots -> slots == 1);
+    // Opens its connection, without which a wait ends at the first failure.
+    Fixture.first(others.tokenSemaphore(name).fenced()).close();
     Lease held = Fixture.first(alone.tokenSemaphore(name).fenced());
     return new Token(name, held, others.tokenSemaphore(name).fenced().acquireAsync(LONGEST));
   }

@@ -93,7 +93,10 @@ public final class LocksOnBroker implements AutoCloseable {
 
   /** Locks of another process; to be closed. */
   public AmqpLocks stranger() {
-    return AmqpLocks.builder(broker.connectionFactory()).queuePrefix(prefix).build();
+    return AmqpLocks.builder(broker.connectionFactory())
+        .queuePrefix(prefix)
+        .callTimeout(Duration.ofSeconds(10))
+        .build();
   }
 
   /** Administers locks as a stranger. */

@@ -47,6 +47,9 @@ public final class Cluster implements AutoCloseable {
   private static final List<Integer> NUMBERS = List.of(1, 2, 3);
   private static final Duration TOGETHER = Duration.ofMinutes(3);
 
+  /** A node hears of another node's queue within this time. */
+  private static final Duration KNOWN = Duration.ofSeconds(5);
+
   /** Restarted servers are together within this time, or need another restart. */
   private static final Duration REJOINED = Duration.ofSeconds(15);
 
@@ -186,16 +189,20 @@ public final class Cluster implements AutoCloseable {
   }
 
   /**
-   * Where a queue is; of a quorum queue the node that leads it.
+   * Where a queue is; of a quorum queue the node that leads it. Node 1 is asked, and may hear of a
+   * queue a moment after another node has declared it.
    *
-   * @throws IllegalStateException if there is no such queue as far as node 1 knows
+   * @throws IllegalStateException if there is no such queue as far as node 1 knows, after five
+   *     seconds
    */
   public ClusterNode nodeOf(String queue) {
-    String name = node(1).ask(Erlang.fill(Erlang.QUEUE_NODE, queue));
-    return nodes.stream()
-        .filter(node -> network.nodeName(node.number()).equals(name))
-        .findFirst()
+    return await(() -> knownNodeOf(queue), KNOWN)
         .orElseThrow(() -> new IllegalStateException("There is no queue named " + queue));
+  }
+
+  private Optional<ClusterNode> knownNodeOf(String queue) {
+    String name = node(1).ask(Erlang.fill(Erlang.QUEUE_NODE, queue));
+    return nodes.stream().filter(node -> network.nodeName(node.number()).equals(name)).findFirst();
   }
 
   /**

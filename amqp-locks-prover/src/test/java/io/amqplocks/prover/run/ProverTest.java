@@ -10,6 +10,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -31,12 +32,25 @@ class ProverTest {
             new PrintStream(out, true, StandardCharsets.UTF_8));
   }
 
+  /** A round has three seconds, of which a busy machine may take the most. */
+  private void rounds(long seed, List<FaultKind> faults, BooleanSupplier enough)
+      throws IOException, InterruptedException {
+    for (int i = 0; i < 3 && !enough.getAsBoolean(); i++) {
+      prover.round(seed, faults);
+    }
+  }
+
+  private boolean hasManyOperations() {
+    return prover.operations() > 100;
+  }
+
+  private BooleanSupplier hasAcquired(int times) {
+    return () -> !prover.acquired().isEmpty() && prover.acquired().get(0) > times;
+  }
+
   @Test
   void withoutAFault() throws IOException, InterruptedException {
-    // A round has three seconds, of which a busy machine may take the most.
-    for (int i = 0; i < 3 && prover.operations() <= 100; i++) {
-      prover.round(11, List.of());
-    }
+    rounds(11, List.of(), this::hasManyOperations);
     assertThat(prover.violations()).as(out.toString(StandardCharsets.UTF_8)).isEmpty();
     assertThat(prover.operations()).isGreaterThan(100);
     assertThat(prover.summary())
@@ -46,7 +60,7 @@ class ProverTest {
 
   @Test
   void withClientsThatAreKilledAndStopped() throws IOException, InterruptedException {
-    prover.round(14, List.of(FaultKind.KILL, FaultKind.STOP));
+    rounds(14, List.of(FaultKind.KILL, FaultKind.STOP), this::hasManyOperations);
     assertThat(prover.violations()).as(out.toString(StandardCharsets.UTF_8)).isEmpty();
     assertThat(prover.operations()).isGreaterThan(100);
     assertThat(prover.summary()).doesNotContain(" 0 faults");
@@ -54,25 +68,32 @@ class ProverTest {
 
   @Test
   void withAnOperatorAndStrangers() throws IOException, InterruptedException {
-    prover.round(13, List.of(FaultKind.STRANGER, FaultKind.READER, FaultKind.QUEUE_CRASH));
+    rounds(
+        13,
+        List.of(FaultKind.STRANGER, FaultKind.READER, FaultKind.QUEUE_CRASH),
+        this::hasManyOperations);
     assertThat(prover.violations()).as(out.toString(StandardCharsets.UTF_8)).isEmpty();
     assertThat(prover.operations()).isGreaterThan(100);
-    assertThat(prover.summary()).containsPattern(" ([3-9]|1[0-6]) faults");
+    assertThat(prover.summary()).containsPattern(" ([3-9]|[1-4][0-9]) faults");
   }
 
   @Test
   void consumersWithoutAFault() throws IOException, InterruptedException {
-    prover.round(15, List.of());
+    rounds(15, List.of(), hasAcquired(3));
     assertThat(prover.violations()).as(out.toString(StandardCharsets.UTF_8)).isEmpty();
-    assertThat(prover.summary()).startsWith("proof: 1 histories, ").contains(" 0 faults, 0 viol");
+    assertThat(prover.summary())
+        .containsPattern("^proof: [1-3] histories, ")
+        .contains(" 0 faults, 0 viol");
     assertThat(prover.acquired().get(0)).isGreaterThan(3);
   }
 
   @Test
   void consumersThatAreKilledAndCutWhileTheirQueuesCrash()
       throws IOException, InterruptedException {
-    prover.round(
-        18, List.of(FaultKind.KILL, FaultKind.RESET, FaultKind.CONSUMED_CRASH, FaultKind.CLOSE));
+    rounds(
+        18,
+        List.of(FaultKind.KILL, FaultKind.RESET, FaultKind.CONSUMED_CRASH, FaultKind.CLOSE),
+        hasAcquired(4));
     assertThat(prover.violations()).as(out.toString(StandardCharsets.UTF_8)).isEmpty();
     assertThat(prover.acquired().get(0)).isGreaterThan(4);
     assertThat(prover.summary()).doesNotContain(" 0 faults");

@@ -39,7 +39,7 @@ public final class LockCatalog {
   private final LockDefaults defaults;
   private final Map<FamilyId, NamedLock> named = new ConcurrentHashMap<>();
 
-  /** Locks of keys that were used before all annotations were read, and of which nothing is said. */
+  /** Locks of keys that were used before all annotations were read, and not named by any. */
   private final Map<FamilyId, NamedLock> early = new ConcurrentHashMap<>();
 
   private final Set<FamilyId> keyed = ConcurrentHashMap.newKeySet();
