@@ -100,7 +100,7 @@ public final class LeaderElection implements AutoCloseable {
    * Begins the settings of an election.
    *
    * @param lock a mutex of any kind; all processes that give the same one elect one leader
-   * @throws LockException.Invalid if it is a semaphore
+   * @throws LockException.Invalid if it is a semaphore, or a side of a read-write lock
    */
   public static LeaderElectionBuilder on(AmqpLock lock) {
     return new LeaderElectionBuilder(lock);
@@ -220,10 +220,13 @@ public final class LeaderElection implements AutoCloseable {
     long left = TimeUnit.NANOSECONDS.convert(time);
     guard.lockInterruptibly();
     try {
-      while (!isLeader() && !closing && left > 0) {
+      // Each look may end the term, so the one that is returned is the one that ended the wait.
+      Optional<Leadership> now = leadership();
+      while (now.isEmpty() && !closing && left > 0) {
         left = changed.awaitNanos(left);
+        now = leadership();
       }
-      return leadership();
+      return now;
     } finally {
       guard.unlock();
     }

@@ -20,10 +20,17 @@ public final class LeaderElectionBuilder {
   Duration yieldPause = Duration.ofSeconds(2);
 
   LeaderElectionBuilder(AmqpLock lock) {
-    if (lock.id().kind().family() != Family.MUTEX) {
-      throw new LockException.Invalid(
-          "The %s cannot elect a leader, for it would have one for each slot; use a mutex, such as locks.mutex(\"%s\")"
-              .formatted(lock.id(), lock.id().name()));
+    Family family = lock.id().kind().family();
+    if (family != Family.MUTEX) {
+      LockException.Invalid refusal =
+          new LockException.Invalid(
+              "The %s cannot elect a leader%s; use a mutex, such as locks.mutex(\"%s\")"
+                  .formatted(
+                      lock.id(),
+                      family == Family.SEMAPHORE ? ", for it would have one for each slot" : "",
+                      lock.id().name()));
+      refusal.initLock(lock.id());
+      throw refusal;
     }
     this.lock = lock;
   }

@@ -153,6 +153,7 @@ class ClusterFaultTest {
     AmqpLocks majority = on(other);
     AmqpLocks patient = patient(alone);
     fixture.create(patient, "s", 2);
+    fixture.create(patient, "t", 1);
     fixture.enable(patient, "p");
     fixture.enable(patient, "fenced");
     Fences.token(patient.persistentMutex("fenced"));
@@ -167,6 +168,10 @@ class ClusterFaultTest {
     assertEndsInTime(
         () -> asking.exclusiveQueueMutex("new").tryAcquire(), "mutex 'new'", "2000 ms");
     assertEndsInTime(() -> asking.slotSemaphore("s").tryAcquire(), "semaphore 's'");
+    // Also when its only slot has been asked for already.
+    for (int i = 0; i < 2; i++) {
+      assertEndsInTime(() -> asking.slotSemaphore("t").tryAcquire(), "semaphore 't'");
+    }
     long start = System.nanoTime();
     released.close();
     assertInTime(start);

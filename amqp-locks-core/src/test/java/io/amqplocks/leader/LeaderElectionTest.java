@@ -598,11 +598,19 @@ class LeaderElectionTest {
   }
 
   @Test
-  void aSemaphoreElectsNobody() {
+  void onlyAMutexElectsALeader() {
     AmqpLocks locks = fixture.open();
-    for (AmqpLock lock : List.of(locks.slotSemaphore("s"), locks.tokenSemaphore("s"))) {
+    List<AmqpLock> others =
+        List.of(
+            locks.slotSemaphore("s"),
+            locks.tokenSemaphore("s"),
+            locks.readWriteLock("s").readLock(),
+            locks.readWriteLock("s").writeLock());
+    for (AmqpLock lock : others) {
       assertThatThrownBy(() -> LeaderElection.on(lock))
-          .isInstanceOf(LockException.Invalid.class)
+          .isInstanceOfSatisfying(
+              LockException.Invalid.class,
+              refusal -> assertThat(refusal.lock()).contains(lock.id()))
           .hasMessageContaining("'s'")
           .hasMessageContaining("locks.mutex(\"s\")");
     }

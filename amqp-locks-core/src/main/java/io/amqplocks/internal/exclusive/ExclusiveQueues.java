@@ -123,7 +123,7 @@ public final class ExclusiveQueues {
    *
    * @throws LockException.Unanswered if the broker did not reply in time
    */
-  void requireReply(Call call, String queue) {
+  public void requireReply(Call call, String queue) {
     CompletableFuture<Answer> reply = claimed.get(queue);
     if (reply == null) {
       return;

@@ -2,6 +2,7 @@ package io.amqplocks.internal.slots;
 
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.exclusive.ExclusiveQueueHold;
+import io.amqplocks.internal.exclusive.ExclusiveQueues;
 import io.amqplocks.internal.lease.HeldLease;
 import io.amqplocks.internal.lease.LeaseFactory;
 import io.amqplocks.internal.session.Session;
@@ -34,6 +35,7 @@ public record SlotClaim(Slots slots, SlotChoice choice, LeaseFactory leases) imp
     if (guessed.isPresent()) {
       return guessed;
     }
+    List<Integer> lost = List.of();
     for (int i = 0; i < LOST_RACES; i++) {
       long lookedAt = call.ticker().nanos();
       SlotScan scan = slots.scanAgain(call, session.prober());
@@ -45,7 +47,10 @@ public record SlotClaim(Slots slots, SlotChoice choice, LeaseFactory leases) imp
       if (lease.isPresent()) {
         return lease;
       }
+      lost = scan.free();
     }
+    // Another thread's request that is on its way does not make a slot busy.
+    lost.forEach(slot -> ExclusiveQueues.of(session).requireReply(call, slots.holderQueue(slot)));
     return Optional.empty();
   }
 
