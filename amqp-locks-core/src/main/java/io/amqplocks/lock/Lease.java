@@ -86,7 +86,7 @@ public interface Lease extends AutoCloseable {
    * Completes when the lease is lost. It never completes if the lease is released first. Dependent
    * actions run one at a time on a thread of the library, or on the caller's thread if the lease is
    * lost already. An action that blocks delays those of leases that are lost later. A {@link
-   * LockListener} that blocks does not.
+   * LockListener} that blocks does not: the actions run beside it, in no order with its calls.
    */
   CompletionStage<LossReason> whenLost();
 

@@ -132,6 +132,7 @@ class HoldAtMostTest {
       try (Lease next = fixture.open().mutex("m").acquire(LONG)) {
         assertThat(next.state()).isEqualTo(LeaseState.HELD);
         assertThat(lease.lossReason()).map(LossReason::cause).contains(Cause.HOLD_LIMIT);
+        assertThat(lease.whenLost()).succeedsWithin(LONG.dividedBy(2));
       }
     } finally {
       end.countDown();

@@ -44,7 +44,7 @@ final class LeaseEvents {
     var unused =
         announced.thenAccept(
             holds -> {
-              notices.run(() -> lost.complete(reason));
+              notices.runDependent(() -> lost.complete(reason));
               notices.run(() -> holds.ended(hold -> hold.lost(reason)));
               notices.post(listener -> listener.lost(lease, reason, lease.age()));
             });

@@ -14,9 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Calls the user's code. Listeners, and what waits for a loss, are called one at a time on a thread
- * of its own. Observers are called on the thread of the call. A failure of the user's code is
- * logged.
+ * Calls the user's code. Listeners are called one at a time on a thread of their own, and what
+ * depends on a loss on another one, as at a broker. Observers are called on the thread of the call.
+ * A failure of the user's code is logged.
  */
 final class Notices {
 
@@ -24,13 +24,17 @@ final class Notices {
 
   private final List<LockListener> listeners;
   private final List<LockObserver> observers;
-  private final ThreadPoolExecutor thread =
-      new ThreadPoolExecutor(
-          0, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), Threads.named("notices"));
+  private final ThreadPoolExecutor listening = oneThread("notices");
+  private final ThreadPoolExecutor depending = oneThread("losses");
 
   Notices(List<LockListener> listeners, List<LockObserver> observers) {
     this.listeners = List.copyOf(listeners);
     this.observers = List.copyOf(observers);
+  }
+
+  private static ThreadPoolExecutor oneThread(String name) {
+    return new ThreadPoolExecutor(
+        0, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), Threads.named(name));
   }
 
   /** Notifies all listeners later. */
@@ -40,6 +44,15 @@ final class Notices {
 
   /** Runs a piece of the user's code later, in order with the other notices. */
   void run(Runnable notice) {
+    run(listening, notice);
+  }
+
+  /** Runs later what depends on the loss of a lease, whatever the listeners do. */
+  void runDependent(Runnable notice) {
+    run(depending, notice);
+  }
+
+  private static void run(ThreadPoolExecutor thread, Runnable notice) {
     try {
       thread.execute(() -> guarded(notice));
     } catch (RejectedExecutionException e) {
@@ -102,17 +115,24 @@ final class Notices {
     }
   }
 
-  /** Delivers what was posted, but waits no longer than a second for that. */
+  /** Delivers what was posted, but waits no longer than a second for each thread. */
   void close() {
-    thread.shutdown();
+    listening.shutdown();
+    depending.shutdown();
     try {
-      if (!thread.awaitTermination(1, TimeUnit.SECONDS)) {
-        log.warn("A lock listener blocks; {} notices are not delivered", thread.getQueue().size());
-        var unused = thread.shutdownNow();
-      }
+      awaitEnd(depending, "An action that depends on the loss of a lease");
+      awaitEnd(listening, "A lock listener");
     } catch (InterruptedException e) {
-      var unused = thread.shutdownNow();
+      listening.shutdownNow();
+      depending.shutdownNow();
       Thread.currentThread().interrupt();
+    }
+  }
+
+  private static void awaitEnd(ThreadPoolExecutor thread, String who) throws InterruptedException {
+    if (!thread.awaitTermination(1, TimeUnit.SECONDS)) {
+      log.warn("{} blocks; {} notices are not delivered", who, thread.getQueue().size());
+      var unused = thread.shutdownNow();
     }
   }
 }

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 class InMemoryNoticesTest {
 
   private static final Duration LONG = Duration.ofSeconds(30);
-  private static final String THREAD = "amqp-locks-in-memory-notices";
+  private static final String THREAD = "amqp-locks-in-memory-losses";
   private static final LossReason LOSS = new LossReason(LossReason.Cause.REVOKED, "test");
 
   /** Asks the locks, on another thread, from each of the methods that users write. */

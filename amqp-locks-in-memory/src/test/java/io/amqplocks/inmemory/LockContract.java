@@ -26,6 +26,7 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -53,6 +54,9 @@ abstract class LockContract {
   private final List<String> events = new CopyOnWriteArrayList<>();
   private AmqpLocks locks;
 
+  /** What the listener waits for when it is told of a lease. */
+  private volatile CountDownLatch mayGoOn = new CountDownLatch(0);
+
   abstract AmqpLocks create(LockListener listener);
 
   /** What keeps the tokens of semaphores. */
@@ -68,6 +72,7 @@ abstract class LockContract {
               @Override
               public void acquired(Lease lease, Duration waited) {
                 events.add("acquired");
+                awaitQuietly(mayGoOn);
               }
 
               @Override
@@ -468,6 +473,28 @@ abstract class LockContract {
     assertThat(lease.state()).isEqualTo(LeaseState.LOST);
     assertThat(locks.status().lastLoss())
         .contains("%s, slot 1: REVOKED (for a test)".formatted(lock.id()));
+  }
+
+  private static void awaitQuietly(CountDownLatch latch) {
+    try {
+      boolean unused = latch.await(1, TimeUnit.MINUTES);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Test
+  void aListenerThatBlocksKeepsNobodyFromHearingOfALoss() throws Exception {
+    CountDownLatch blocked = new CountDownLatch(1);
+    mayGoOn = blocked;
+    AmqpLock mutex = locks.mutex(name);
+    Lease lease = mutex.acquire(LONG);
+    try {
+      assertThat(locks.revoke(mutex.id(), "for a test")).isEqualTo(1);
+      assertThat(lease.whenLost()).succeedsWithin(LONG);
+    } finally {
+      blocked.countDown();
+    }
   }
 
   @Test

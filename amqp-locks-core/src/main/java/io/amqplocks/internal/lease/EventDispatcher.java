@@ -143,8 +143,8 @@ public final class EventDispatcher implements AutoCloseable {
       awaitEnd(depending, "An action that depends on the loss of a lease");
       awaitEnd(listening, "A lock listener");
     } catch (InterruptedException e) {
-      listening.shutdownNow();
-      depending.shutdownNow();
+      int left = listening.shutdownNow().size() + depending.shutdownNow().size();
+      log.debug("Interrupted while it closed; {} notices are not delivered", left);
       Thread.currentThread().interrupt();
     }
   }

@@ -9,8 +9,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Notifies the user's code of the events of one lease. Its end is reported only after the lease was
- * announced, however early the end came.
+ * Notifies the user's code of the events of one lease. Listeners are told of its end only after
+ * they were told of the lease, however early the end came.
  */
 final class LeaseEvents {
 
