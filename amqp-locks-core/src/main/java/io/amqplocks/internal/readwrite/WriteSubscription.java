@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class WriteSubscription implements Subscription {
 
-  /** The pause while the broker has ended the consumer of the wake queue, so no message comes. */
+  /** The pause while there is no consumer of the wake queue, so no message comes. */
   private static final long PAUSE_UNNOTIFIED = Duration.ofMillis(100).toNanos();
 
   private final Session session;

@@ -27,8 +27,8 @@ public record NotifiedClaim(Claim claim, String wakeQueue, Predicate<String> hol
    */
   private static final long COURTESY = Duration.ofMillis(3).toNanos();
 
-  /** How many attempts are made before the wake queue is tried again: about half a minute's. */
-  private static final long ATTEMPTS_UNTOLD = 200;
+  /** The wake queue is tried again after that. In a minority, a try may end its connection. */
+  private static final long UNTOLD = Duration.ofMinutes(1).toNanos();
 
   private static final Logger log = LoggerFactory.getLogger(NotifiedClaim.class);
 
@@ -55,7 +55,7 @@ public record NotifiedClaim(Claim claim, String wakeQueue, Predicate<String> hol
       // The node of the wake queue may be down while the lock itself works. The lock is then
       // polled, until the queue is tried again.
       log.warn("{} is waited for without being told: {}", call.lock(), e.getMessage());
-      return new PollingSubscription(claim, session, ATTEMPTS_UNTOLD);
+      return new PollingSubscription(claim, session, call.ticker().nanos() + UNTOLD);
     }
   }
 

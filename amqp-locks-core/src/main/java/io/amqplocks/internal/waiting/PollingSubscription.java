@@ -5,6 +5,7 @@ import io.amqplocks.internal.lease.HeldLease;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.LockException;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Waits without the broker's knowledge: attempts are repeated, after pauses that grow. */
 final class PollingSubscription implements Subscription {
@@ -12,22 +13,24 @@ final class PollingSubscription implements Subscription {
   private final Claim claim;
   private final Session session;
   private final Backoff backoff = new Backoff();
+  private final @Nullable Long end;
   private boolean begun;
-  private long left;
+  private boolean over;
 
+  /** Waits for as long as anybody wants to. */
   PollingSubscription(Claim claim, Session session) {
-    this(claim, session, Long.MAX_VALUE);
+    this(claim, session, null);
   }
 
   /**
-   * Waits for that many attempts.
+   * Waits until then.
    *
-   * @param most after how many attempts another subscription is tried
+   * @param end when another subscription is tried, by the ticker of the calls
    */
-  PollingSubscription(Claim claim, Session session, long most) {
+  PollingSubscription(Claim claim, Session session, @Nullable Long end) {
     this.claim = claim;
     this.session = session;
-    left = most;
+    this.end = end;
   }
 
   @Override
@@ -41,13 +44,13 @@ final class PollingSubscription implements Subscription {
       begun = true;
       return Optional.empty();
     }
-    left--;
+    over = end != null && call.ticker().nanos() - end > 0;
     return claim.attempt(call, session);
   }
 
   @Override
   public boolean isOver() {
-    return left <= 0;
+    return over;
   }
 
   @Override
