@@ -193,9 +193,18 @@ final class Markers {
       requireAdmitted(name, e);
       throw new LockException.Unreachable(
           "The broker did not say or store how long the lock '%s' is kept, in queue '%s%s': %s"
-              .formatted(name, prefix, name, e),
+              .formatted(name, prefix, name, words(e)),
           e);
     }
+  }
+
+  /** The broker's, if it said why. The client library wraps them in exceptions that have none. */
+  private static String words(Exception failure) {
+    Throwable cause = failure instanceof ShutdownSignalException ? failure : failure.getCause();
+    return cause instanceof ShutdownSignalException signal
+            && signal.getReason() instanceof AMQP.Channel.Close close
+        ? close.getReplyText()
+        : failure.toString();
   }
 
   /** A queue that hangs for hours costs one channel, and not one for each attempt. */
@@ -285,7 +294,7 @@ final class Markers {
     if (isRefused) {
       throw new LockException.Refused(
           "The broker refuses the user what the lock '%s' needs to be kept: configure, write and read of queue '%s%s', and write of the default exchange: %s"
-              .formatted(name, prefix, name, failure),
+              .formatted(name, prefix, name, words(failure)),
           failure);
     }
     if (cause instanceof ShutdownSignalException signal

@@ -132,6 +132,7 @@ class MarkerFaultTest {
     assertThatThrownBy(() -> refused.markUnlessMarked("refused", AT_LEAST))
         .isInstanceOf(LockException.Refused.class)
         .hasMessageContaining(text)
+        .hasMessageNotContaining("java.io.IOException")
         .extracting(error -> ((LockException) error).isOutage())
         .isEqualTo(false);
   }

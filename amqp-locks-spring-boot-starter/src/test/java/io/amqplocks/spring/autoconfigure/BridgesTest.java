@@ -32,6 +32,7 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.integration.support.locks.LockRegistry;
+import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 
 /** The registry of locks and the provider that an application has without declaring one. */
 @SuppressWarnings("LockNotBeforeTry") // What locking and unlocking do is what is tested.
@@ -193,8 +194,11 @@ class BridgesTest {
   static class KeptAlive {
     @Bean
     KeepAliveLockProvider keepAlive(AmqpLockProvider provider) {
-      // A timer of its own: a job that runs occupies a thread of that of @Scheduled.
-      return new KeepAliveLockProvider(provider, Executors.newSingleThreadScheduledExecutor());
+      // A timer of its own: a job that runs occupies a thread of that of @Scheduled. One thread for
+      // each job that runs at once, because an extension waits for the broker.
+      CustomizableThreadFactory threads = new CustomizableThreadFactory("keep-alive-");
+      threads.setDaemon(true);
+      return new KeepAliveLockProvider(provider, Executors.newScheduledThreadPool(4, threads));
     }
   }
 
