@@ -2,7 +2,6 @@ package io.amqplocks.spring.internal.catalog;
 
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.lock.LockId;
-import io.amqplocks.lock.LockKind;
 import io.amqplocks.lock.LockKind.Family;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.OnMismatch;
@@ -78,8 +77,11 @@ public final class LockCatalog {
     NamedLock now;
     lock.lock();
     try {
-      NamedLock before = named.getOrDefault(name, early.getOrDefault(name, NamedLock.of(name)));
-      now = before.and(settings);
+      NamedLock usedBefore = named.containsKey(name) ? null : early.get(name);
+      now =
+          usedBefore == null
+              ? named.getOrDefault(name, NamedLock.of(name)).and(settings)
+              : usedBefore.usedBefore(settings, defaults.kind(name.family()));
       named.put(name, now);
       if (known.add(name) && now.settled()) {
         tell = List.copyOf(watchers);
@@ -174,9 +176,8 @@ public final class LockCatalog {
    * lock. That is then an error, as it is for a lock without a key.
    */
   private NamedLock settleEarly(FamilyId name, FamilyId unkeyedName) {
-    LockKind kind = resolve(unkeyedName).kind();
-    NamedLock settled =
-        NamedLock.of(name).settle(new Sourced<>(kind, true, defaults.kind(name.family()).source()));
+    NamedLock base = settle(unkeyedName);
+    NamedLock settled = NamedLock.of(name).settle(base.decided());
     lock.lock();
     try {
       NamedLock found = named.get(name);

@@ -71,6 +71,18 @@ record NamedLock(
     return settled ? result.checked() : result;
   }
 
+  /**
+   * The same of a lock that was used before anything was said of it, as its name without the key.
+   *
+   * @param otherwise the kind that other processes take it for if these settings name none
+   */
+  NamedLock usedBefore(LockSettings settings, Sourced<LockKind> otherwise) {
+    if (settings.algorithm() == null) {
+      var unused = sameKind(otherwise);
+    }
+    return and(settings);
+  }
+
   private static <T> Sourced<T> sourced(T value, LockSettings settings, String property) {
     String source = settings.configured() ? settings.source() + "." + property : settings.source();
     return new Sourced<>(value, settings.configured(), source);
@@ -160,7 +172,8 @@ record NamedLock(
     return name.as(decided().value());
   }
 
-  private Sourced<LockKind> decided() {
+  /** Its kind, once it is settled. */
+  Sourced<LockKind> decided() {
     if (kind == null) {
       throw new IllegalStateException(name + " is not settled");
     }

@@ -68,7 +68,7 @@ public final class LeaderOnlyMethods implements BeanPostProcessor {
   private void add(Method method, Class<?> type, LeaderOnly only, boolean proxied) {
     boolean listens = AnnotatedElementUtils.hasAnnotation(method, RabbitListener.class);
     // A listener's calls are not intercepted, so its bean needs no proxy.
-    refuseUncalled(method, type, proxied || listens);
+    refuseUncalled(method, type, proxied, listens);
     if (method.getReturnType() != void.class) {
       throw refused(method, "it returns " + method.getReturnType().getSimpleName(), "return void");
     }
@@ -87,7 +87,8 @@ public final class LeaderOnlyMethods implements BeanPostProcessor {
     names.add(resolved(only.value()));
   }
 
-  private static void refuseUncalled(Method method, Class<?> type, boolean proxied) {
+  private static void refuseUncalled(
+      Method method, Class<?> type, boolean proxied, boolean listens) {
     for (int unproxied : new int[] {Modifier.PRIVATE, Modifier.STATIC, Modifier.FINAL}) {
       if ((method.getModifiers() & unproxied) != 0) {
         String word = Modifier.toString(unproxied);
@@ -97,7 +98,7 @@ public final class LeaderOnlyMethods implements BeanPostProcessor {
             "take '" + word + "' away, or move it to another bean");
       }
     }
-    if (UnguardableMethod.isOfAnotherPackage(method, type)) {
+    if (!listens && UnguardableMethod.isOfAnotherPackage(method, type)) {
       throw refused(
           method,
           "it is package-private and "
@@ -105,7 +106,7 @@ public final class LeaderOnlyMethods implements BeanPostProcessor {
               + " of another package inherits it, so calls do not go through the proxy",
           "make it protected or public");
     }
-    if (!proxied) {
+    if (!proxied && !listens) {
       throw refused(
           method,
           "its bean has no proxy",

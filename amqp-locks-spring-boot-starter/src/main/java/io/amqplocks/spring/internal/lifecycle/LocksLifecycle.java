@@ -37,7 +37,6 @@ public final class LocksLifecycle
   private final ApplicationContext context;
   private final Duration timeout;
   private volatile boolean running;
-  private volatile boolean started;
   private volatile boolean closing;
 
   /**
@@ -57,7 +56,6 @@ public final class LocksLifecycle
   public void start() {
     setup.ensureAll();
     running = true;
-    started = true;
   }
 
   /** An event multicaster with an executor would call it when all is stopped already. */
@@ -79,10 +77,10 @@ public final class LocksLifecycle
     }
   }
 
-  /** A context that was stopped before it is closed stops nothing again. */
+  /** If the context was stopped before it is closed, {@link #stop} was not called again. */
   @Override
   public void destroy() {
-    if (started) {
+    if (closing) {
       close();
     }
   }

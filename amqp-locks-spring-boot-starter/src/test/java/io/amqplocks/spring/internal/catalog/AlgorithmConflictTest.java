@@ -144,6 +144,30 @@ class AlgorithmConflictTest {
         "SINGLE_ACTIVE_CONSUMER by default at its first use and TOKENS by");
   }
 
+  static class PlainOrder {
+    @MutexGuarded(name = "order:4711")
+    public void handle() {}
+  }
+
+  static class EarlyFencedKey {
+    EarlyFencedKey(LockTemplate locks) {
+      assertThat(locks.mutex("order", "4711").id().kind()).isEqualTo(LockKind.FENCED_MUTEX);
+    }
+  }
+
+  /** Another process, in which nothing uses it early, takes it for the default. */
+  @Test
+  void aLockOfAKeyThatWasInUseBeforeAnAnnotationNamedItWithoutAnAlgorithm() {
+    assertFails(
+        application
+            .withPropertyValues("amqp-locks.mutexes.order.algorithm=tokens")
+            .withBean(EarlyFencedKey.class)
+            .withBean(PlainOrder.class),
+        "The mutex 'order:4711' is given the algorithm",
+        "TOKENS by amqp-locks.mutexes.order.algorithm at its first use",
+        "SINGLE_ACTIVE_CONSUMER by default");
+  }
+
   @Test
   void anUnknownAlgorithmIsToldByItsProperty() {
     application
