@@ -69,11 +69,13 @@ final class ClusterPublisher implements AutoCloseable {
     while (!finished) {
       ClusterNode node = cluster.nodes().get(tries % cluster.nodes().size());
       tries++;
+      boolean open = false;
       try (Connection connection = node.connectionFactory().newConnection();
           Channel channel = connection.createChannel()) {
         channel.confirmSelect();
         AtomicBoolean returned = new AtomicBoolean();
         channel.addReturnListener(message -> returned.set(true));
+        open = true;
         boolean confirmed = true;
         while (confirmed && !finished) {
           int first = published.get();
@@ -93,7 +95,9 @@ final class ClusterPublisher implements AutoCloseable {
           TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
         }
       } catch (IOException | TimeoutException | ShutdownSignalException retried) {
-        countAgain();
+        if (open) {
+          countAgain();
+        }
       } catch (InterruptedException closed) {
         return;
       }

@@ -20,7 +20,10 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
-/** Processes that consume a queue of numbers in turn, and what they said. One thread at a time. */
+/**
+ * Processes that consume a queue of numbers in turn, and what they said. One thread starts them;
+ * others may ask what was handled.
+ */
 final class SoleProcesses implements AutoCloseable {
 
   /** For whatever a process has to do; see {@code TakeoverClusterTest} for what takes longest. */

@@ -19,6 +19,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -66,6 +67,13 @@ class CutReleaseTest {
       for (String name : stuck) {
         TokenAudit unused = Tokens.repaired(locks.admin().tokenSemaphore(name), LATE);
         assertThat(isFreeWithin(SOON, locks, name)).as(name + " is free").isTrue();
+        Awaitility.await()
+            .atMost(LATE)
+            .ignoreExceptionsInstanceOf(LockException.class)
+            .untilAsserted(
+                () ->
+                    assertThat(locks.admin().tokenSemaphore(name).audit(Duration.ZERO))
+                        .isEqualTo(new TokenAudit(1, 1, 0, 0, Set.of(), false)));
       }
     }
   }
