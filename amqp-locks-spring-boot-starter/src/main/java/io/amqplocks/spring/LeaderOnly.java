@@ -37,9 +37,9 @@ import java.lang.annotation.Target;
  *
  * <p>Only calls through the bean's proxy count, not those of a class to itself, whatever {@code
  * amqp-locks.annotations.mode} says. The start fails if the method is private, static or final, if
- * it is package-private and inherited by a class of another package, if it returns anything, or if
- * it has the annotation of another kind of listener, whose messages would be lost. Before the
- * application has started, nobody leads.
+ * it is package-private, inherited by a class of another package and no {@code @RabbitListener}, if
+ * it returns anything, or if it has the annotation of another kind of listener, whose messages
+ * would be lost. Before the application has started, nobody leads.
  *
  * <p>With {@code amqp-locks.enabled=false} the method runs in every process. The container of a
  * listener is not started then.
