@@ -230,11 +230,14 @@ class TakeoverClusterTest {
   /** What a process says is cut into pieces of a tenth of a second, which belong together. */
   private static long longest(List<Together> together) {
     long longest = 0;
-    long from = Long.MIN_VALUE;
-    long to = Long.MIN_VALUE;
+    long from = 0;
+    long to = 0;
     for (Together each : together) {
       long begin = each.other().from();
-      from = begin - to > PIECE ? begin : from;
+      if (longest == 0 || begin - to > PIECE) {
+        from = begin;
+        to = begin;
+      }
       to = Math.max(to, begin + each.nanos());
       longest = Math.max(longest, to - from);
     }
