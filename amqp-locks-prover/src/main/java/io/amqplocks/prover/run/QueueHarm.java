@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
@@ -61,12 +62,16 @@ final class QueueHarm {
   private static final Set<Kind> ON_QUORUM_QUEUES =
       EnumSet.of(Kind.FENCED_MUTEX, Kind.QUORUM_TOKENS);
 
+  /** A quorum queue's process is not killed again before that. */
+  private static final long CRASH_AGAIN = Duration.ofSeconds(6).toNanos();
+
   private static final Logger log = LoggerFactory.getLogger(QueueHarm.class);
 
   private final Plan plan;
   private final Broker broker;
   private final String prefix;
   private final History history;
+  private final Map<String, Long> crashed = new ConcurrentHashMap<>();
 
   QueueHarm(Plan plan, Broker broker, String prefix, History history) {
     this.plan = plan;
@@ -87,11 +92,19 @@ final class QueueHarm {
               harm,
               () -> faults.setPolicy(prefix, "^" + prefix, "queues", policy(random)),
               () -> faults.clearPolicy(prefix));
-      case QUEUE_CRASH -> toOneOfEach(harm, WITH_MESSAGES, random, faults::crashQueue);
+      case QUEUE_CRASH ->
+          WITH_MESSAGES.forEach(
+              kind ->
+                  toOneOf(harm, held(EnumSet.of(kind)).and(this::canCrash), random, this::crash));
       case QUEUE_DELETE -> toOneOfEach(harm, DECLARED_BY_HOLDERS, random, faults::deleteQueue);
-      case GATE_CRASH -> toOneOf(harm, this::isGateOf, random, faults::crashQueue);
+      case GATE_CRASH -> toOneOf(harm, this::isGateOf, random, this::crash);
       case GATE_DELETE -> deleteGates(harm, random);
-      case CONSUMED_CRASH -> toOneOf(harm, this::isConsumedBy, random, faults::crashQueue);
+      case CONSUMED_CRASH ->
+          toOneOf(
+              harm,
+              ((BiPredicate<String, LockRef>) this::isConsumedBy).and(this::canCrash),
+              random,
+              this::crash);
       case LINK_DROP -> toOneOf(harm, held(ON_QUORUM_QUEUES), random, faults::dropLinkTo);
       case STRANGER ->
           beAStranger(harm, random, held(EnumSet.allOf(Kind.class)).or(others()), this::publish);
@@ -99,6 +112,22 @@ final class QueueHarm {
           beAStranger(harm, random, held(WITH_MESSAGES).or(others()), this::getAndGiveBack);
       default -> throw new IllegalArgumentException("Not done to queues: " + harm);
     }
+  }
+
+  /**
+   * RabbitMQ gives up the process of a quorum queue that it has to start three times within five
+   * seconds (Ra's {@code ra_server_sup}). A start that fails counts. The queue is gone then until
+   * the node is started again, and nobody can hold the lock.
+   */
+  private boolean canCrash(String queue, LockRef lock) {
+    Long last = crashed.get(queue);
+    boolean mayBeQuorum = ON_QUORUM_QUEUES.contains(lock.kind()) || lock.kind().consumes();
+    return !mayBeQuorum || last == null || System.nanoTime() - last > CRASH_AGAIN;
+  }
+
+  private void crash(String queue) {
+    crashed.put(queue, System.nanoTime());
+    broker.faults().crashQueue(queue);
   }
 
   /** One that changes nothing for a lock. Mirroring starts another process for each queue. */
