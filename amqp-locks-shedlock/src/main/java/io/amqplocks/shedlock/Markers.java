@@ -8,6 +8,7 @@ import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.ChannelContinuationTimeoutException;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.GetResponse;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockName;
@@ -111,16 +112,39 @@ final class Markers {
         });
   }
 
-  /** Sets a marker in place of all that there are. */
+  /**
+   * Sets a marker in place of all that there are. It comes before the old ones go: whoever dies
+   * meanwhile leaves more markers than wanted, and never none.
+   */
   void replace(String name, Duration time) {
     onChannel(
         name,
         channel -> {
-          count(channel, name);
-          channel.queuePurge(prefix + name);
+          int old = count(channel, name);
           publish(channel, name, time);
+          if (isNone(time)) {
+            channel.queuePurge(prefix + name);
+          } else {
+            removeOldest(channel, name, old);
+          }
           return true;
         });
+  }
+
+  /** So many markers, or fewer if some have expired: the newest one stays. */
+  private void removeOldest(Channel channel, String name, int number) throws IOException {
+    for (int i = 0; i < number; i++) {
+      GetResponse oldest = channel.basicGet(prefix + name, false);
+      if (oldest == null) {
+        return;
+      }
+      long tag = oldest.getEnvelope().getDeliveryTag();
+      if (oldest.getMessageCount() == 0) {
+        channel.basicNack(tag, false, true);
+        return;
+      }
+      channel.basicAck(tag, false);
+    }
   }
 
   void close() {
@@ -135,9 +159,13 @@ final class Markers {
     return channel.queueDeclare(prefix + name, true, false, false, CLASSIC).getMessageCount();
   }
 
+  private static boolean isNone(Duration time) {
+    return time.isZero() || time.isNegative();
+  }
+
   private void publish(Channel channel, String name, Duration time)
       throws IOException, TimeoutException, InterruptedException {
-    if (time.isZero() || time.isNegative()) {
+    if (isNone(time)) {
       return;
     }
     BasicProperties marker =

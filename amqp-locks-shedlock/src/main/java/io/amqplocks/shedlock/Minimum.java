@@ -16,7 +16,7 @@ record Minimum(Duration time, long from, boolean certain) {
   /**
    * A minimum may last longer than wanted by that. {@code KeepAliveLockProvider} wants the same end
    * at each extension, but counts in whole periods, and its timer is late by a little more or less
-   * each time. To set the markers anew means to have none in between.
+   * each time. To set the markers anew takes more round trips than to leave them.
    */
   static final Duration TOLERANCE = Duration.ofSeconds(1);
 

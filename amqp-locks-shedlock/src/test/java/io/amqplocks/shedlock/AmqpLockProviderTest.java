@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
@@ -110,6 +111,40 @@ class AmqpLockProviderTest {
 
   private void awaitLocked(LockProvider by) {
     awaitLock(by).unlock();
+  }
+
+  /** Whoever dies in between must leave a marker. */
+  @Test
+  void aMinimumIsKeptWhileItIsMadeShorter() throws Exception {
+    SimpleLock lock = locked(provider, LONG, LONG);
+    AtomicBoolean ends = new AtomicBoolean();
+    AtomicInteger looks = new AtomicInteger();
+    ExecutorService watching = Executors.newSingleThreadExecutor();
+    try (Connection stranger = broker.connectionFactory().newConnection()) {
+      Channel channel = stranger.createChannel();
+      Future<Long> fewest =
+          watching.submit(
+              () -> {
+                long least = Long.MAX_VALUE;
+                while (!ends.get()) {
+                  least = Math.min(least, channel.messageCount("amqp-locks.shedlock." + name));
+                  looks.incrementAndGet();
+                }
+                return least;
+              });
+      for (int i = 0; i < 50; i++) {
+        lock = lock.extend(LONG, LONG.minusSeconds(60)).orElseThrow();
+        assertThat(markers()).isEqualTo(1);
+        lock = lock.extend(LONG, LONG).orElseThrow();
+      }
+      ends.set(true);
+      assertThat(fewest.get(30, TimeUnit.SECONDS)).isEqualTo(1);
+      assertThat(looks).as("looks").hasValueGreaterThan(100);
+    } finally {
+      ends.set(true);
+      watching.shutdown();
+    }
+    lock.unlock();
   }
 
   /** How many messages keep the lock. */
@@ -455,16 +490,16 @@ class AmqpLockProviderTest {
   /** A timer is never on time. */
   @Test
   void aMinimumThatIsLittleShorterLeavesTheMarkers() {
-    AtomicInteger purges = new AtomicInteger();
+    AtomicInteger removals = new AtomicInteger();
     ConnectionFactory counting =
         new HarmingFactory(
-            broker.connectionFactory(), "queuePurge", channel -> purges.incrementAndGet());
+            broker.connectionFactory(), "basicGet", channel -> removals.incrementAndGet());
     try (AmqpLockProvider counted = new AmqpLockProvider(here, counting)) {
       SimpleLock lock = locked(counted, LONG, LONG);
       lock = lock.extend(LONG, LONG.minusMillis(900)).orElseThrow();
-      assertThat(purges).hasValue(0);
+      assertThat(removals).hasValue(0);
       lock = lock.extend(LONG, LONG.minusSeconds(60)).orElseThrow();
-      assertThat(purges).hasValue(1);
+      assertThat(removals).hasValue(1);
       assertThat(markers()).isOne();
       lock.unlock();
       assertBusy();
