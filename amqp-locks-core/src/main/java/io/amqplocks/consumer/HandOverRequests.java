@@ -7,7 +7,8 @@ import io.amqplocks.internal.broker.BrokerErrors;
 import java.io.IOException;
 import java.util.Map;
 import java.util.UUID;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -20,7 +21,8 @@ import org.slf4j.LoggerFactory;
  * the active one consumes. A request that nobody receives at once is dropped, so none reaches a
  * later active one. The newcomer repeats its request.
  *
- * <p>Concurrency: immutable, and so is {@link Listening}. {@link Asking} is for one thread.
+ * <p>Concurrency: immutable. {@link Listening} is one thread; the client's threads tell it of the
+ * end by a future. {@link Asking} is for one thread.
  */
 final class HandOverRequests {
 
@@ -50,91 +52,96 @@ final class HandOverRequests {
   }
 
   /**
-   * Calls that for each request of another one, on a thread of the connection, until it is closed.
-   * Does not wait for the broker: if the node of the requests' queue is down, nobody can ask, but
-   * the active one has its messages. A failure is logged, and tried again after a pause.
+   * Calls that for each request of another one, until that connection is closed. Does not wait for
+   * the broker: if the node of the requests' queue is down, nobody can ask, but the active one has
+   * its messages. A failure is logged, and tried again after a pause.
+   *
+   * @param consuming the connection of the active one, which is not used otherwise
    */
-  void listen(Connection open, Runnable asked) {
-    CountDownLatch closed = new CountDownLatch(1);
+  void listen(Connection consuming, SoleConsumerBuilder settings, Runnable asked) {
+    CompletableFuture<Void> over = new CompletableFuture<>();
     // Called at once if it is closed already.
-    open.addShutdownListener(cause -> closed.countDown());
-    new Listening(open, closed, asked).begin(0);
+    consuming.addShutdownListener(cause -> over.complete(null));
+    Thread thread =
+        new Thread(
+            new Listening(settings, over, asked),
+            "amqp-locks consumer of " + consumed + " listening");
+    thread.setDaemon(true);
+    thread.start();
   }
 
-  /** Of one connection. Each time it has to begin, it does so on a thread of its own. */
-  private final class Listening {
-    private final Connection connection;
-    private final CountDownLatch closed;
+  /**
+   * Listens by a connection of its own. RabbitMQ 4.x closes a connection that declares a queue
+   * while the metadata store has no majority, and that of the consumer may go on meanwhile.
+   */
+  private final class Listening implements Runnable {
+    private final SoleConsumerBuilder settings;
+    private final CompletableFuture<Void> over;
     private final Runnable asked;
+    private long pauseMillis = FIRST_PAUSE_MILLIS;
+    private @Nullable String said;
 
-    Listening(Connection connection, CountDownLatch closed, Runnable asked) {
-      this.connection = connection;
-      this.closed = closed;
+    Listening(SoleConsumerBuilder settings, CompletableFuture<Void> over, Runnable asked) {
+      this.settings = settings;
+      this.over = over;
       this.asked = asked;
     }
 
-    void begin(long pauseMillis) {
-      Thread thread =
-          new Thread(
-              () -> attempt(pauseMillis), "amqp-locks consumer of " + consumed + " listening");
-      thread.setDaemon(true);
-      thread.start();
+    @Override
+    public void run() {
+      while (!over.isDone()) {
+        String failure = listenOnce();
+        if (!failure.equals(said) && !over.isDone()) {
+          said = failure;
+          sayDeaf(failure);
+        }
+        awaitOver(pauseMillis);
+        pauseMillis = Math.min(LONGEST_PAUSE_MILLIS, 2 * pauseMillis);
+      }
     }
 
-    private void attempt(long firstPauseMillis) {
-      String last = "";
-      long pause = firstPauseMillis;
+    private void awaitOver(long millis) {
       try {
-        while (!closed.await(pause, TimeUnit.MILLISECONDS)) {
-          String failure = listenOnce();
-          if (failure == null) {
-            return;
-          }
-          if (!failure.equals(last) && closed.getCount() > 0) {
-            sayDeaf(failure);
-            last = failure;
-          }
-          pause = Math.min(LONGEST_PAUSE_MILLIS, Math.max(FIRST_PAUSE_MILLIS, 2 * pause));
-        }
-      } catch (InterruptedException e) {
+        over.get(millis, TimeUnit.MILLISECONDS);
+      } catch (InterruptedException | ExecutionException | TimeoutException e) {
         // Nobody interrupts this thread.
       }
     }
 
-    /** Returns why it cannot listen, or null. */
-    private @Nullable String listenOnce() {
-      Channel channel = null;
+    /** Listens for as long as it can. Returns why it cannot any more. */
+    private String listenOnce() {
+      Connection own = null;
       try {
-        channel = ReadyConnection.openChannel(connection);
-        channel.queueDeclare(requests, true, false, false, ARGUMENTS);
-        String unused =
-            channel.basicConsume(
-                requests,
-                true,
-                (tag, message) -> {
-                  if (isOfAnother(message.getProperties())) {
-                    asked.run();
-                  }
-                },
-                tag -> {
-                  sayDeaf("it was deleted, or its node went down");
-                  begin(FIRST_PAUSE_MILLIS);
-                });
-        return null;
-      } catch (IOException | RuntimeException e) {
-        abort(channel);
+        own = settings.connect("amqp-locks hand-over requests of " + consumed);
+        CompletableFuture<String> end = new CompletableFuture<>();
+        consume(ReadyConnection.openChannel(own), end);
+        return CompletableFuture.anyOf(over, end).thenApply(String::valueOf).join();
+      } catch (IOException | TimeoutException | RuntimeException | Error e) {
         return BrokerErrors.text(e);
+      } finally {
+        if (own != null) {
+          own.abort((int) CONFIRM_MILLIS);
+        }
       }
     }
 
-    private void abort(@Nullable Channel channel) {
-      try {
-        if (channel != null) {
-          channel.abort();
-        }
-      } catch (IOException | RuntimeException e) {
-        log.debug("A channel to queue '{}' could not be closed", requests, e);
-      }
+    private void consume(Channel channel, CompletableFuture<String> end) throws IOException {
+      channel.queueDeclare(requests, true, false, false, ARGUMENTS);
+      String unused =
+          channel.basicConsume(
+              requests,
+              true,
+              Map.of(),
+              (tag, message) -> {
+                if (isOfAnother(message.getProperties())) {
+                  asked.run();
+                }
+              },
+              tag -> end.complete("it was deleted, or its node went down"),
+              (tag, signal) -> end.complete(BrokerErrors.text(signal)));
+      // The next failure is a new one.
+      pauseMillis = FIRST_PAUSE_MILLIS;
+      said = null;
     }
 
     private void sayDeaf(String reason) {

@@ -36,6 +36,7 @@ final class QueueSubscription implements Subscription {
   private final ReentrantLock ending = new ReentrantLock();
 
   private boolean cancelled;
+  private boolean closing;
   private final boolean nacks;
   private final String tag;
 
@@ -102,6 +103,9 @@ final class QueueSubscription implements Subscription {
   public void end() {
     ending.lock();
     try {
+      if (closing) {
+        return;
+      }
       if (!cancelled) {
         cancelled = true;
         channel.basicCancel(tag);
@@ -121,7 +125,17 @@ final class QueueSubscription implements Subscription {
 
   @Override
   public void close() throws IOException, TimeoutException {
-    end();
+    ending.lock();
+    try {
+      end();
+      closing = true;
+      if (nacks) {
+        // Also what the broker had sent, and the client's thread has not put into the buffer yet.
+        channel.basicNack(0, true, true);
+      }
+    } finally {
+      ending.unlock();
+    }
     channel.close();
   }
 }

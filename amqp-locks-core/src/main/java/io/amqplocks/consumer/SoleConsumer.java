@@ -333,7 +333,7 @@ public final class SoleConsumer implements AutoCloseable {
       if (ending != null && ending.isOf(leadership)) {
         ending.stop(revocation, settings.grace);
       }
-      standBy.prepare();
+      standBy.prepareLater();
     }
   }
 }

@@ -1,6 +1,7 @@
 package io.amqplocks.consumer;
 
 import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.Condition;
@@ -40,6 +41,13 @@ final class StandBy {
   void prepare() {
     if (settings.connectsAhead) {
       prepare(true, 0);
+    }
+  }
+
+  /** After a term: while the next consumer takes over, broker and processors have enough to do. */
+  void prepareLater() {
+    if (settings.connectsAhead) {
+      CompletableFuture.delayedExecutor(FIRST_PAUSE, TimeUnit.NANOSECONDS).execute(this::prepare);
     }
   }
 

@@ -346,7 +346,7 @@ final class Worker {
       }
       patience = Patience.FIRST;
       if (settings.handsOverOnRequest) {
-        requests.listen(open.connection(), this::askedToStop);
+        requests.listen(open.connection(), settings, this::askedToStop);
       }
       return begun;
     } catch (IOException | RuntimeException e) {

@@ -332,6 +332,7 @@ public final class LeaderElection implements AutoCloseable {
   /** One term or one attempt. After a failure of any kind it pauses, so that it is tried again. */
   private void tryTerm(ContendingFailures failures) {
     try {
+      callbacks.prepare();
       awaitNobodyAtWork();
       Lease lease = first == null ? acquire() : first;
       first = null;

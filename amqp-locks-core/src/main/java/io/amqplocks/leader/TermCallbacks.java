@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
@@ -31,7 +31,7 @@ final class TermCallbacks {
   private final List<LeaderListener> listeners;
   private final @Nullable LeaderTask task;
   private final BiConsumer<Leadership, String> taskEnded;
-  private final ExecutorService calls;
+  private final ThreadPoolExecutor calls;
   private final ReentrantLock guard = new ReentrantLock();
   private volatile @Nullable Thread caller;
   private volatile @Nullable Thread worker;
@@ -51,7 +51,14 @@ final class TermCallbacks {
     this.listeners = new CopyOnWriteArrayList<>(listeners);
     this.task = task;
     this.taskEnded = taskEnded;
-    calls = Executors.newSingleThreadExecutor(this::newCaller);
+    calls =
+        new ThreadPoolExecutor(
+            1, 1, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), this::newCaller);
+  }
+
+  /** Starts the thread that calls the listeners, unless it runs. No grant waits for that then. */
+  void prepare() {
+    boolean unused = calls.prestartCoreThread();
   }
 
   private Thread newCaller(Runnable calling) {

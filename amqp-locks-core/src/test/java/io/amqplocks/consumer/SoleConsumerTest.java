@@ -666,18 +666,19 @@ class SoleConsumerTest {
       SoleConsumer consumer =
           kept(
               through(one, each -> handled.add(number(each))).addresses(nodes).handOverOnRequest());
+      two.refuse(true);
       consumer.start();
       publish(0, 1);
       awaitHandled(1);
-      // The one that asked what the broker has goes.
-      await().until(() -> one.connections() + two.connections() == 1);
-      TcpProxy down = one.connections() > 0 ? one : two;
-      down.refuse(true);
-      down.cut();
+      // That of its messages and that of requests; the one that asked what the broker has goes.
+      await().until(() -> one.connections() == 2);
+      two.refuse(false);
+      one.refuse(true);
+      one.cut();
       publish(1, 2);
       await().until(() -> handled.contains(1));
-      assertThat(down.connections()).isZero();
-      SoleConsumer next = kept(through(down, each -> handled.add(number(each))).addresses(nodes));
+      assertThat(one.connections()).isZero();
+      SoleConsumer next = kept(through(one, each -> handled.add(number(each))).addresses(nodes));
       assertThat(next.takeOver(LONG)).isTrue();
       next.close();
       consumer.close();

@@ -254,6 +254,46 @@ class TakeOverRequestTest {
         .anyMatch(each -> each.name().equals(queue + HandOverRequests.SUFFIX));
   }
 
+  /** RabbitMQ closes the connection that declares a queue while a majority is missing (541). */
+  @Test
+  void theConnectionOfRequestsMayBreakWithoutHarmToTheConsumer() throws Exception {
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch mayEnd = new CountDownLatch(1);
+    SoleConsumerBuilder slow =
+        SoleConsumer.of(
+                fixture.open().mutex("sole"),
+                fixture.broker().connectionFactory(),
+                queue,
+                delivery -> {
+                  begun.countDown();
+                  mayEnd.await();
+                  handled.add("a" + new String(delivery.body(), StandardCharsets.UTF_8));
+                })
+            .handOverOnRequest();
+    SoleConsumer first = active(slow);
+    publish(0, 3);
+    assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
+    await().until(() -> listens());
+    try (LogWatch logs = LogWatch.of("io.amqplocks.consumer")) {
+      fixture
+          .broker()
+          .faults()
+          .closeConnections("amqp-locks hand-over requests of " + queue, "a test");
+      await().until(() -> logs.warnings().stream().anyMatch(each -> each.contains(queue)));
+      mayEnd.countDown();
+      await().until(() -> handled.size() == 3);
+      // Of its own messages it knows nothing: none comes again, and nothing is said of them.
+      assertThat(logs.warnings())
+          .filteredOn(each -> each.contains(queue)) // other classes run meanwhile
+          .singleElement()
+          .asString()
+          .contains("hand over", "a test");
+    }
+    assertThat(first.isActive()).isTrue();
+    assertThat(takingOver(kept(on("b"))).get(60, TimeUnit.SECONDS)).isTrue();
+    assertThat(handled).containsExactly("a0", "a1", "a2");
+  }
+
   /** As a queue whose node is down, which the broker refuses to declare. */
   @Test
   void aQueueOfRequestsThatCannotBeHadCostsNoMessage() throws Exception {
