@@ -132,10 +132,10 @@ public final class SoleConsumerBuilder {
 
   /**
    * Lets other processes ask this consumer to stop, by {@link SoleConsumer#takeOver}, while it is
-   * the active one. By default it does not listen to them. It needs the right to configure, write
-   * and read a queue with the name of the consumed queue and {@code .hand-over} behind it, which the
-   * active consumer reads by one more connection. Every user that may publish to that queue can end
-   * a term. Apache Qpid does not have such a queue, so
+   * the active one. By default it does not listen to them. It needs the rights to configure and to
+   * read a queue with the name of the consumed queue and {@code .hand-over} behind it, which the
+   * active consumer reads by one more connection. Every user that may write to the default exchange
+   * can end a term. Apache Qpid does not have such a queue, so
    * a start is {@linkplain LockException.Unsupported refused} there.
    *
    * @throws LockException.Invalid if the consumed queue's name is too long for that

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.leader.LeaderListener;
 import io.amqplocks.leader.Leadership;
 import io.amqplocks.leader.Revocation;
@@ -26,6 +27,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -45,6 +47,7 @@ class TakeOverRequestTest {
   @RegisterExtension private final Fixture fixture = new Fixture();
   private final List<SoleConsumer> consumers = new ArrayList<>();
   private final List<ChildJvm> processes = new ArrayList<>();
+  private final List<String> users = new ArrayList<>();
   private final List<String> handled = new CopyOnWriteArrayList<>();
   private final List<String> ends = new CopyOnWriteArrayList<>();
   private String queue = "";
@@ -64,6 +67,7 @@ class TakeOverRequestTest {
   void end() throws Exception {
     processes.forEach(ChildJvm::close);
     consumers.forEach(SoleConsumer::close);
+    users.forEach(fixture.broker().faults()::deleteUser);
     stranger.close();
   }
 
@@ -292,6 +296,35 @@ class TakeOverRequestTest {
     assertThat(first.isActive()).isTrue();
     assertThat(takingOver(kept(on("b"))).get(60, TimeUnit.SECONDS)).isTrue();
     assertThat(handled).containsExactly("a0", "a1", "a2");
+  }
+
+  @Test
+  void itNeedsTheRightsThatThePageNames() throws Exception {
+    String requests = Pattern.quote(queue + HandOverRequests.SUFFIX);
+    String read = "^(" + Pattern.quote(queue) + "|" + requests + ")$";
+    ConnectionFactory asked = user("asked", "^" + requests + "$", "^$", read);
+    ConnectionFactory asking = user("asking", "^$", "^amq\\.default$", read);
+    SoleConsumer first = kept(by(asked).handOverOnRequest());
+    first.start();
+    assertThat(first.awaitActive(LONG)).isTrue();
+    assertThat(takingOver(kept(by(asking))).get(60, TimeUnit.SECONDS)).isTrue();
+    publish(0, 3);
+    await().until(() -> handled.size() == 3);
+  }
+
+  private SoleConsumerBuilder by(ConnectionFactory factory) {
+    return SoleConsumer.of(
+        fixture.open().mutex("sole"), factory, queue, delivery -> handled.add("handled"));
+  }
+
+  private ConnectionFactory user(String name, String configure, String write, String read) {
+    String user = fixture.prefix() + name;
+    fixture.broker().faults().addUser(user, "secret", configure, write, read);
+    users.add(user);
+    ConnectionFactory factory = fixture.broker().connectionFactory();
+    factory.setUsername(user);
+    factory.setPassword("secret");
+    return factory;
   }
 
   /** As a queue whose node is down, which the broker refuses to declare. */
