@@ -67,10 +67,11 @@ public interface AmqpLocks extends AutoCloseable {
   }
 
   /**
-   * The mutex of that name. It does not have to be created. Waiters of all processes are served in
-   * the order of arrival. Its queue at the broker disappears when nobody has held it or waited for
-   * it for a minute, so the application may make up names as it runs. Each held mutex, and each
-   * mutex with waiters, occupies a channel of the connection, as a persistent mutex does.
+   * The mutex of that name. It does not have to be created. The broker serves the first waiters of
+   * all processes in the order of arrival; the next one of a process takes its place in that line
+   * when the one before it is served. Its queue at the broker disappears when nobody has held it or
+   * waited for it for a minute, so the application may make up names as it runs. Each held mutex,
+   * and each mutex with waiters, occupies a channel of the connection, as a persistent mutex does.
    *
    * @throws LockException.Invalid if the name is not allowed
    */
@@ -88,10 +89,10 @@ public interface AmqpLocks extends AutoCloseable {
   AmqpLock exclusiveQueueMutex(String name);
 
   /**
-   * The persistent mutex of that name. An administrator must have enabled it. Waiters of all
-   * processes are served in the order of arrival. Each held one, and each one with waiters,
-   * occupies a channel of the connection. One {@code AmqpLocks} can use three quarters of the
-   * broker's {@code channel_max} for this, 1,535 by default.
+   * The persistent mutex of that name. An administrator must have enabled it. Waiters are served as
+   * those of a {@link #mutex} are. Each held one, and each one with waiters, occupies a channel of
+   * the connection. One {@code AmqpLocks} can use three quarters of the broker's {@code
+   * channel_max} for this, 1,535 by default.
    *
    * @throws LockException.Invalid if the name is not allowed
    */

@@ -22,6 +22,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class AmqpLocksBuilder {
 
+  /** Longer than any heartbeat. Nanoseconds of centuries overflow. */
+  private static final Duration LONGEST_SILENCE = Duration.ofDays(1);
+
   final ConnectionFactory factory;
   private List<Address> addresses = List.of();
   String connectionName = "amqp-locks";
@@ -95,7 +98,7 @@ public final class AmqpLocksBuilder {
       throw new LockException.Invalid(
           "Leases cannot be certain for %s only; use 1 second at least".formatted(longestSilence));
     }
-    certainFor = longestSilence;
+    certainFor = longestSilence.compareTo(LONGEST_SILENCE) < 0 ? longestSilence : LONGEST_SILENCE;
     return this;
   }
 

@@ -100,8 +100,9 @@ public interface Lease extends AutoCloseable {
    * it is free at the broker. If the broker did not reply within the call timeout, the slot becomes
    * free as soon as the broker processes the request or drops the connection.
    *
-   * <p>Tokens are released without waiting for the broker. It frees the slot as soon as it reads
-   * the release, and it reads later requests of this process after that.
+   * <p>Tokens, mutexes and persistent mutexes are released without waiting for the broker. It frees
+   * the slot as soon as it reads the release, and it reads later requests of this process after
+   * that.
    *
    * <p>Closing again, or after a loss, does nothing. This method never throws.
    */

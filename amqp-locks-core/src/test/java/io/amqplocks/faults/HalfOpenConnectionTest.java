@@ -6,16 +6,23 @@ import static org.awaitility.Awaitility.await;
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.AmqpLocksBuilder;
+import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.support.Fixture;
+import io.amqplocks.support.LockArgument;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import io.amqplocks.test.TcpProxy;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A connection whose end only the broker sees. */
 @BrokerTest(everyLine = true)
@@ -48,6 +55,40 @@ class HalfOpenConnectionTest {
         .during(certainFor.multipliedBy(2).plusSeconds(1))
         .atMost(Duration.ofSeconds(90))
         .until(() -> lease.state() == LeaseState.HELD);
+  }
+
+  /** A client that only waits sends little. What it waited for must not go to the next one. */
+  @ParameterizedTest
+  @ValueSource(strings = {"mutex:m", "fenced:m", "persistent:m", "write:m"})
+  void whoWaitsSilentlyIsServedInItsTurn(String name) throws Exception {
+    AmqpLocks holder = fixture.open();
+    holder.admin().persistentMutex("m").enable();
+    AmqpLock lock = LockArgument.lock(holder, name);
+    Lease held = lock.acquire(Duration.ofSeconds(20));
+    AmqpLocks silent = fixture.open(fixture.seldomVerifying().certainFor(Duration.ofSeconds(1)));
+    AmqpLocks others = fixture.open();
+    CompletableFuture<Lease> first =
+        LockArgument.lock(silent, name).acquireAsync(Duration.ofMinutes(1));
+    await().until(() -> silent.status().waiting() == 1);
+    // It has subscribed, and its next request comes when it has waited for some seconds.
+    await().pollDelay(Duration.ofMillis(700)).until(() -> true);
+    CompletableFuture<Lease> second =
+        LockArgument.lock(others, name).acquireAsync(Duration.ofMinutes(1));
+    await().pollDelay(Duration.ofMillis(1_500)).until(() -> true);
+    assertThat(first).isNotDone();
+    held.close();
+    try (Lease lease = first.get(20, TimeUnit.SECONDS)) {
+      assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+      assertThat(second).isNotDone();
+    }
+    second.get(20, TimeUnit.SECONDS).close();
+  }
+
+  @Test
+  void aTimeOfCenturiesIsNone() {
+    Duration centuries = ChronoUnit.FOREVER.getDuration();
+    AmqpLocks locks = fixture.open(fixture.builder().certainFor(centuries));
+    assertThat(locks.mutex("m").tryAcquire().orElseThrow().verify()).isEqualTo(LeaseState.HELD);
   }
 
   private Duration heldBesideTheNext(Broker broker, Duration heartbeat, Duration certainFor)

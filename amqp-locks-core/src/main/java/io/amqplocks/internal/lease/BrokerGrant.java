@@ -4,6 +4,7 @@ import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LossReason;
 import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -94,6 +95,15 @@ public final class BrokerGrant {
     HeldLease told = present;
     if (told != null) {
       told.revoked();
+    }
+  }
+
+  /** As {@link #revoked()}, for a reason that the hold does not know. */
+  void lost(LossReason reason) {
+    revoked = true;
+    HeldLease told = present;
+    if (told != null) {
+      boolean unused = told.lose(reason);
     }
   }
 

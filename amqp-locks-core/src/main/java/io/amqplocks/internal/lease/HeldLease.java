@@ -159,9 +159,10 @@ public final class HeldLease implements Lease, Session.Member {
     CoalescedVerification.Outcome outcome = slot.check(call);
     switch (outcome.status()) {
       case OURS -> verifiedAt(outcome.sentAt());
-      case GONE -> revoked();
+      // Also for a lease that has taken the slot over meanwhile.
+      case GONE -> slot.revoked();
       case SLOT_REMOVED ->
-          lose(new LossReason(Cause.SLOT_REMOVED, "slot " + slot() + " was removed"));
+          slot.lost(new LossReason(Cause.SLOT_REMOVED, "slot " + slot() + " was removed"));
       case UNKNOWN -> {
         log.debug("{} was not verified", this);
         hold.oldestProof().ifPresent(this::verifiedAt);

@@ -119,13 +119,24 @@ public final class LeaseRegistry implements LeaseFactory {
     if (!hold.secure(call, session, slot::revoked)) {
       return false;
     }
-    if (hold.isPushed() && session.hasLease(call.lock(), lease)) {
-      // A broker that ends a connection may send to one of its channels what another one of them
-      // held a moment ago, and whose holder hears of that later (trap 19). It answers nothing any
-      // more on such a connection.
+    // A broker that ends a connection may send to one of its channels what another one of them
+    // held a moment ago, and whose holder hears of that later (trap 19). It answers nothing any
+    // more on such a connection.
+    boolean maybeEnding = hold.isPushed() && session.hasLease(call.lock(), lease);
+    if (maybeEnding || maybeSilent(session, hold)) {
       session.hear(call);
     }
     return lease.acquired();
+  }
+
+  /**
+   * Whether a hold that was won without a request might begin uncertain, because nothing was heard
+   * of the broker for too long: it would go to the next client. A session without leases sends no
+   * beats.
+   */
+  private static boolean maybeSilent(Session session, Hold hold) {
+    return hold.proofAgeNanos(session) > 0
+        && session.silentNanos() >= session.certainFor().toNanos() / 2;
   }
 
   /**

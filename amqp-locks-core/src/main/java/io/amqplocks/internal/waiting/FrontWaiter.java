@@ -8,6 +8,7 @@ import io.amqplocks.internal.session.Sessions;
 import io.amqplocks.internal.waiting.QueuedLock.Kind;
 import io.amqplocks.lock.LockException;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -19,10 +20,17 @@ import org.jspecify.annotations.Nullable;
  * subscription is kept when another waiter becomes the first, unless that one wants another
  * variant.
  *
+ * <p>A waiter for whom the subscription is the only attempt may run out of time while that is made:
+ * it may take a connection, or two. What it brings comes a moment later. So such a waiter makes an
+ * attempt besides, as one does that does not wait.
+ *
  * <p>Concurrency: used by one thread at a time, which the wait queue ensures, and by the last
  * thread that leaves the queue.
  */
 final class FrontWaiter {
+
+  /** Within which a subscription brings what is free, on a busy machine too. */
+  private static final long MOMENT = TimeUnit.MILLISECONDS.toNanos(5);
 
   private final Kind kind;
   private final Sessions sessions;
@@ -91,7 +99,8 @@ final class FrontWaiter {
     if (courtesy > 0 && courtesy < deadline.remaining()) {
       Futures.pause(courtesy);
     }
-    if (!claim.isAcquiredBySubscribing(call.lock()) || deadline.remaining() <= 0) {
+    boolean waitsAtOnce = claim.isAcquiredBySubscribing(call.lock());
+    if (!waitsAtOnce || deadline.remaining() <= 0) {
       Optional<HeldLease> lease =
           deadline.remaining() > 0
               ? claim.attemptBeforeWaiting(call, session)
@@ -102,7 +111,12 @@ final class FrontWaiter {
     }
     Subscription kept = claim.subscribe(call, session, wake);
     subscription = kept;
-    return again(kept);
+    Optional<HeldLease> lease = again(kept);
+    if (lease.isEmpty() && waitsAtOnce && deadline.remaining() < MOMENT) {
+      close();
+      return claim.attempt(calls.apply(variant), session);
+    }
+    return lease;
   }
 
   private Optional<HeldLease> again(Subscription kept) {

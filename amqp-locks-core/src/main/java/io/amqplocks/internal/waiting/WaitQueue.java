@@ -238,8 +238,7 @@ final class WaitQueue {
       try {
         boolean led = isFirst();
         places.remove(rank);
-        // If no other waiter has this priority, the broker must not apply it any more.
-        due |= led && !places.isEmpty() && places.firstKey().priority() < rank.priority();
+        due |= led && !places.isEmpty() && asksOtherwise(places.firstEntry().getValue());
         if (due) {
           signalFirst();
         } else if (led && !places.isEmpty()) {
@@ -255,6 +254,16 @@ final class WaitQueue {
       } finally {
         guard.unlock();
       }
+    }
+
+    /**
+     * Whether the next one is to ask the broker at once, and not for as long as the request of this
+     * one is good for it. If no other waiter has this priority, the broker must not apply it any
+     * more. A request for a fenced lease is of no use to another, and the place in the broker's
+     * line would be given up only when the slot has come.
+     */
+    private boolean asksOtherwise(Place next) {
+      return next.rank.priority() < rank.priority() || next.fenced != fenced;
     }
   }
 

@@ -14,6 +14,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The wait queues of all locks that have waiters. A wait queue exists only while it has a waiter,
@@ -24,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  * leaves behind.
  */
 public final class WaitQueues {
+
+  private static final Logger log = LoggerFactory.getLogger(WaitQueues.class);
 
   private final ConcurrentMap<Object, Queue> waitQueues = new ConcurrentHashMap<>();
   private final AtomicInteger waiting = new AtomicInteger();
@@ -98,6 +102,9 @@ public final class WaitQueues {
       if (!closed) {
         throw e;
       }
+    } catch (OutOfMemoryError e) {
+      // No thread can be started, now at least. The timer has the task, and runs it when it can.
+      log.warn("A waiter may ask the broker later than it should, for want of a thread", e);
     }
   }
 

@@ -2,7 +2,9 @@ package io.amqplocks.internal.lease;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.exclusive.ExclusiveQueueHold;
+import io.amqplocks.internal.lease.Hold.HoldStatus;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LeaseState;
@@ -19,12 +21,17 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** A slot that goes from lease to lease in one process, under a clock that the test turns. */
 @BrokerTest
@@ -206,6 +213,38 @@ class BrokerGrantTest {
     HeldLease next = slot.takeOver().orElseThrow();
     slot.revoked();
     assertThat(next.state()).isEqualTo(LeaseState.LOST);
+  }
+
+  /** The answer to a question of the last lease is about the slot, and so about the next lease. */
+  @ParameterizedTest
+  @EnumSource(
+      value = HoldStatus.class,
+      names = {"GONE", "SLOT_REMOVED"})
+  void anAnswerThatComesAfterItIsTakenOverReachesTheNewLease(HoldStatus status) throws Exception {
+    CountDownLatch asked = new CountDownLatch(1);
+    CompletableFuture<HoldStatus> answer = new CompletableFuture<>();
+    HeldLease lease =
+        take(
+            DelegatingHold.contest(
+                queue(),
+                hold ->
+                    new DelegatingHold(hold) {
+                      @Override
+                      public HoldStatus status(Call call, Session session) {
+                        asked.countDown();
+                        return answer.join();
+                      }
+                    }));
+    CompletableFuture<LeaseState> verified =
+        CompletableFuture.supplyAsync(lease::verify, task -> new Thread(task).start());
+    assertThat(asked.await(30, TimeUnit.SECONDS)).isTrue();
+    lease.close();
+    BrokerGrant slot = offered.remove();
+    HeldLease next = slot.takeOver().orElseThrow();
+    answer.complete(status);
+    assertThat(verified.get(30, TimeUnit.SECONDS)).isEqualTo(LeaseState.RELEASED);
+    assertThat(next.state()).isEqualTo(LeaseState.LOST);
+    assertThat(slot.takeOver()).isEmpty();
   }
 
   /** The broker's notice comes between the creation of the new lease and its start. */

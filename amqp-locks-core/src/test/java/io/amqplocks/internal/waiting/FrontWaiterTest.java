@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.Connection;
+import io.amqplocks.AmqpLocks;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.QueueNames;
 import io.amqplocks.internal.broker.Ticker;
@@ -18,12 +19,17 @@ import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.support.ClockedClient;
 import io.amqplocks.support.Fixture;
+import io.amqplocks.support.LockArgument;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
@@ -31,6 +37,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What comes free between an attempt and the moment from which one is told is not missed. */
 @BrokerTest(everyLine = true)
@@ -277,5 +285,38 @@ class FrontWaiterTest {
     front.close();
     assertThat(closed).hasValue(2);
     held.close();
+  }
+
+  /** The first use of a name may take two connections. The lock is nobody's all the same. */
+  @ParameterizedTest
+  @ValueSource(strings = {"mutex:m", "fenced:m", "write:m"})
+  void aWaitThatIsShorterThanTheSubscriptionEndsWithAnAttempt(String name) throws Exception {
+    AmqpLocks locks = fixture.open();
+    locks.connect();
+    for (int i = 0; i < 10; i++) {
+      LockArgument.lock(locks, name + i).acquire(Duration.ofMillis(1 + i % 5)).close();
+    }
+  }
+
+  /** The alarm for the next one is not worth the place of the first. */
+  @Test
+  void oneLeavesThoughThereIsNoThreadForTheAlarm() {
+    ScheduledThreadPoolExecutor timer =
+        new ScheduledThreadPoolExecutor(1) {
+          @Override
+          public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
+            throw new OutOfMemoryError("for a test");
+          }
+        };
+    WaitQueues queues = new WaitQueues(System::nanoTime, timer);
+    WaitQueues.Ticket first = queues.join(LOCK, Variant.PLAIN, () -> front(claim), null);
+    WaitQueues.Ticket second = queues.join(LOCK, Variant.PLAIN, () -> front(claim), null);
+    assertThat(first.place().next().action()).isEqualTo(Step.Action.TRY);
+    first.place().tried(false, Duration.ofSeconds(1).toNanos(), null);
+    queues.leave(first);
+    assertThat(queues.waitingByLock()).containsExactly(Map.entry(LOCK, 1));
+    queues.leave(second);
+    assertThat(queues.waitingByLock()).isEmpty();
+    timer.shutdown();
   }
 }

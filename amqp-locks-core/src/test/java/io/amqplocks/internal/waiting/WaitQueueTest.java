@@ -110,6 +110,18 @@ class WaitQueueTest {
     assertThat(next(lower)).isEqualTo(Action.SLEEP);
   }
 
+  /** What was asked for a fenced lease is given up for another. So it takes its place at once. */
+  @Test
+  void andOfOneThatWantsNoFencedLease() {
+    Place fenced =
+        waitQueue.join(new Variant(true, 0, true, 1, false, null), signals::incrementAndGet);
+    Place plain = join(0);
+    assertThat(next(fenced)).isEqualTo(Action.TRY);
+    fenced.tried(false, 50, null);
+    fenced.leave();
+    assertThat(next(plain)).isEqualTo(Action.TRY);
+  }
+
   @Test
   void anotherThatComesFirstDoesNotAskTheBrokerAgain() {
     Place first = join(0);
