@@ -18,7 +18,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
@@ -34,8 +37,9 @@ import org.slf4j.LoggerFactory;
  * as the queue has messages. Only the holder of the mutex looks at them and publishes them, so
  * nothing comes between the look and the marker.
  *
- * <p>Threads share one connection, and each call has a channel of its own. Whoever finds no open
- * connection opens one. Of two that do so at once, one closes its own and takes the other's.
+ * <p>Threads share one connection, and each call has a channel of its own. The connection is a
+ * future that is set by compare-and-set. Whoever finds none, or one that is over, sets the next one
+ * and begins to connect. The others wait for the same, for a limited time.
  */
 final class Markers {
 
@@ -47,6 +51,9 @@ final class Markers {
   private static final String NAME = "amqp-locks shedlock";
   private static final int TIMEOUT = 5_000;
 
+  /** A node that accepts connections and says nothing takes the timeout, and then the next one. */
+  private static final int MOST_FOR_CONNECTING = 2 * TIMEOUT;
+
   /** By which Apache Qpid closes the connection that declares a queue which it does not have. */
   private static final int INVALID_ARGUMENT = 542;
 
@@ -55,7 +62,8 @@ final class Markers {
   private final ConnectionFactory factory;
   private final List<Address> nodes;
   private final String prefix;
-  private final AtomicReference<@Nullable Connection> connection = new AtomicReference<>();
+  private final AtomicReference<@Nullable CompletableFuture<Connection>> connection =
+      new AtomicReference<>();
 
   /** The locks whose queue has not answered in time, until it answers. */
   private final Set<String> overdue = ConcurrentHashMap.newKeySet();
@@ -149,9 +157,9 @@ final class Markers {
 
   void close() {
     closed = true;
-    Connection open = connection.getAndSet(null);
-    if (open != null) {
-      open.abort(TIMEOUT);
+    CompletableFuture<Connection> last = connection.getAndSet(null);
+    if (last != null) {
+      var unused = last.thenAccept(open -> open.abort(TIMEOUT));
     }
   }
 
@@ -244,7 +252,7 @@ final class Markers {
     }
   }
 
-  private Channel channel(String name) throws IOException, TimeoutException {
+  private Channel channel(String name) throws IOException, TimeoutException, InterruptedException {
     Connection shared = open();
     Channel channel;
     try {
@@ -289,25 +297,70 @@ final class Markers {
     }
   }
 
-  private Connection open() throws IOException, TimeoutException {
+  private Connection open() throws IOException, TimeoutException, InterruptedException {
     while (true) {
       if (closed) {
         throw new LockException.Closed("The AmqpLockProvider was closed");
       }
-      Connection old = connection.get();
-      if (old != null && old.isOpen()) {
-        return old;
-      }
-      Connection opened =
-          nodes.isEmpty() ? factory.newConnection(NAME) : factory.newConnection(nodes, NAME);
-      if (connection.compareAndSet(old, opened)) {
-        if (closed) {
-          close();
-          continue;
+      CompletableFuture<Connection> present = connection.get();
+      if (present == null || isOver(present)) {
+        CompletableFuture<Connection> next = new CompletableFuture<>();
+        if (connection.compareAndSet(present, next)) {
+          connect(next);
+          return await(next);
         }
-        return opened;
+      } else {
+        return await(present);
       }
-      opened.abort(TIMEOUT);
+    }
+  }
+
+  private static boolean isOver(CompletableFuture<Connection> attempt) {
+    return attempt.isCompletedExceptionally() || (attempt.isDone() && !attempt.join().isOpen());
+  }
+
+  /** On a thread of its own: with many nodes it takes longer than a call is to wait. */
+  private void connect(CompletableFuture<Connection> attempt) {
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                attempt.complete(
+                    nodes.isEmpty()
+                        ? factory.newConnection(NAME)
+                        : factory.newConnection(nodes, NAME));
+                if (closed) {
+                  close();
+                }
+              } catch (IOException | TimeoutException | RuntimeException | Error e) {
+                attempt.completeExceptionally(e);
+              }
+            },
+            NAME + " connecting");
+    thread.setDaemon(true);
+    try {
+      thread.start();
+    } catch (Error e) {
+      attempt.completeExceptionally(e);
+    }
+  }
+
+  private static Connection await(CompletableFuture<Connection> attempt)
+      throws IOException, TimeoutException, InterruptedException {
+    try {
+      return attempt.get(MOST_FOR_CONNECTING, TimeUnit.MILLISECONDS);
+    } catch (ExecutionException e) {
+      Throwable cause = e.getCause();
+      if (cause instanceof IOException io) {
+        throw io;
+      }
+      if (cause instanceof TimeoutException late) {
+        throw late;
+      }
+      if (cause instanceof RuntimeException failure) {
+        throw failure;
+      }
+      throw new IOException(cause);
     }
   }
 

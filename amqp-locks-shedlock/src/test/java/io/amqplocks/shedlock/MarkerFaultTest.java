@@ -4,19 +4,28 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.rabbitmq.client.Address;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
+import io.amqplocks.test.Direction;
+import io.amqplocks.test.TcpProxy;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.SimpleLock;
 import org.junit.jupiter.api.AfterEach;
@@ -237,5 +246,42 @@ class MarkerFaultTest {
         .atMost(Duration.ofSeconds(20))
         .ignoreExceptionsInstanceOf(LockException.class)
         .until(() -> provider.lock(wanted), answer -> true);
+  }
+
+  /** However many nodes there are, and however many call. */
+  @Test
+  void connectingIsBoundedAndDoneByOne(Broker broker) throws Exception {
+    ExecutorService calls = Executors.newFixedThreadPool(5);
+    try (TcpProxy silent = TcpProxy.to(broker);
+        AmqpLocks locks = AmqpLocks.builder(broker.connectionFactory()).build()) {
+      silent.blackHole(Direction.BOTH);
+      List<Address> nodes = Collections.nCopies(20, new Address(silent.host(), silent.port()));
+      try (AmqpLockProvider provider =
+          new AmqpLockProvider(
+              locks, broker.connectionFactory(), nodes, AmqpLockProvider.DEFAULT_QUEUE_PREFIX)) {
+        long begin = System.nanoTime();
+        List<Future<Optional<SimpleLock>>> all =
+            IntStream.range(0, 5)
+                .mapToObj(
+                    i ->
+                        calls.submit(
+                            () ->
+                                provider.lock(
+                                    new LockConfiguration(
+                                        Instant.now(), "silent-" + i, AT_LEAST, AT_LEAST))))
+                .toList();
+        await().until(() -> silent.connections() > 0);
+        for (Future<Optional<SimpleLock>> each : all) {
+          assertThatThrownBy(() -> each.get(60, TimeUnit.SECONDS))
+              .hasCauseInstanceOf(LockException.Unreachable.class);
+        }
+        // All nodes take 50 s, one after the other.
+        assertThat(sinceThen(begin)).isLessThan(Duration.ofSeconds(25));
+        // Of one attempt, each node has one at most. Five attempts would have had 25 by now.
+        assertThat(silent.connections()).isLessThanOrEqualTo(nodes.size());
+      }
+    } finally {
+      calls.shutdown();
+    }
   }
 }
