@@ -84,6 +84,12 @@ public record Command(
         untilNanos);
   }
 
+  /** Creates a lock that needs it, with that many slots. */
+  public static Command create(long id, LockRef lock, int slots) {
+    return new Command(
+        id, Action.CREATE, null, null, 0, lock, slots, 0, false, false, 0, 0, 0, 0, 0);
+  }
+
   /** Changes the number of slots of a semaphore. */
   public static Command resize(long id, LockRef lock, int slots, long now) {
     return new Command(

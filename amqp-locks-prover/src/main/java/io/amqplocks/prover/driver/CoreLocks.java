@@ -25,7 +25,7 @@ public final class CoreLocks {
       case MUTEX, SOLE_CONSUMER, ACTIVE_QUEUE -> LockId.mutex(lock.name());
       case EXCLUSIVE_QUEUE_MUTEX -> LockId.exclusiveQueueMutex(lock.name());
       case PERSISTENT_MUTEX -> LockId.persistentMutex(lock.name());
-      case FENCED_MUTEX -> LockId.fencedMutex(lock.name());
+      case FENCED_MUTEX, FENCED_SOLE_CONSUMER -> LockId.fencedMutex(lock.name());
       case SLOT_SEMAPHORE -> LockId.slotSemaphore(lock.name());
       case CLASSIC_TOKENS, QUORUM_TOKENS -> LockId.tokenSemaphore(lock.name());
       case READ_WRITE_LOCK -> reads ? LockId.readLock(lock.name()) : LockId.writeLock(lock.name());
@@ -50,6 +50,7 @@ public final class CoreLocks {
           FENCED_MUTEX,
           READ_WRITE_LOCK,
           SOLE_CONSUMER,
+          FENCED_SOLE_CONSUMER,
           ACTIVE_QUEUE ->
           throw new IllegalArgumentException("A lock like " + lock + " needs no creating");
     }

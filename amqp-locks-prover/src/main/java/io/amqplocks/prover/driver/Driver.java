@@ -166,7 +166,7 @@ public final class Driver {
   private AmqpLock lock(Command command) {
     LockRef ref = required(command.lock(), "lock");
     AmqpLock lock = locks().lock(CoreLocks.id(ref, command.reads()));
-    lock = command.fenced() && ref.kind() != LockRef.Kind.FENCED_MUTEX ? lock.fenced() : lock;
+    lock = command.fenced() && !ref.kind().isFenced() ? lock.fenced() : lock;
     return command.permits() > 1 ? lock.withPermits(command.permits()) : lock;
   }
 

@@ -28,12 +28,19 @@ public record LockRef(Kind kind, String name) {
     READ_WRITE_LOCK,
     /** A queue that whoever holds a {@link #MUTEX} of that name consumes. */
     SOLE_CONSUMER,
-    /** The same by two ways: the queue tracks what an active queue brings. */
+    /** A queue that whoever holds a {@link #FENCED_MUTEX} of that name consumes. */
+    FENCED_SOLE_CONSUMER,
+    /** As {@link #SOLE_CONSUMER}, by two ways: the queue tracks what an active queue brings. */
     ACTIVE_QUEUE;
 
     /** Whether messages are handled under it. */
     public boolean consumes() {
-      return this == SOLE_CONSUMER || this == ACTIVE_QUEUE;
+      return this == SOLE_CONSUMER || this == FENCED_SOLE_CONSUMER || this == ACTIVE_QUEUE;
+    }
+
+    /** Whether each lease has a fencing token, whatever a command says. */
+    public boolean isFenced() {
+      return this == FENCED_MUTEX || this == FENCED_SOLE_CONSUMER;
     }
 
     /** Whether it has slots, whose number can be changed. */
@@ -48,7 +55,7 @@ public record LockRef(Kind kind, String name) {
 
     /** Whether who holds it holds a message. */
     public boolean isHeldByMessages() {
-      return hasTokens() || this == FENCED_MUTEX;
+      return hasTokens() || isFenced();
     }
 
     /** Whether it must be created before it can be acquired. */

@@ -98,7 +98,7 @@ final class ClaimBuilder {
                 got.id(),
                 got.cycle(),
                 command.reads(),
-                command.fenced() || lock.kind() == LockRef.Kind.FENCED_MUTEX,
+                command.fenced() || lock.kind().isFenced(),
                 Math.max(1, command.permits()),
                 got.slot(),
                 got.token(),

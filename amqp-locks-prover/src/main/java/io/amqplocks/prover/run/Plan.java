@@ -43,6 +43,8 @@ record Plan(
       List.of(
           new LockRef(LockRef.Kind.SOLE_CONSUMER, "sole-1"),
           new LockRef(LockRef.Kind.SOLE_CONSUMER, "sole-2"),
+          new LockRef(LockRef.Kind.FENCED_SOLE_CONSUMER, "fenced-1"),
+          new LockRef(LockRef.Kind.FENCED_SOLE_CONSUMER, "fenced-2"),
           new LockRef(LockRef.Kind.ACTIVE_QUEUE, "active-1"),
           new LockRef(LockRef.Kind.ACTIVE_QUEUE, "active-2"));
 

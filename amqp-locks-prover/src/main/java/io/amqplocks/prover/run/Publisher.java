@@ -11,7 +11,6 @@ import io.amqplocks.consumer.SoleConsumer;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.prover.check.MessageCheck;
 import io.amqplocks.prover.driver.Command;
-import io.amqplocks.prover.driver.Command.Action;
 import io.amqplocks.prover.driver.ConsumedQueue;
 import io.amqplocks.prover.driver.CoreLocks;
 import io.amqplocks.prover.driver.Event;
@@ -91,9 +90,7 @@ final class Publisher {
         channel.queueDeclare(queue(lock).name(), true, false, false, Map.of("x-queue-type", type));
         channel.exchangeDeclare(queue(lock).ingress(), "fanout", true);
         channel.queueBind(queue(lock).name(), queue(lock).ingress(), "");
-        history.told(
-            NAME,
-            new Command(i, Action.CREATE, null, null, 0, lock, 1, 0, false, false, 0, 0, 0, 0, 0));
+        history.told(NAME, Command.create(i, lock, 1));
       }
     }
   }

@@ -48,6 +48,7 @@ final class QueueHarm {
           Kind.QUORUM_TOKENS,
           Kind.READ_WRITE_LOCK,
           Kind.SOLE_CONSUMER,
+          Kind.FENCED_SOLE_CONSUMER,
           Kind.ACTIVE_QUEUE);
 
   /** Those that declare their queue again when it is gone. */
@@ -60,7 +61,7 @@ final class QueueHarm {
           Kind.ACTIVE_QUEUE);
 
   private static final Set<Kind> ON_QUORUM_QUEUES =
-      EnumSet.of(Kind.FENCED_MUTEX, Kind.QUORUM_TOKENS);
+      EnumSet.of(Kind.FENCED_MUTEX, Kind.FENCED_SOLE_CONSUMER, Kind.QUORUM_TOKENS);
 
   /** A quorum queue's process is not killed again before that. */
   private static final long CRASH_AGAIN = Duration.ofSeconds(6).toNanos();
@@ -217,7 +218,8 @@ final class QueueHarm {
       case MUTEX, EXCLUSIVE_QUEUE_MUTEX, SOLE_CONSUMER, ACTIVE_QUEUE ->
           queue.equals(prefix + "mutex." + lock.name());
       case PERSISTENT_MUTEX -> queue.equals(prefix + "persistent-mutex." + lock.name());
-      case FENCED_MUTEX -> queue.startsWith(prefix + "fenced-mutex." + lock.name() + ".tokens.");
+      case FENCED_MUTEX, FENCED_SOLE_CONSUMER ->
+          queue.startsWith(prefix + "fenced-mutex." + lock.name() + ".tokens.");
       case SLOT_SEMAPHORE -> queue.startsWith(prefix + "semaphore." + lock.name() + ".holder.");
       case CLASSIC_TOKENS, QUORUM_TOKENS ->
           queue.startsWith(prefix + "token-semaphore." + lock.name() + ".tokens.");

@@ -85,17 +85,6 @@ final class Round {
     List<ClientProcess> clients = new ArrayList<>();
     Publisher publisher = new Publisher(plan, broker, prefix, history);
     try (AmqpLocks observer = observer()) {
-      for (Slots each : plan.locks()) {
-        if (each.lock().kind().isCreated()) {
-          var unused =
-              patiently(
-                  LONG,
-                  () -> {
-                    CoreLocks.create(observer, each.lock(), each.count());
-                    return true;
-                  });
-        }
-      }
       publisher.create();
       if (Plan.consumes(plan.seed())) {
         makeCounters(observer);
@@ -109,6 +98,7 @@ final class Round {
         int seconds = Math.toIntExact(Plan.HEARTBEAT.toSeconds());
         open(client, uri, seconds);
       }
+      create(clients.get(0), observer);
       List<Promised> work = begin(clients);
       CompletableFuture<Void> publishing =
           publisher.publish(System.nanoTime() + plan.length().toNanos());
@@ -128,6 +118,25 @@ final class Round {
     } finally {
       clients.forEach(ClientProcess::close);
     }
+  }
+
+  /** A client creates the locks, or the observer what it cannot. */
+  private void create(ClientProcess client, AmqpLocks observer) throws InterruptedException {
+    for (Slots each : plan.locks()) {
+      if (each.lock().kind().isCreated()) {
+        try {
+          client.carryOut(Command.create(client.newId(), each.lock(), each.count()), LONG);
+        } catch (IllegalStateException e) {
+          log.debug("The observer creates {}: {}", each.lock(), e.getMessage());
+          var unused = patiently(LONG, () -> createBy(observer, each));
+        }
+      }
+    }
+  }
+
+  private static boolean createBy(AmqpLocks observer, Slots each) {
+    CoreLocks.create(observer, each.lock(), each.count());
+    return true;
   }
 
   /** A round of a few seconds would be over before a machine that is busy has made all counters. */
@@ -420,7 +429,7 @@ final class Round {
     try {
       if (lock.kind() == LockRef.Kind.PERSISTENT_MUTEX) {
         observer.admin().persistentMutex(lock.name()).disable();
-      } else if (lock.kind().isSemaphore() || lock.kind() == LockRef.Kind.FENCED_MUTEX) {
+      } else if (lock.kind().isSemaphore() || lock.kind().isFenced()) {
         observer.admin().semaphore(CoreLocks.id(lock)).destroy();
       }
     } catch (LockException e) {

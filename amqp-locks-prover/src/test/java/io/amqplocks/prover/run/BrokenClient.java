@@ -138,6 +138,8 @@ final class BrokenClient {
             AmqpLocks.builder(factory)
                 .queuePrefix(Objects.requireNonNull(command.prefix()))
                 .build();
+      } else if (locks != null && command.action() == Command.Action.CREATE) {
+        CoreLocks.create(locks, Objects.requireNonNull(command.lock()), command.slots());
       } else if (locks != null && command.action() == Command.Action.RESIZE) {
         resize(locks, command);
       } else if (locks != null) {
@@ -201,7 +203,7 @@ final class BrokenClient {
   private static AmqpLock lock(AmqpLocks locks, Command command) {
     LockRef ref = Objects.requireNonNull(command.lock());
     AmqpLock lock = locks.lock(CoreLocks.id(ref, command.reads()));
-    return command.fenced() && ref.kind() != LockRef.Kind.FENCED_MUTEX ? lock.fenced() : lock;
+    return command.fenced() && !ref.kind().isFenced() ? lock.fenced() : lock;
   }
 
   private void say(Command command, int cycle, What what, long from, long at) {

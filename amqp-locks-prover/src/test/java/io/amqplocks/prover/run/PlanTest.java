@@ -158,8 +158,8 @@ class PlanTest {
               assertThat(plan.locks())
                   .extracting(slots -> slots.lock().kind())
                   .hasSameElementsAs(kinds(true))
-                  .hasSize(4);
-              assertThat(plan.work()).hasSize(4 * plan.clients());
+                  .hasSize(6);
+              assertThat(plan.work()).hasSize(6 * plan.clients());
               assertThat(plan.resizes()).isEmpty();
             });
     assertThat(plans.stream().flatMap(plan -> plan.work().stream()).map(Plan.Work::load))

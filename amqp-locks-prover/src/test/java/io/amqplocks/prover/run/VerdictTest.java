@@ -203,7 +203,11 @@ class VerdictTest {
     history.suffered(fault(FaultKind.STRANGER, null));
     bothHold(lock, 1_100);
     Set<LockRef.Kind> tokens =
-        Set.of(LockRef.Kind.CLASSIC_TOKENS, LockRef.Kind.QUORUM_TOKENS, LockRef.Kind.FENCED_MUTEX);
+        Set.of(
+            LockRef.Kind.CLASSIC_TOKENS,
+            LockRef.Kind.QUORUM_TOKENS,
+            LockRef.Kind.FENCED_MUTEX,
+            LockRef.Kind.FENCED_SOLE_CONSUMER);
     assertThat(broken(lock))
         .filteredOn(EnumSet.of(Promise.CAPACITY, Promise.EXCLUSION)::contains)
         .hasSize(tokens.contains(kind) ? 0 : 1);
