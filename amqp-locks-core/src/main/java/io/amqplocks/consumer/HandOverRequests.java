@@ -56,7 +56,7 @@ final class HandOverRequests {
    * the broker: if the node of the requests' queue is down, nobody can ask, but the active one has
    * its messages. A failure is logged, and tried again after a pause.
    *
-   * @param consuming the connection of the active one, which is not used otherwise
+   * @param consuming the connection of the active one; only its end matters here
    */
   void listen(Connection consuming, SoleConsumerBuilder settings, Runnable asked) {
     CompletableFuture<Void> over = new CompletableFuture<>();
@@ -113,6 +113,9 @@ final class HandOverRequests {
       Connection own = null;
       try {
         own = settings.connect("amqp-locks hand-over requests of " + consumed);
+        if (over.isDone()) {
+          return "";
+        }
         CompletableFuture<String> end = new CompletableFuture<>();
         consume(ReadyConnection.openChannel(own), end);
         return CompletableFuture.anyOf(over, end).thenApply(String::valueOf).join();

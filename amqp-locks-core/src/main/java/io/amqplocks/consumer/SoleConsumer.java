@@ -50,7 +50,7 @@ import org.slf4j.LoggerFactory;
  * begun with later ones. A resource that this could harm must check the {@linkplain
  * Delivery#fencingToken() fencing token}.
  *
- * <p>Each term has a connection of its own, so no error with a delivery harms a lease. It consumes
+ * <p>Each term has connections of its own, so no error with a delivery harms a lease. It consumes
  * exclusively: on a classic queue the broker refuses other consumers meanwhile, even those that do
  * not use the lock. Quorum queues do not refuse them.
  */

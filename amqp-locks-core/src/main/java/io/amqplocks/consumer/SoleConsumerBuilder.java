@@ -135,8 +135,8 @@ public final class SoleConsumerBuilder {
    * the active one. By default it does not listen to them. It needs the rights to configure and to
    * read a queue with the name of the consumed queue and {@code .hand-over} behind it, which the
    * active consumer reads by one more connection. Every user that may write to the default exchange
-   * can end a term. Apache Qpid does not have such a queue, so
-   * a start is {@linkplain LockException.Unsupported refused} there.
+   * can end a term. Apache Qpid does not have such a queue, so a start is {@linkplain
+   * LockException.Unsupported refused} there.
    *
    * @throws LockException.Invalid if the consumed queue's name is too long for that
    */
@@ -153,8 +153,8 @@ public final class SoleConsumerBuilder {
   /**
    * Keeps a connection open while this consumer stands by, so that it takes over a few milliseconds
    * sooner. If the connection cannot be opened, or breaks, it is opened again after a pause of 1 to
-   * 30 seconds. After a term it is opened a second later. By default a consumer opens its connection when it becomes active, and has none
-   * before.
+   * 30 seconds. After a term it is opened a second later. By default a consumer opens its
+   * connection when it becomes active, and has none before.
    */
   public SoleConsumerBuilder standByConnected() {
     connectsAhead = true;

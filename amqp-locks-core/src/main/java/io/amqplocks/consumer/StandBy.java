@@ -1,7 +1,6 @@
 package io.amqplocks.consumer;
 
 import java.io.IOException;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.Condition;
@@ -44,10 +43,13 @@ final class StandBy {
     }
   }
 
-  /** After a term: while the next consumer takes over, broker and processors have enough to do. */
+  /**
+   * As {@link #prepare}, after a term: while the next consumer takes over, broker and processors
+   * have enough to do. If this consumer becomes active before, no connection is opened ahead.
+   */
   void prepareLater() {
     if (settings.connectsAhead) {
-      CompletableFuture.delayedExecutor(FIRST_PAUSE, TimeUnit.NANOSECONDS).execute(this::prepare);
+      prepare(true, FIRST_PAUSE);
     }
   }
 

@@ -58,7 +58,11 @@ final class TermCallbacks {
 
   /** Starts the thread that calls the listeners, unless it runs. No grant waits for that then. */
   void prepare() {
-    boolean unused = calls.prestartCoreThread();
+    try {
+      boolean unused = calls.prestartCoreThread();
+    } catch (Error e) {
+      log.debug("{} has no thread for its listeners yet; a grant starts one", name, e);
+    }
   }
 
   private Thread newCaller(Runnable calling) {

@@ -95,6 +95,19 @@ class TakeOverRequestTest {
             });
   }
 
+  private SoleConsumerBuilder slow(CountDownLatch begun, CountDownLatch mayEnd) {
+    return SoleConsumer.of(
+            fixture.open().mutex("sole"),
+            fixture.broker().connectionFactory(),
+            queue,
+            delivery -> {
+              begun.countDown();
+              mayEnd.await();
+              handled.add("a" + new String(delivery.body(), StandardCharsets.UTF_8));
+            })
+        .handOverOnRequest();
+  }
+
   private SoleConsumer kept(SoleConsumerBuilder settings) {
     SoleConsumer consumer = settings.build();
     consumers.add(consumer);
@@ -113,18 +126,7 @@ class TakeOverRequestTest {
     CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch mayEnd = new CountDownLatch(1);
     publish(0, 5);
-    SoleConsumerBuilder slow =
-        SoleConsumer.of(
-                fixture.open().mutex("sole"),
-                fixture.broker().connectionFactory(),
-                queue,
-                delivery -> {
-                  begun.countDown();
-                  mayEnd.await();
-                  handled.add("a" + new String(delivery.body(), StandardCharsets.UTF_8));
-                })
-            .handOverOnRequest();
-    SoleConsumer first = active(slow);
+    SoleConsumer first = active(slow(begun, mayEnd));
     assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
     SoleConsumer second = kept(on("b"));
     CompletableFuture<Boolean> taken = takingOver(second);
@@ -263,18 +265,7 @@ class TakeOverRequestTest {
   void theConnectionOfRequestsMayBreakWithoutHarmToTheConsumer() throws Exception {
     CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch mayEnd = new CountDownLatch(1);
-    SoleConsumerBuilder slow =
-        SoleConsumer.of(
-                fixture.open().mutex("sole"),
-                fixture.broker().connectionFactory(),
-                queue,
-                delivery -> {
-                  begun.countDown();
-                  mayEnd.await();
-                  handled.add("a" + new String(delivery.body(), StandardCharsets.UTF_8));
-                })
-            .handOverOnRequest();
-    SoleConsumer first = active(slow);
+    SoleConsumer first = active(slow(begun, mayEnd));
     publish(0, 3);
     assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
     await().until(() -> listens());
@@ -303,7 +294,8 @@ class TakeOverRequestTest {
     String requests = Pattern.quote(queue + HandOverRequests.SUFFIX);
     String read = "^(" + Pattern.quote(queue) + "|" + requests + ")$";
     ConnectionFactory asked = user("asked", "^" + requests + "$", "^$", read);
-    ConnectionFactory asking = user("asking", "^$", "^amq\\.default$", read);
+    String own = "^" + Pattern.quote(queue) + "$";
+    ConnectionFactory asking = user("asking", "^$", "^amq\\.default$", own);
     SoleConsumer first = kept(by(asked).handOverOnRequest());
     first.start();
     assertThat(first.awaitActive(LONG)).isTrue();

@@ -51,7 +51,10 @@ final class Markers {
   private static final String NAME = "amqp-locks shedlock";
   private static final int TIMEOUT = 5_000;
 
-  /** A node that accepts connections and says nothing takes the timeout, and then the next one. */
+  /**
+   * Nodes that cannot be reached take the timeout each, and those that say nothing half of it. The
+   * attempt goes on, and later calls wait for it.
+   */
   private static final int MOST_FOR_CONNECTING = 2 * TIMEOUT;
 
   /** By which Apache Qpid closes the connection that declares a queue which it does not have. */
@@ -122,7 +125,8 @@ final class Markers {
 
   /**
    * Sets a marker in place of all that there are. It comes before the old ones go: whoever dies
-   * meanwhile leaves more markers than wanted, and never none.
+   * meanwhile leaves more markers than wanted. If an old one expires meanwhile, the new one is
+   * looked at too, and for that moment the queue has it and does not count it.
    */
   void replace(String name, Duration time) {
     onChannel(
@@ -316,7 +320,8 @@ final class Markers {
   }
 
   private static boolean isOver(CompletableFuture<Connection> attempt) {
-    return attempt.isCompletedExceptionally() || (attempt.isDone() && !attempt.join().isOpen());
+    // In this order: it may end meanwhile.
+    return attempt.isDone() && (attempt.isCompletedExceptionally() || !attempt.join().isOpen());
   }
 
   /** On a thread of its own: with many nodes it takes longer than a call is to wait. */

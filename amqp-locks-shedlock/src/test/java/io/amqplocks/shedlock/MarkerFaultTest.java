@@ -277,8 +277,8 @@ class MarkerFaultTest {
         }
         // All nodes take 50 s, one after the other.
         assertThat(sinceThen(begin)).isLessThan(Duration.ofSeconds(25));
-        // Of one attempt, each node has one at most. Five attempts would have had 25 by now.
-        assertThat(silent.connections()).isLessThanOrEqualTo(nodes.size());
+        // One attempt makes one each 2.5 s, so 11 in that time. Five had 20 at least within 10 s.
+        assertThat(silent.connections()).isLessThanOrEqualTo(11);
       }
     } finally {
       calls.shutdown();

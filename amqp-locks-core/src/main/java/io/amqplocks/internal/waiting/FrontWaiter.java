@@ -21,8 +21,9 @@ import org.jspecify.annotations.Nullable;
  * variant.
  *
  * <p>A waiter for whom the subscription is the only attempt may run out of time while that is made:
- * it may take a connection, or two. What it brings comes a moment later. So such a waiter makes an
- * attempt besides, as one does that does not wait.
+ * it may take a connection, or two. What it brings comes a moment later. So such a waiter ends the
+ * subscription and makes an attempt, as one does that does not wait. The next waiter subscribes
+ * anew.
  *
  * <p>Concurrency: used by one thread at a time, which the wait queue ensures, and by the last
  * thread that leaves the queue.

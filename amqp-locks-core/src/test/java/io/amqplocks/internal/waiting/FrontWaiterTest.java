@@ -289,7 +289,7 @@ class FrontWaiterTest {
 
   /** The first use of a name may take two connections. The lock is nobody's all the same. */
   @ParameterizedTest
-  @ValueSource(strings = {"mutex:m", "fenced:m", "write:m"})
+  @ValueSource(strings = {"mutex:m", "write:m"})
   void aWaitThatIsShorterThanTheSubscriptionEndsWithAnAttempt(String name) throws Exception {
     AmqpLocks locks = fixture.open();
     locks.connect();

@@ -142,8 +142,10 @@ final class Round {
   /** A round of a few seconds would be over before a machine that is busy has made all counters. */
   private void makeCounters(AmqpLocks observer) throws InterruptedException {
     for (Work work : plan.work()) {
-      if (work.load().fenced()) {
-        AmqpLock lock = observer.lock(CoreLocks.id(work.lock())).fenced();
+      boolean counts = work.lock().kind().isFenced();
+      if (work.load().fenced() || counts) {
+        AmqpLock plain = observer.lock(CoreLocks.id(work.lock()));
+        AmqpLock lock = counts ? plain : plain.fenced();
         patiently(LONG, () -> lock.acquire(LONG)).close();
       }
     }
