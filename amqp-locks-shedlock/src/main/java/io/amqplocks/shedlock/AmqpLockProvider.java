@@ -27,7 +27,8 @@ import org.slf4j.LoggerFactory;
  *       nobody has to wait for {@code lockAtMostFor}.
  *   <li>{@code lockAtLeastFor}: nobody gets the lock before it is over, also if the process dies or
  *       the broker restarts. The broker measures it, from a moment within {@link #lock} or {@code
- *       extend} on.
+ *       extend} on. Not promised: that it is kept by a process that dies in the moment in which an
+ *       {@code extend} makes it shorter and an older one expires.
  *   <li>The lock is lost together with the connection that holds it, however long {@code
  *       lockAtMostFor} is. ShedLock has no way to tell a running job. When the job ends, a WARN
  *       says that another node may have run it meanwhile. A {@code lockAtLeastFor} still keeps
