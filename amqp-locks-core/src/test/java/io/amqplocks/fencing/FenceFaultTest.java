@@ -99,6 +99,49 @@ class FenceFaultTest {
         .containsExactly(epoch(1), epoch(2), counter(2));
   }
 
+  /**
+   * A client that remembers the counter, and one that does not and finds no epoch queue, such as
+   * after the loss of that queue's node.
+   */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 3})
+  void aLostEpochQueueLeavesNoTwoCounters(int renewals) throws Exception {
+    List<FencingToken> tokens = new java.util.ArrayList<>();
+    tokens.add(Fences.token(mutex));
+    for (int i = 0; i < renewals; i++) {
+      fence.renew(1);
+    }
+    tokens.add(Fences.token(mutex));
+    broker.faults().deleteQueue(epoch(1));
+    tokens.add(Fences.token(mutex));
+    AmqpLock other = fixture.open().mutex("l");
+    for (int i = 0; i < 3; i++) {
+      tokens.add(Fences.token(other));
+      tokens.add(Fences.token(mutex));
+    }
+    assertThat(Fences.token(fixture.open().mutex("l")).isAfter(tokens.get(tokens.size() - 1)))
+        .isTrue();
+    for (int i = 1; i < tokens.size(); i++) {
+      assertThat(tokens.get(i).isAfter(tokens.get(i - 1))).as("%s", tokens).isTrue();
+    }
+    assertRenewable(tokens.get(tokens.size() - 1));
+  }
+
+  /** As OPERATIONS says what to do when the broker lost everything. */
+  @Test
+  void aClientThatRemembersALaterCounterGoesOnWithTheFirstOne() throws Exception {
+    FencingToken first = Fences.token(mutex);
+    fence.renew(1);
+    FencingToken before = Fences.token(mutex);
+    assertThat(before.isAfter(first)).isTrue();
+    List.of(counter(2), epoch(2), epoch(1)).forEach(broker.faults()::deleteQueue);
+    assertUnavailable(mutex, "was deleted");
+    long unused = fence.renewAbove(1, before.number());
+    FencingToken after = Fences.token(mutex);
+    assertThat(after.isAfter(before)).isTrue();
+    assertThat(Fences.token(fixture.open().mutex("l")).isAfter(after)).isTrue();
+  }
+
   @Test
   void aMessageThatIsGoneIsNotReplaced() throws Exception {
     FencingToken before = Fences.token(mutex);

@@ -13,7 +13,7 @@ import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockException;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.function.ToLongFunction;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -45,6 +45,13 @@ import org.slf4j.LoggerFactory;
  *       way.
  * </ul>
  *
+ * <p>So each generation up to the last one has a counter or an epoch queue, whatever creators did.
+ * If one has neither, its epoch queue was lost, as with a node that does not come back. If a
+ * counter without an epoch queue gave more tokens than its creators took, its epoch queue was lost
+ * too. A client that remembers such a counter, or a later one, draws from it still. So all old
+ * counters are deleted before the new one comes into use, as in a renewal, and the new epoch is
+ * above those that can be read.
+ *
  * <p>Whether an epoch queue exists must be certain. A queue whose node is down is not taken for
  * absent: the creator fails before it has changed anything.
  */
@@ -56,10 +63,18 @@ public final class CounterFactory {
   private static final long PAUSE_NANOS = 20_000_000;
 
   /**
+   * How many generations after an unused one are looked at. More would have to be lost at once.
+   */
+  private static final int LOOK_AHEAD = 4;
+
+  /**
    * The bound for reading one old counter. A busy one can be read within that. One without a
    * message must not use up the time for the others.
    */
   private static final Duration READ = Duration.ofSeconds(1);
+
+  /** The same for a client that waits for a lock. */
+  private static final Duration READ_SOON = Duration.ofMillis(100);
 
   /** In minutes. */
   private static final long TEN_YEARS = 10L * 365 * 24 * 60;
@@ -87,19 +102,51 @@ public final class CounterFactory {
           return newest;
         }
         if (taken) {
-          return begin(call, connection, counter);
+          return begin(call, connection, counter, queue -> old(call, session, queue, READ_SOON));
         }
         wait.pause();
       }
     }
   }
 
-  /** The steps of a creator that has the turn and has found no counter in use. */
-  int begin(Call call, CounterBroker broker, FenceCounter counter) {
+  /**
+   * What an old counter says of itself.
+   *
+   * @param epoch the epoch of the next number that it would give; 0 if it cannot be read
+   * @param draws how often it was drawn from, and read by creators; 0 if it cannot be read
+   */
+  record Old(long epoch, long draws) {
+    static final Old UNKNOWN = new Old(0, 0);
+  }
+
+  /**
+   * The steps of a creator that has the turn and has found no counter in use.
+   *
+   * @param olds reads a counter that may be lost
+   */
+  int begin(Call call, CounterBroker broker, FenceCounter counter, Function<String, Old> olds) {
+    int first = firstUnused(call, broker, counter, 0);
+    int next = unused(call, broker, counter, first);
+    boolean lost = next != first;
+    long above = 0;
+    for (int generation = 1; generation < next; generation++) {
+      Old old = olds.apply(names.counter(counter, generation));
+      // Its own creator has read it, and each later one may have.
+      lost |= old.draws() > next - generation;
+      above = Math.max(above, old.epoch());
+    }
     tryOut(call, broker, counter);
-    int next = unused(call, broker, counter, 0);
-    // Nobody has drawn from a skipped counter, so its epoch does not matter.
-    make(call, broker, counter, 0, next, 0);
+    long epoch = make(call, broker, counter, next, above);
+    if (lost) {
+      log.warn(
+          "The epoch queue of a counter was lost, so generation {} replaces it, with epoch {}: {}",
+          next,
+          epoch,
+          counter);
+      deleteBefore(call, broker, counter, next);
+    }
+    announce(call, broker, counter, 0, next);
+    deleteSkipped(call, broker, counter, 0, next);
     return next;
   }
 
@@ -111,7 +158,7 @@ public final class CounterFactory {
     try (CounterAdminConnection connection = CounterAdminConnection.open(call, session)) {
       waitForTurn(call, counter).until(() -> connection.take(call, names.counterAdmin(counter)));
       long epoch =
-          renew(call, connection, counter, aboveEpoch, queue -> epoch(call, session, queue));
+          renew(call, connection, counter, aboveEpoch, queue -> old(call, session, queue, READ));
       log.info("Renewed with epoch {}: {}", epoch, counter);
       return epoch;
     }
@@ -120,29 +167,38 @@ public final class CounterFactory {
   /**
    * The steps of an administrator that has the turn.
    *
-   * @param epochs reads the epoch of a counter that may be lost; 0 if it cannot be read
+   * @param olds reads a counter that may be lost
    */
   long renew(
       Call call,
       CounterBroker broker,
       FenceCounter counter,
       long aboveEpoch,
-      ToLongFunction<String> epochs) {
+      Function<String, Old> olds) {
     int newest = newest(call, broker, counter);
     tryOut(call, broker, counter);
-    int next = unused(call, broker, counter, newest);
+    int next = unused(call, broker, counter, firstUnused(call, broker, counter, newest));
     long above = aboveEpoch;
     // An administrator that died may have deleted the old counter. The one that it had made for it
     // tells the old epoch then.
     for (int generation = Math.max(1, newest); generation < next; generation++) {
-      above = Math.max(above, epochs.applyAsLong(names.counter(counter, generation)));
+      above = Math.max(above, olds.apply(names.counter(counter, generation)).epoch());
     }
-    return make(call, broker, counter, newest, next, above);
+    long epoch = make(call, broker, counter, next, above);
+    deleteBefore(call, broker, counter, next);
+    announce(call, broker, counter, newest, next);
+    return epoch;
   }
 
-  /** Whether the counter was ever in use. */
+  /** Whether the counter was ever in use, or may have been. */
   boolean wasInUse(Call call, Session session, FenceCounter counter) {
-    return session.reader().exists(call, names.epoch(counter, 1));
+    for (int generation = 1; generation <= 1 + LOOK_AHEAD; generation++) {
+      if (session.reader().exists(call, names.epoch(counter, generation))
+          || session.reader().exists(call, names.counter(counter, generation))) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /**
@@ -163,24 +219,35 @@ public final class CounterFactory {
     QueueRetentionCheck.run(() -> call, broker, random -> names.counterTrial(counter, random));
   }
 
-  /** The first generation after that one whose names were never used. */
-  private int unused(Call call, CounterBroker broker, FenceCounter counter, int newest) {
-    int next = newest + 1;
-    while (broker.exists(call, names.counter(counter, next))
-        || broker.exists(call, names.epoch(counter, next))) {
+  /** The first generation after that one that has no queue. */
+  private int firstUnused(Call call, CounterBroker broker, FenceCounter counter, int after) {
+    int next = after + 1;
+    while (isUsed(call, broker, counter, next)) {
       next++;
     }
     return next;
   }
 
-  /** Makes the counter of generation {@code next}, and returns its epoch. */
+  /** The first generation from that unused one on whose names were never used. */
+  private int unused(Call call, CounterBroker broker, FenceCounter counter, int first) {
+    int next = first;
+    for (int ahead = next + 1; ahead <= next + LOOK_AHEAD; ahead++) {
+      if (isUsed(call, broker, counter, ahead)) {
+        next = firstUnused(call, broker, counter, ahead);
+        ahead = next;
+      }
+    }
+    return next;
+  }
+
+  private boolean isUsed(Call call, CounterBroker broker, FenceCounter counter, int generation) {
+    return broker.exists(call, names.counter(counter, generation))
+        || broker.exists(call, names.epoch(counter, generation));
+  }
+
+  /** Makes the counter of generation {@code next}, which nobody uses yet. Returns its epoch. */
   private long make(
-      Call call,
-      CounterBroker broker,
-      FenceCounter counter,
-      int newest,
-      int next,
-      long aboveEpoch) {
+      Call call, CounterBroker broker, FenceCounter counter, int next, long aboveEpoch) {
     // The generation is added, so that the epoch rises even if the clock does not.
     long epoch = Math.max(clock.minutes() + next, aboveEpoch + 1);
     CounterContent content = new CounterContent(epoch, broker.brokerMajor());
@@ -194,14 +261,22 @@ public final class CounterFactory {
     String queue = names.counter(counter, next);
     broker.make(call, queue, content.toString());
     QueueRetentionCheck.require(call, queue, broker.read(call, queue), 0);
-    if (newest > 0) {
-      broker.delete(call, names.counter(counter, newest));
+    return epoch;
+  }
+
+  /** Deletes all counters before that generation, so that nobody draws from them any more. */
+  private void deleteBefore(Call call, CounterBroker broker, FenceCounter counter, int next) {
+    for (int generation = 1; generation < next; generation++) {
+      broker.delete(call, names.counter(counter, generation));
     }
+  }
+
+  /** Brings the generation {@code next} into use. */
+  private void announce(
+      Call call, CounterBroker broker, FenceCounter counter, int newest, int next) {
     for (int generation = next; generation > newest; generation--) {
       broker.declareEpoch(call, names.epoch(counter, generation));
     }
-    deleteSkipped(call, broker, counter, newest, next);
-    return epoch;
   }
 
   /** Deletes the counters between the two generations. The new one is in use by now. */
@@ -221,19 +296,20 @@ public final class CounterFactory {
   }
 
   /**
-   * The epoch of a counter that may be lost. It is not read on the connection that has the turn,
+   * What a counter says that may be lost. It is not read on the connection that has the turn,
    * because a quorum queue without a majority replies by closing the connection.
    */
-  private long epoch(Call call, Session session, String counter) {
+  private Old old(Call call, Session session, String counter, Duration bound) {
     try {
-      MessageReading reading = readUnlessEmpty(call.half().atMost(READ), session, counter);
+      MessageReading reading = readUnlessEmpty(call.half().atMost(bound), session, counter);
       return CounterContent.parse(reading.content())
           .filter(this::isBelievable)
           .map(content -> FencingToken.epochOf(number(content, reading)))
-          .orElse(0L);
+          .map(epoch -> new Old(epoch, reading.returns()))
+          .orElse(Old.UNKNOWN);
     } catch (LockException e) {
       log.warn("The old {} cannot be read any more: {}", counter, e.getMessage());
-      return 0;
+      return Old.UNKNOWN;
     }
   }
 

@@ -3,6 +3,7 @@ package io.amqplocks.internal.fencing;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.FenceCounter;
 import io.amqplocks.internal.broker.Futures;
+import io.amqplocks.lock.LockException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
@@ -31,13 +32,16 @@ final class DrawTurns {
   /**
    * Draws when it is this caller's turn.
    *
-   * @throws io.amqplocks.lock.LockException.Unanswered if the call's bound ends first
+   * @throws LockException.Unanswered if the call's bound ends first; that is no outage, for the
+   *     thread that has the turn may wait for others, and says so if the broker does not answer
    */
   <T> T inTurn(Call call, FenceCounter counter, Supplier<T> draw) {
     Turn turn = join(counter);
     try {
       if (!Futures.acquire(turn.free, call)) {
-        throw call.unanswered("draw from " + counter + ", after other threads of this process");
+        throw LockException.Unanswered.contended(
+            "No fencing token of %s could be drawn within %d ms, after other threads of this process, from %s. Try again"
+                .formatted(call.lock(), call.bound().toMillis(), counter));
       }
       try {
         return draw.get();

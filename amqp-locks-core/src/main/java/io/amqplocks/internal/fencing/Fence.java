@@ -63,6 +63,10 @@ public final class Fence implements FencingTokenSource {
         case ABSENT -> {
           int newest = newest(call, session, counter, generation);
           if (newest == generation) {
+            // Or the broker lost all generations, and an administrator began with the first again.
+            newest = newest(call, session, counter, 0);
+          }
+          if (newest == generation || newest == 0) {
             throw unavailable(call, "its counter " + queue + " was deleted");
           }
           generation = newest;

@@ -14,6 +14,8 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Creators of counters that die before or after each of their effects, against a model of the
@@ -40,13 +42,13 @@ class CounterFactoryTest {
   /** As a client's first draw does it: a counter that is in use is not made again. */
   private static void begin(ModelCounters broker, Duration ahead) {
     if (broker.newest() == 0) {
-      int generation = factory(ahead).begin(call(), broker, COUNTER);
+      int generation = factory(ahead).begin(call(), broker, COUNTER, broker::old);
       assertThat(generation).isEqualTo(broker.newest());
     }
   }
 
   private static void renew(ModelCounters broker, Duration ahead, long above) {
-    long unused = factory(ahead).renew(call(), broker, COUNTER, above, broker::epoch);
+    long unused = factory(ahead).renew(call(), broker, COUNTER, above, broker::old);
   }
 
   /** Whether it died. */
@@ -125,6 +127,69 @@ class CounterFactoryTest {
         renew(broker, Duration.ofMinutes(-10), 0);
         assertThat(broker.isOpen()).as("after %s and %s", first, second).isTrue();
       }
+    }
+  }
+
+  /**
+   * After so many renewals the epoch queue of a generation is lost, and creators die, with clocks
+   * that are behind. Clients that remember a counter and those that do not go on with numbers that
+   * rise, from one counter.
+   */
+  @ParameterizedTest
+  @CsvSource({"0, 1", "1, 1", "1, 2", "2, 1", "2, 2", "3, 1"})
+  void aLostEpochQueueNeverTurnsNumbersBack(int renewals, int generation) {
+    boolean died = true;
+    for (int first = 0; died; first++) {
+      assertThat(first).isLessThan(MOST);
+      died = false;
+      boolean secondDied = true;
+      for (int second = 0; secondDied; second++) {
+        ModelCounters broker = new ModelCounters();
+        begin(broker, Duration.ofHours(1));
+        for (int i = 0; i < renewals; i++) {
+          renew(broker, Duration.ofHours(1), 0);
+        }
+        broker.loseEpoch(generation);
+        died |= dies(broker, first, model -> begin(model, Duration.ZERO));
+        secondDied = dies(broker, second, model -> begin(model, Duration.ofMinutes(-5)));
+        begin(broker, Duration.ofMinutes(-10));
+        if (!broker.isOpen()) {
+          // Its last epoch queue was lost, so its newest counter is one that was deleted.
+          assertThat(generation).isGreaterThan(1);
+          renew(broker, Duration.ofMinutes(-10), 0);
+        }
+        assertThat(broker.isOpen()).as("after %s and %s", first, second).isTrue();
+        assertThat(broker.counters())
+            .filteredOn(CounterFactoryTest::isNoTrial)
+            .containsExactly(broker.counter(broker.newest()));
+      }
+    }
+  }
+
+  /** A trial of one that died stays behind, and is never read. */
+  private static boolean isNoTrial(String counter) {
+    return !counter.contains(".try-");
+  }
+
+  /** The same, where an administrator comes first. */
+  @ParameterizedTest
+  @CsvSource({"0, 1", "1, 1", "1, 2", "2, 1", "2, 2", "2, 3", "3, 1"})
+  void aRenewalAfterTheLossOfAnEpochQueueNeverTurnsNumbersBack(int renewals, int generation) {
+    boolean died = true;
+    for (int first = 0; died; first++) {
+      assertThat(first).isLessThan(MOST);
+      ModelCounters broker = new ModelCounters();
+      begin(broker, Duration.ofHours(1));
+      for (int i = 0; i < renewals; i++) {
+        renew(broker, Duration.ofHours(1), 0);
+      }
+      broker.loseEpoch(generation);
+      died = dies(broker, first, model -> renew(model, Duration.ZERO, 0));
+      renew(broker, Duration.ofMinutes(-5), 0);
+      assertThat(broker.isOpen()).as("after %s", first).isTrue();
+      assertThat(broker.counters())
+          .filteredOn(CounterFactoryTest::isNoTrial)
+          .containsExactly(broker.counter(broker.newest()));
     }
   }
 }

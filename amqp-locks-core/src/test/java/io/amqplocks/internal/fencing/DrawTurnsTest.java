@@ -97,7 +97,10 @@ class DrawTurnsTest {
   void whoseBoundEndsLeavesAndAnotherCounterIsNotDelayed() throws Exception {
     Future<?> draw = hang();
     assertThatThrownBy(() -> turns.inTurn(call(Duration.ofMillis(50)), COUNTER, () -> 1))
-        .isInstanceOf(LockException.Unanswered.class)
+        .isInstanceOfSatisfying(
+            LockException.Unanswered.class,
+            // The other thread may wait for other clients, of a broker that is well.
+            e -> assertThat(e.isOutage()).isFalse())
         .hasMessageContaining("mutex 'l'")
         .hasMessageContaining("50 ms");
     assertThat(turns.inTurn(call(Duration.ofSeconds(30)), OTHER, () -> 2)).isEqualTo(2);

@@ -6,6 +6,7 @@ import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.FenceCounter;
 import io.amqplocks.internal.broker.MessageReading;
 import io.amqplocks.internal.broker.QueueNames;
+import io.amqplocks.internal.fencing.CounterFactory.Old;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockId;
 import java.util.HashSet;
@@ -97,12 +98,17 @@ final class ModelCounters implements CounterBroker {
     }
   }
 
-  /** The epoch in a counter, as a renewal reads it. */
-  long epoch(String counter) {
+  /** What a counter says of itself, as a creator reads it. */
+  Old old(String counter) {
     Counter found = counters.get(counter);
     return found == null || found.content == null
-        ? 0
-        : CounterContent.parse(found.content).orElseThrow().epoch();
+        ? Old.UNKNOWN
+        : new Old(CounterContent.parse(found.content).orElseThrow().epoch(), found.returns++);
+  }
+
+  /** The node of an epoch queue does not come back, or somebody deletes it. */
+  void loseEpoch(int generation) {
+    assertThat(epochs.remove(names.epoch(counter, generation))).isTrue();
   }
 
   @Override
