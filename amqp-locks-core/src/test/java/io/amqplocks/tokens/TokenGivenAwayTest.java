@@ -26,6 +26,9 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -60,6 +63,36 @@ class TokenGivenAwayTest extends TokenGivenAway {
     staysHeld(b);
     b.close();
     taken(lock).close();
+    oneTokenIsLeft();
+  }
+
+  /**
+   * The one that lost it waits for it, and is sent what the other one gives back. As long as both
+   * verify, the two would pass one token to each other.
+   */
+  @Test
+  void whoLostATokenTakesNoOther() throws Exception {
+    admin.create(1, TokenQueueType.CLASSIC);
+    Lease a = hold(here.tokenSemaphore("s"), others.tokenSemaphore("s"), Way.BY_GET);
+    broker.faults().crashQueue(queue(a.lock()));
+    Lease b = taken(others.tokenSemaphore("s"));
+    ScheduledExecutorService verifiers = Executors.newScheduledThreadPool(2);
+    try {
+      for (Lease each : List.of(a, b)) {
+        var unused = verifiers.scheduleWithFixedDelay(each::verify, 0, 300, TimeUnit.MILLISECONDS);
+      }
+      await()
+          .atMost(Duration.ofSeconds(20))
+          .until(() -> (a.state() == LeaseState.LOST) != (b.state() == LeaseState.LOST));
+    } finally {
+      verifiers.shutdown();
+      assertThat(verifiers.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+    }
+    Lease left = a.state() == LeaseState.LOST ? b : a;
+    staysHeld(left);
+    assertThat(here.tokenSemaphore("s").tryAcquire()).isEmpty();
+    left.close();
+    taken(others.tokenSemaphore("s")).close();
     oneTokenIsLeft();
   }
 

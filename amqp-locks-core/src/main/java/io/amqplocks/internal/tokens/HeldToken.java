@@ -48,6 +48,17 @@ public final class HeldToken {
   private volatile long roundTrip;
   private volatile @Nullable TokenReceiver keeper;
   private volatile boolean displaced;
+  private volatile Trust trust = Trust.PROVEN;
+
+  /** What the verifications so far say of the token that is here, or that is awaited. */
+  private enum Trust {
+    /** It came back before the queue answered that it had nothing. */
+    PROVEN,
+    /** The queue answered that it had nothing, and nothing has come since. */
+    MISSED,
+    /** One came after that. It may be another holder's, which that one gave back to verify it. */
+    LATE
+  }
 
   /**
    * Awaits a token on the given channel.
@@ -88,7 +99,7 @@ public final class HeldToken {
     Delivery last = judged;
     boolean isOther = last != null && !message.isNextReturnOf(last);
     TokenState before = state.get();
-    if (!isOther && before.isGivenBack() && before.awaits(receiver)) {
+    if (!isOther && trust != Trust.MISSED && before.isGivenBack() && before.awaits(receiver)) {
       madeRoundTrip(givenBackAt);
     }
     TokenState was = state.getAndUpdate(now -> now.came(receiver, message, isOther));
@@ -307,18 +318,36 @@ public final class HeldToken {
   public void approve() {
     judged = state.get().message();
     displaced = false;
+    trust = trust == Trust.MISSED ? Trust.LATE : Trust.PROVEN;
     TokenState unused = change(TokenState::approved);
   }
 
   /**
+   * Records that the queue had nothing for the holder.
+   *
+   * @return whether what the holder had came late, and so was another holder's
+   */
+  boolean missed() {
+    boolean wasLate = isLate();
+    trust = Trust.MISSED;
+    return wasLate;
+  }
+
+  /** Whether the token that is here came late, so that it is to be proven at once. */
+  boolean isLate() {
+    return trust == Trust.LATE;
+  }
+
+  /**
    * Whether another client may have the token by now: another message arrived for the one that was
-   * given back, and it was not judged yet; or nothing arrived for 0.1 s, and for twice as long as
-   * the last round trip. A long message may be on its way instead.
+   * given back, and it was not judged yet; or the queue had nothing for the holder, and no token was
+   * proven since; or nothing arrived for 0.1 s, and for twice as long as the last round trip. A long
+   * message may be on its way instead.
    */
   public boolean isDoubtful() {
     TokenState now = state.get();
     boolean overdue = now.isGivenBack() && isOverdue();
-    return (now.doubtful() || overdue) && !now.phase().isFinal();
+    return (now.doubtful() || overdue || trust != Trust.PROVEN) && !now.phase().isFinal();
   }
 
   /** The text of the message. */

@@ -49,6 +49,12 @@ import org.slf4j.LoggerFactory;
  * time, by this verification or by several. A client that is stopped meanwhile may cost another one
  * its lease.
  *
+ * <p>A holder that lost its token unnoticed waits there too, and another holder that verifies its
+ * own gives that one to it. Then the other would wait, and the two would go on to pass one token to
+ * each other. So a token that comes after the queue had nothing is no proof: it is given back at
+ * once. The other holder waits for it and gets it, and this one gives up. If nobody else waits, it
+ * comes back before the queue's answer. The lease is in doubt meanwhile.
+ *
  * <p>A quorum queue puts what is given back behind all others. So a stranger's message may come in
  * place of the token, and another client may get the token while that message is on its way. If the
  * token does not come soon after that, it is given up. If this client waited for longer, the two
@@ -157,7 +163,7 @@ final class TokenVerification {
             return Answer.ABSENT;
           }
         }
-      } else if (given) {
+      } else if (given && !token.isLate()) {
         return Answer.OK;
       } else {
         given = true;
@@ -403,13 +409,17 @@ final class TokenVerification {
     if (answer == Answer.ABSENT) {
       return token.isGone() ? answer : absent(token);
     }
-    long elsewhere = displaced ? TokenArrivals.SOON : TokenArrivals.LONGEST_ELSEWHERE;
-    long left = Math.min(elsewhere, call.remainingNanos());
-    if (TokenArrivals.came(token, answer == Answer.OK ? left : 0)) {
+    if (TokenArrivals.came(token, 0)) {
       return Answer.OK;
     }
     if (answer != Answer.OK) {
       return Answer.TIMED_OUT;
+    }
+    boolean wasAnothers = token.missed();
+    long elsewhere =
+        displaced || wasAnothers ? TokenArrivals.SOON : TokenArrivals.LONGEST_ELSEWHERE;
+    if (TokenArrivals.came(token, Math.min(elsewhere, call.remainingNanos()))) {
+      return Answer.OK;
     }
     return switch (TokenArrivals.lastLook(call, token)) {
       case SOME -> Answer.OK;
