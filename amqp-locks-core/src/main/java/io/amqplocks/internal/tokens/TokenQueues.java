@@ -296,9 +296,13 @@ public final class TokenQueues {
     channels.giveBack(receiver.loan());
   }
 
-  /** Removes a message that is no token from the queue. */
+  /** Removes a message that is no token from the queue, unless the broker took it away. */
   public void drop(HeldToken stray) {
     TokenState was = stray.leave();
+    if (was.phase() == Phase.GONE) {
+      discard(stray);
+      return;
+    }
     Delivery message = was.message();
     if (was.phase() != Phase.HERE || message == null) {
       return;

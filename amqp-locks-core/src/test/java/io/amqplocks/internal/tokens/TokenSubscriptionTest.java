@@ -12,6 +12,7 @@ import io.amqplocks.internal.broker.ConsumerChannelPool;
 import io.amqplocks.internal.broker.RpcChannelPool;
 import io.amqplocks.internal.broker.Ticker;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LossReason;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
@@ -101,6 +102,15 @@ class TokenSubscriptionTest {
     subscription.close();
     assertThat(subscription.claim()).isEmpty();
     assertThat(subscription.isOver()).isTrue();
+    isIdle();
+  }
+
+  /** It goes back with its channel, which carries nothing else after that. */
+  @Test
+  void whatIsNoTokenAndWasTakenAwayKeepsNoChannel() throws Exception {
+    HeldToken stray = served().claim().orElseThrow();
+    stray.gone(new LossReason(LossReason.Cause.REVOKED, "by the test"));
+    tokens.drop(stray);
     isIdle();
   }
 }
