@@ -81,10 +81,15 @@ final class TokenWithdrawal implements Runnable {
         pause(failures);
       }
     } finally {
-      others.ended(turn, this);
-      begun.complete(null);
-      ended.complete(null);
+      end();
     }
+  }
+
+  /** It has run, or never will, because no thread could be started. Nobody waits for it now. */
+  void end() {
+    others.ended(turn, this);
+    begun.complete(null);
+    ended.complete(null);
   }
 
   /** Pauses, the longer the more often the work was in vain. */

@@ -5,6 +5,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadFactory;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The withdrawals of this process. Each token semaphore that was made smaller here has one thread,
@@ -15,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  * Each takes the turn for each token.
  */
 public final class TokenWithdrawals implements AutoCloseable {
+
+  private static final Logger log = LoggerFactory.getLogger(TokenWithdrawals.class);
 
   private final Map<LockId, TokenWithdrawal> running = new ConcurrentHashMap<>();
   private final ThreadFactory threads;
@@ -53,8 +57,25 @@ public final class TokenWithdrawals implements AutoCloseable {
     if (closed) {
       withdrawal.stop();
     }
-    threads.newThread(withdrawal).start();
-    withdrawal.awaitBegin();
+    if (isStarted(turn, withdrawal)) {
+      withdrawal.awaitBegin();
+    }
+  }
+
+  /** Does not throw: what its caller has changed stays changed. */
+  private boolean isStarted(AdminTurn turn, TokenWithdrawal withdrawal) {
+    try {
+      threads.newThread(withdrawal).start();
+      return true;
+    } catch (RuntimeException | Error e) {
+      withdrawal.end();
+      log.warn(
+          "Tokens of {} that are too many are not withdrawn, because no thread can be started: {}; resize it"
+              + " to its present number of slots, or repair it",
+          turn.lock(),
+          e.toString());
+      return false;
+    }
   }
 
   void ended(AdminTurn turn, TokenWithdrawal withdrawal) {
