@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Concurrency: {@code TwoWays} is guarded by one lock. The client's threads put messages into
  * it, the worker takes them, and the thread that ends the subscription gives them back. The broker
- * is told outside the lock. The channel is closed after the other thread has ended the
+ * is told under another lock. The channel is closed after the other thread has ended the
  * subscription: a channel that is being closed drops the answers to other calls.
  */
 final class ActiveQueueSubscription implements Subscription {
@@ -64,6 +64,11 @@ final class ActiveQueueSubscription implements Subscription {
   private final ReentrantLock ending = new ReentrantLock();
 
   private boolean leaving;
+
+  /** Held while the broker is told of single messages, or of all that are left. */
+  private final ReentrantLock telling = new ReentrantLock();
+
+  private boolean allToldOf;
 
   /** What the broker is to be told when the lock is given back. */
   private final List<Runnable> toTell = new ArrayList<>();
@@ -141,16 +146,32 @@ final class ActiveQueueSubscription implements Subscription {
   }
 
   private void change(Runnable change) {
-    List<Runnable> telling;
+    List<Runnable> now;
     guard.lock();
     try {
       change.run();
       changed.signalAll();
-      telling = takeToTell();
+      now = takeToTell();
     } finally {
       guard.unlock();
     }
-    telling.forEach(Runnable::run);
+    tellBroker(now);
+  }
+
+  /** Each message once: the broker closes a channel that names one that it does not know. */
+  private void tellBroker(List<Runnable> now) {
+    if (now.isEmpty()) {
+      // Whoever drops the connection does not wait for one who cannot write to it.
+      return;
+    }
+    telling.lock();
+    try {
+      if (!allToldOf) {
+        now.forEach(Runnable::run);
+      }
+    } finally {
+      telling.unlock();
+    }
   }
 
   private List<Runnable> takeToTell() {
@@ -198,7 +219,7 @@ final class ActiveQueueSubscription implements Subscription {
 
   @Override
   public @Nullable Delivery next(long millis) throws IOException {
-    List<Runnable> telling = List.of();
+    List<Runnable> now = List.of();
     guard.lock();
     try {
       long left = TimeUnit.MILLISECONDS.toNanos(millis);
@@ -210,14 +231,14 @@ final class ActiveQueueSubscription implements Subscription {
       if (next == null && broken != null) {
         throw new IOException(broken);
       }
-      telling = takeToTell();
+      now = takeToTell();
       return next;
     } catch (InterruptedException e) {
       // Nobody but a handler interrupts this thread, and what is to stop it is the term.
       return null;
     } finally {
       guard.unlock();
-      telling.forEach(Runnable::run);
+      tellBroker(now);
     }
   }
 
@@ -305,6 +326,20 @@ final class ActiveQueueSubscription implements Subscription {
   @Override
   public void close() throws IOException, TimeoutException {
     end();
+    if (nacks) {
+      giveBackAll();
+    }
     channel.close();
+  }
+
+  /** Also what the broker had sent, and the client's thread has not passed on yet. */
+  private void giveBackAll() throws IOException {
+    telling.lock();
+    try {
+      allToldOf = true;
+      channel.basicNack(0, true, true);
+    } finally {
+      telling.unlock();
+    }
   }
 }

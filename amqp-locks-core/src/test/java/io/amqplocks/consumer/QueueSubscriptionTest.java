@@ -3,6 +3,7 @@ package io.amqplocks.consumer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.rabbitmq.client.BuiltinExchangeType;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
@@ -11,6 +12,7 @@ import io.amqplocks.leader.LeaderElection;
 import io.amqplocks.leader.Leadership;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.test.BrokerTest;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -32,6 +34,42 @@ class QueueSubscriptionTest {
   @Tag("trap-8")
   @Test
   void aMessageThatIsNotInTheBufferYetGoesBackUncounted() throws Exception {
+    goesBackUncounted((channel, queue, term) -> new QueueSubscription(channel, queue, term));
+  }
+
+  /** The same of its tracking queue. */
+  @Tag("trap-8")
+  @Test
+  void withAnActiveQueueItGoesBackUncountedToo() throws Exception {
+    String ingress = fixture.prefix() + "ingress";
+    try (Connection stranger = fixture.stranger()) {
+      Channel channel = stranger.createChannel();
+      channel.exchangeDeclare(ingress, BuiltinExchangeType.TOPIC, true);
+      try {
+        goesBackUncounted(
+            (open, queue, term) ->
+                Subscription.begin(
+                    open,
+                    SoleConsumer.of(
+                            fixture.open().mutex("other"),
+                            fixture.broker().connectionFactory(),
+                            queue,
+                            delivery -> {})
+                        .activeQueue(ingress, "#"),
+                    term,
+                    new HandledIds()));
+      } finally {
+        channel.exchangeDelete(ingress);
+      }
+    }
+  }
+
+  @FunctionalInterface
+  private interface Beginning {
+    Subscription of(Channel channel, String queue, Leadership term) throws IOException;
+  }
+
+  private void goesBackUncounted(Beginning beginning) throws Exception {
     String queue = fixture.prefix() + "numbers";
     ExecutorService calls = Executors.newSingleThreadExecutor();
     CountDownLatch mayCall = new CountDownLatch(1);
@@ -50,7 +88,7 @@ class QueueSubscriptionTest {
       election.start();
       Leadership term = election.awaitLeadership(Duration.ofSeconds(60)).orElseThrow();
       calls.execute(() -> await().until(() -> mayCall.getCount() == 0));
-      Subscription subscription = new QueueSubscription(consuming.createChannel(), queue, term);
+      Subscription subscription = beginning.of(consuming.createChannel(), queue, term);
       await().until(() -> channel.messageCount(queue) == 0);
       assertThat(subscription.next(1)).isNull();
       subscription.close();
