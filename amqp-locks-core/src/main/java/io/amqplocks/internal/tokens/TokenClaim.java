@@ -42,7 +42,7 @@ public record TokenClaim(
 
   /**
    * Three, because the remembered queue may be outdated once, and so may the record. The lock is
-   * then created.
+   * then created, if its users create it. There are more for a lock that is moved meanwhile.
    */
   private static final int TRIES = 3;
 
@@ -88,7 +88,8 @@ public record TokenClaim(
 
   @Override
   public Optional<HeldLease> attempt(Call call, Session session) {
-    for (int i = 0; i < TRIES; i++) {
+    int tried = 0;
+    while (tried < TRIES) {
       TokenQueueRef tokenQueue = find(call, session);
       TokenContest contest = new TokenContest(call.lock(), tokenQueue, fenced);
       Optional<HeldLease> lease = leases.take(call, carrier(call, session, tokenQueue), contest);
@@ -96,17 +97,25 @@ public record TokenClaim(
         contended.remember(call.lock(), lease.isEmpty());
         return lease;
       }
-      queueIsGone(call, session, tokenQueue, i);
+      tried = triedWithout(call, session, tokenQueue, tried);
     }
     throw TokenQueueLocator.notFound(call.lock());
   }
 
-  /** Forgets the queue: the record may have been outdated, or the queue was lost. */
-  private void queueIsGone(Call call, Session session, TokenQueueRef tokenQueue, int tried) {
-    locator.forget(call.lock(), tokenQueue);
+  /**
+   * Forgets the queue, which is gone: it was remembered or recorded too long ago, or it was lost.
+   *
+   * @return how many tries that makes; one more, unless the lock was moved to another queue
+   */
+  private int triedWithout(Call call, Session session, TokenQueueRef gone, int tried) {
+    locator.forget(call.lock(), gone);
+    if (tried > 0 && locator.isMoved(call, session, gone)) {
+      return tried;
+    }
     if (tried == TRIES - 2) {
       missing.make(call, session);
     }
+    return tried + 1;
   }
 
   @Override
@@ -116,7 +125,8 @@ public record TokenClaim(
 
   @Override
   public Subscription subscribe(Call call, Session session, Runnable wake) {
-    for (int i = 0; i < TRIES; i++) {
+    int tried = 0;
+    while (tried < TRIES) {
       TokenQueueRef tokenQueue = find(call, session);
       Session carrier = carrier(call, session, tokenQueue);
       Wait wait = contended.prepare(call);
@@ -133,7 +143,7 @@ public record TokenClaim(
         return new TokenDeliverySubscription(
             carrier, waiting.get(), tokenQueue, contest, wait, leases, wake);
       }
-      queueIsGone(call, session, tokenQueue, i);
+      tried = triedWithout(call, session, tokenQueue, tried);
     }
     throw TokenQueueLocator.notFound(call.lock());
   }

@@ -3,6 +3,7 @@ package io.amqplocks.internal.tokens;
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.internal.broker.BoundedMap;
 import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.Futures;
 import io.amqplocks.internal.broker.QueueNames;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.LockException;
@@ -20,6 +21,8 @@ import java.util.OptionalInt;
  * broker tries to upgrade the queues, one caller at a time in a process.
  */
 public final class TokenQueueLocator {
+
+  private static final long PAUSE_NANOS = 10_000_000;
 
   private final QueueNames names;
   private final TokenRecords records;
@@ -124,6 +127,46 @@ public final class TokenQueueLocator {
   void forget(LockId lock, TokenQueueRef tokenQueue) {
     places.computeIfPresent(
         lock, (id, found) -> found.tokenQueue.equals(tokenQueue) ? null : found);
+  }
+
+  /**
+   * Waits while the lock is moved from the given queue, which has gone, to another one. The record
+   * tells: the next queue is reserved before the last one is deleted. What its users make, they
+   * complete themselves, and a plain queue has no other name.
+   *
+   * @return whether the record names another queue by now
+   * @throws LockException.Unanswered if the move takes longer than half of the call
+   */
+  boolean isMoved(Call call, Session session, TokenQueueRef gone) {
+    LockId lock = call.lock();
+    if (gone.plain() || lock.kind() == LockKind.FENCED_MUTEX) {
+      return false;
+    }
+    Call waiting = call.half();
+    while (true) {
+      Optional<TokenRecord> record = records.read(call, session, lock).filter(TokenRecord::exists);
+      if (record.isEmpty()) {
+        return false;
+      }
+      if (!names.tokens(lock, record.get().generation()).equals(gone.queue())) {
+        return true;
+      }
+      if (!record.get().isMoving()) {
+        return false;
+      }
+      if (waiting.remainingNanos() == 0) {
+        throw moving(call);
+      }
+      Futures.pause(PAUSE_NANOS);
+    }
+  }
+
+  /** No outage: the broker has answered. */
+  private static LockException moving(Call call) {
+    return LockException.Unanswered.contended(
+        "The %s is being moved to another queue, and has none meanwhile; try again, and if that"
+                .formatted(call.lock())
+            + " lasts, have an administrator repair it");
   }
 
   /** The error for a lock that does not exist. */

@@ -99,6 +99,11 @@ public record TokenRecord(
     return slots > 0;
   }
 
+  /** Whether another queue was begun, and is not in use yet. The queue in use may be gone. */
+  boolean isMoving() {
+    return reserved > generation;
+  }
+
   /** How many tokens are certainly surplus, and to be withdrawn as they are received. */
   public int pending() {
     return Math.max(0, tokens.size() - slots);
