@@ -35,13 +35,15 @@ import java.util.TreeSet;
  *   <li>an error of the broker itself (541), by which it closes a connection with all leases;
  *   <li>a broker that is silent for several heartbeats, as on a busy machine, if the client says
  *       so;
+ *   <li>doubt, if the lease is the term of a sole consumer and the client says so: a term ends as soon
+ *       as its lease is not HELD, and on a busy machine an answer or a token may take that long;
  *   <li>the end of another slot's lease shortly before, and another call at the same time, if the
  *       lease is fenced and the lock is a token semaphore of quorum queues: a lease looks for idle
  *       tokens before it gives its own back to verify it, and one that comes back in between may be
  *       sent to it instead. The client must say that its token was given away.
  * </ul>
  *
- * <p>Losses of the last three sorts are {@linkplain #excusedByReason counted}, for a client may
+ * <p>Losses of the last four sorts are {@linkplain #excusedByReason counted}, for a client may
  * provoke them.
  */
 public final class LossCheck {
@@ -54,6 +56,9 @@ public final class LossCheck {
 
   /** The words of the own client, and of its AMQP library, for a broker that was silent. */
   private static final List<String> SILENCE = List.of("EXPIRED", "Heartbeat missing");
+
+  /** The own client's word for the end of a term whose lease was not HELD any more. */
+  private static final String DOUBT = "UNCERTAIN";
 
   /** The own client's words for a token that did not come back when it was verified. */
   private static final String GIVEN_AWAY = "has given the token of queue";
@@ -117,6 +122,7 @@ public final class LossCheck {
     String reason = reason(claim);
     return reason.contains(BROKER_ERROR)
         || SILENCE.stream().anyMatch(reason::contains)
+        || (lock.kind().consumes() && reason.contains(DOUBT))
         || (reason.contains(GIVEN_AWAY)
             && claim.fenced()
             && lock.kind() == LockRef.Kind.QUORUM_TOKENS

@@ -149,6 +149,25 @@ class LossCheckTest {
   }
 
   /**
+   * As seen on 4.3.6, on a busy machine without faults: the token of a sole consumer by a fenced
+   * mutex was away for more than 0.1 s. A term ends as soon as its lease is in doubt. Other leases
+   * do not.
+   */
+  @ParameterizedTest
+  @EnumSource
+  void aDoubtMayEndATermAndIsCounted(Kind kind) {
+    LockRef lock = new LockRef(kind, "l");
+    history.told("a", Command.work(1, lock, new Load(1, false, false, 0, 0, 0), 0));
+    did(What.ACQUIRED, 10);
+    did(What.HELD, 30);
+    String why = "UNCERTAIN (the broker has not confirmed the lock for too long)";
+    history.did("a", new Event(1, 1, What.LOST, 5, 50, 0, 0, why));
+    did(What.RELEASED, 60);
+    assertThat(check(lock).isEmpty()).isEqualTo(kind.consumes());
+    assertThat(excusedByReason(lock)).isEqualTo(kind.consumes() ? 1 : 0);
+  }
+
+  /**
    * As seen on 4.3.6, on a busy machine without faults: a fenced lease of slot 2 gave its token
    * back to verify it while slot 1 was released, and another call received it.
    */
