@@ -21,6 +21,8 @@ public record Violation(Promise promise, LockRef lock, long at, List<Claim> clai
     CAPACITY,
     /** Who certainly holds a write lock is the only holder of that read-write lock. */
     EXCLUSION,
+    /** A lease is HELD for less than two heartbeats after the broker has confirmed it. */
+    CERTAINTY,
     /** A fenced lease has a fencing token, and a later one has a higher token. */
     FENCING_ORDER,
     /** A lease is lost only after something that may take it, as a fault. */

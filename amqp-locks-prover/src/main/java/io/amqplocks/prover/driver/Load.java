@@ -16,4 +16,10 @@ public record Load(
     boolean reads,
     long waitMillis,
     long holdMicros,
-    long pauseMicros) {}
+    long pauseMicros) {
+
+  /** The same, held for that long. */
+  public Load holding(long micros) {
+    return new Load(permits, fenced, reads, waitMillis, micros, pauseMicros);
+  }
+}

@@ -1,5 +1,6 @@
 package io.amqplocks.prover.run;
 
+import io.amqplocks.prover.check.CertaintyCheck.Silence;
 import io.amqplocks.prover.check.LossCheck;
 import io.amqplocks.prover.check.Tolerance;
 import io.amqplocks.prover.driver.Event;
@@ -10,9 +11,12 @@ import io.amqplocks.prover.history.History;
 import io.amqplocks.prover.history.Interval;
 import java.time.Duration;
 import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The times at which a client may be certain and wrong. The broker frees what a client holds as
@@ -30,6 +34,13 @@ final class Excuse {
 
   /** How long after the last answer of the broker a client is certain, if nothing tells it. */
   private static final Duration CERTAIN = Plan.HEARTBEAT.multipliedBy(7).dividedBy(4);
+
+  /** What a broker that is being stopped may still answer. */
+  private static final Duration PASSING = Duration.ofMillis(50);
+
+  /** While these last, a client hears nothing that answers a request sent meanwhile. */
+  private static final Set<FaultKind> SILENCES =
+      EnumSet.of(FaultKind.DEAF, FaultKind.MUTE, FaultKind.PARTITION, FaultKind.BROKER_STOP);
 
   /** How long a token may be away before its lease is in doubt: {@code TokenArrivals.SOON}. */
   private static final Duration AWAY = Duration.ofMillis(100);
@@ -98,6 +109,23 @@ final class Excuse {
         .findFirst();
   }
 
+  /**
+   * When a client that suffers a fault cannot be certain, because the broker has confirmed nothing
+   * that was sent since the fault was in full force. Empty if it may have.
+   *
+   * @param client null if it is a fault of the broker
+   */
+  static Optional<Silence> silence(@Nullable String client, FaultSpan fault) {
+    long from = fault.full() + CERTAIN.plus(PASSING).toNanos();
+    if (fault.what().equals(FaultKind.HALF_CUT.label())) {
+      // The connections of that time stay silent for ever. Others work.
+      return Optional.of(new Silence(client, fault.from(), new Interval(from, Long.MAX_VALUE)));
+    }
+    return SILENCES.stream().anyMatch(kind -> kind.label().equals(fault.what()))
+        ? Optional.of(new Silence(client, Long.MAX_VALUE, new Interval(from, fault.to())))
+        : Optional.empty();
+  }
+
   private static List<Interval> of(FaultKind kind, FaultSpan fault) {
     return switch (kind) {
       case CUT, RESET, BROKER_KILL -> List.of(after(fault.from(), NEWS));
@@ -107,6 +135,8 @@ final class Excuse {
       case HALF_CUT -> List.of(after(fault.from(), CERTAIN.plus(CUTTING)));
       // A holder who got its token by basic.get is not told, and must find out.
       case QUEUE_CRASH, LINK_DROP -> List.of(until(fault, CERTAIN.plus(NEWS)));
+      // What a client is told reaches it late.
+      case LATE -> List.of(until(fault, Plan.LATENESS.plus(NEWS)));
       // Connections that were silent are reset when it is over.
       case DEAF, MUTE, PARTITION -> List.of(after(fault.to(), NEWS));
       // A gate only decides who is next, and who consumes a queue holds another one. So their

@@ -22,6 +22,8 @@ enum FaultKind {
   PARTITION("no connection between a client and the broker"),
   /** Everything takes longer for a while. */
   DELAY("a slow connection of a client"),
+  /** The broker's answers come when a client does not wait for them any more. */
+  LATE("answers that come too late"),
   /** The broker is killed and started again. */
   BROKER_KILL("kill -9 of the broker, and a start"),
   /** The broker is stopped for a while. */
@@ -72,6 +74,6 @@ enum FaultKind {
 
   /** Those of a single client. */
   static List<FaultKind> ofClients() {
-    return List.of(KILL, STOP, CUT, RESET, HALF_CUT, DEAF, MUTE, PARTITION, DELAY);
+    return List.of(KILL, STOP, CUT, RESET, HALF_CUT, DEAF, MUTE, PARTITION, DELAY, LATE);
   }
 }

@@ -6,10 +6,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Random;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * What happens in one round, chosen at random from a seed. The same seed gives the same plan. What
@@ -34,6 +36,27 @@ record Plan(
 
   /** After this time without a sign of life, the broker frees what a client holds. */
   static final Duration HEARTBEAT = Duration.ofSeconds(1);
+
+  /** By how much an answer comes too late: more than a call timeout, which is a heartbeat. */
+  static final Duration LATENESS = HEARTBEAT.plusMillis(100);
+
+  /** So long a silence shows whether clients are certain for too long. */
+  static final Duration LONG_SILENCE = Duration.ofMillis(2_400);
+
+  /** From this length on, a silence is made a {@link #LONG_SILENCE}. */
+  private static final Duration SHORT_SILENCE = Duration.ofMillis(800);
+
+  /** While these last, a client's own clock must tell it that its leases are uncertain. */
+  private static final Set<FaultKind> SILENCES =
+      EnumSet.of(
+          FaultKind.DEAF,
+          FaultKind.MUTE,
+          FaultKind.PARTITION,
+          FaultKind.HALF_CUT,
+          FaultKind.BROKER_STOP);
+
+  /** Of a {@link Random} of its own, so that a seed has the same plan otherwise. */
+  private static final long LONG_HOLDERS = 0x10_46_0D;
 
   /** The first and the last draw their fencing tokens from the same counter (docs/PROTOCOL.md). */
   static final List<String> KEYS = List.of("keyed:1", "keyed:2", "keyed:11");
@@ -86,7 +109,12 @@ record Plan(
    * @param begin when, since the beginning of the round
    * @param length how long it lasts, if it lasts
    */
-  record Harm(FaultKind what, int client, Duration begin, Duration length) {}
+  record Harm(FaultKind what, int client, Duration begin, Duration length) {
+
+    private boolean isLongSilence() {
+      return SILENCES.contains(what) && length.compareTo(LONG_SILENCE) >= 0;
+    }
+  }
 
   /**
    * A plan with that fault, or without any.
@@ -129,7 +157,7 @@ record Plan(
         resizes.addAll(storm(random, each.lock(), clients, length));
       }
     }
-    return new Plan(seed, clients, locks, work, resizes, harms, length);
+    return new Plan(seed, clients, locks, longer(seed, work, harms), resizes, harms, length);
   }
 
   /** Whether sole consumers work in the round of that seed, and nobody else. One in three does. */
@@ -195,6 +223,31 @@ record Plan(
         permits, fenced && canBeFenced, false, wait, hold, Math.max(pause, wait == 0 ? 2_000 : 0));
   }
 
+  /**
+   * The same, but in a client that is cut off for long, some hold for long: whoever is between two
+   * leases then shows nothing. The first thread of every second lock does, and all consumers do.
+   */
+  private static List<Work> longer(long seed, List<Work> work, List<Harm> harms) {
+    Random random = new Random(seed ^ LONG_HOLDERS);
+    Set<Integer> cutOff =
+        harms.stream().filter(Harm::isLongSilence).map(Harm::client).collect(Collectors.toSet());
+    Set<List<Object>> seen = new HashSet<>();
+    List<Work> result = new ArrayList<>();
+    for (Work each : work) {
+      boolean isFirst =
+          cutOff.contains(each.client()) && seen.add(List.of(each.client(), each.lock()));
+      boolean isLonger = isFirst && (each.lock().kind().consumes() || random.nextBoolean());
+      result.add(
+          isLonger
+              ? new Work(
+                  each.client(),
+                  each.lock(),
+                  each.load().holding(3_000_000L + random.nextInt(3_000_000)))
+              : each);
+    }
+    return result;
+  }
+
   /** More, where several of them may hold at once. */
   private static int threads(Random random, LockRef.Kind kind) {
     if (kind.consumes()) {
@@ -243,12 +296,23 @@ record Plan(
     return result;
   }
 
-  /** It begins in the first half, and lasts from far less than a heartbeat to many of them. */
+  /**
+   * It begins in the first half, and lasts from far less than a heartbeat to many of them. A
+   * silence that would end when clients are just about to be uncertain lasts longer.
+   */
   private static Harm harm(Random random, FaultKind what, int clients, Duration length) {
     long begin = 300L + random.nextInt((int) (length.toMillis() / 2));
     long lasts =
         random.nextBoolean() ? 200L + random.nextInt(1_500) : 1_500L + random.nextInt(4_000);
-    return new Harm(
-        what, random.nextInt(clients), Duration.ofMillis(begin), Duration.ofMillis(lasts));
+    Duration most = Duration.ofMillis(lasts);
+    if (what == FaultKind.LATE) {
+      // With a longer silence the connection would end, and with it what came too late.
+      most = Duration.ofMillis(400 + lasts % 801);
+    } else if (SILENCES.contains(what)
+        && most.compareTo(SHORT_SILENCE) > 0
+        && most.compareTo(LONG_SILENCE) < 0) {
+      most = LONG_SILENCE;
+    }
+    return new Harm(what, random.nextInt(clients), Duration.ofMillis(begin), most);
   }
 }

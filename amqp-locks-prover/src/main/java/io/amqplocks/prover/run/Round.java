@@ -267,6 +267,12 @@ final class Round {
               client,
               () -> proxy.delay(Direction.BOTH, Duration.ofMillis(150)),
               () -> proxy.delay(Direction.BOTH, Duration.ZERO));
+      case LATE ->
+          lasting(
+              harm,
+              client,
+              () -> proxy.delay(Direction.BROKER_TO_CLIENT, Plan.LATENESS),
+              () -> proxy.delay(Direction.BROKER_TO_CLIENT, Duration.ZERO));
       case BROKER_KILL -> {
         // It would forget the content of a quorum queue that it has only just made (trap 21), and
         // no lock can help that.
@@ -316,6 +322,7 @@ final class Round {
     long from = System.nanoTime();
     long to = from;
     begin.run();
+    long full = System.nanoTime();
     try {
       pause(harm.length());
     } finally {
@@ -323,7 +330,7 @@ final class Round {
       to = System.nanoTime();
       end.run();
     }
-    return new FaultSpan(harm.what().label(), from, to);
+    return new FaultSpan(harm.what().label(), from, full, to, null);
   }
 
   static void pause(Duration time) {

@@ -2,6 +2,8 @@ package io.amqplocks.prover.run;
 
 import io.amqplocks.prover.check.Capacity;
 import io.amqplocks.prover.check.CapacityCheck;
+import io.amqplocks.prover.check.CertaintyCheck;
+import io.amqplocks.prover.check.CertaintyCheck.Silence;
 import io.amqplocks.prover.check.ExclusionCheck;
 import io.amqplocks.prover.check.FencingOrderCheck;
 import io.amqplocks.prover.check.Linearizability;
@@ -57,6 +59,7 @@ record Verdict(
     List<Claim> claims = history.claims();
     Map<LockRef, List<Claim>> byLock = claims.stream().collect(Collectors.groupingBy(Claim::lock));
     List<Blind> blind = blind(history);
+    List<Silence> silences = silences(history);
     int notSearched = 0;
     int excusedLosses = 0;
     for (Slots each : plan.locks()) {
@@ -71,6 +74,7 @@ record Verdict(
                   isHandedOver(claim)
                       && blind.stream()
                           .anyMatch(time -> time.concerns(claim) && time.saw(claim.acquired()))));
+      violations.addAll(CertaintyCheck.check(lock, history, of, silences));
       violations.addAll(LossCheck.check(lock, history, of, Plan.HEARTBEAT));
       excusedLosses += LossCheck.excusedByReason(lock, history, of, Plan.HEARTBEAT);
       if (lock.kind().consumes()) {
@@ -123,6 +127,17 @@ record Verdict(
       }
     }
     return new Disturbances(stopped, harmed);
+  }
+
+  private static List<Silence> silences(History history) {
+    List<Silence> result = new ArrayList<>();
+    for (Entry entry : history.entries()) {
+      FaultSpan fault = entry.fault();
+      if (fault != null) {
+        Excuse.silence(entry.client(), fault).ifPresent(result::add);
+      }
+    }
+    return result;
   }
 
   private static List<Violation> tooMany(Slots slots, List<Claim> claims, History history) {

@@ -1,6 +1,7 @@
 package io.amqplocks.prover.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.amqplocks.prover.driver.Load;
 import io.amqplocks.prover.driver.LockRef;
@@ -10,9 +11,13 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import java.util.zip.CRC32;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class PlanTest {
 
@@ -168,6 +173,81 @@ class PlanTest {
         .anyMatch(load -> load.holdMicros() > 1_000_000)
         .filteredOn(load -> load.holdMicros() <= 600_000)
         .hasSizeGreaterThan(300);
+  }
+
+  /** A lease is uncertain after 1.75 s, and the client library ends a connection after two. */
+  @ParameterizedTest
+  @EnumSource(names = {"DEAF", "MUTE", "PARTITION", "HALF_CUT", "BROKER_STOP"})
+  void aSilenceIsShortOrOutlastsTheCertaintyOfLeases(FaultKind silence) {
+    assertThat(harms(silence))
+        .extracting(harm -> harm.length().toMillis())
+        .allMatch(millis -> millis <= 800 || millis >= 2_400)
+        .anyMatch(millis -> millis <= 800)
+        .anyMatch(millis -> millis > 2_400);
+  }
+
+  @Test
+  void answersComeTooLateForTooShortATimeToEndAConnection() {
+    assertThat(harms(FaultKind.LATE))
+        .extracting(harm -> harm.length().toMillis())
+        .allMatch(millis -> millis >= 400 && millis <= 1_200);
+    assertThat(Plan.LATENESS).isGreaterThan(Plan.HEARTBEAT);
+  }
+
+  private static List<Plan.Harm> harms(FaultKind what) {
+    return LongStream.range(0, 300)
+        .mapToObj(seed -> Plan.of(seed, List.of(what), LENGTH))
+        .flatMap(plan -> plan.harms().stream())
+        .toList();
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"DEAF", "MUTE", "PARTITION", "HALF_CUT", "BROKER_STOP"})
+  void whoIsCutOffForLongHoldsForLongAndNothingElseOfThePlanChanges(FaultKind silence) {
+    int longer = 0;
+    int could = 0;
+    for (long seed = 0; seed < 300; seed++) {
+      Plan silent = Plan.of(seed, List.of(silence), LENGTH);
+      // It draws the same numbers, so all else is the same.
+      Plan other = Plan.of(seed, List.of(likeIt(silence)), LENGTH);
+      assertThat(silent.locks()).isEqualTo(other.locks());
+      assertThat(silent.resizes()).isEqualTo(other.resizes());
+      assertThat(silent.harms())
+          .extracting(Plan.Harm::client, Plan.Harm::begin)
+          .isEqualTo(other.harms().stream().map(h -> tuple(h.client(), h.begin())).toList());
+      Set<Integer> cutOff =
+          silent.harms().stream()
+              .filter(harm -> harm.length().toMillis() >= 2_400)
+              .map(Plan.Harm::client)
+              .collect(Collectors.toSet());
+      Set<List<Object>> seen = new HashSet<>();
+      for (int i = 0; i < other.work().size(); i++) {
+        Plan.Work was = other.work().get(i);
+        Plan.Work is = silent.work().get(i);
+        boolean isFirst = seen.add(List.of(was.client(), was.lock()));
+        boolean isMeant = isFirst && cutOff.contains(was.client());
+        boolean isLonger = !is.equals(was);
+        if (isLonger || (isMeant && was.lock().kind().consumes())) {
+          assertThat(isMeant).isTrue();
+          assertThat(is.load().holdMicros()).isBetween(3_000_000L, 6_000_000L);
+          assertThat(is)
+              .isEqualTo(
+                  new Plan.Work(
+                      was.client(), was.lock(), was.load().holding(is.load().holdMicros())));
+        }
+        if (isMeant && !was.lock().kind().consumes()) {
+          could++;
+          longer += isLonger ? 1 : 0;
+        }
+      }
+    }
+    assertThat(could).isGreaterThan(1_000);
+    assertThat((double) longer / could).isBetween(0.4, 0.6);
+  }
+
+  /** A fault of the same length, which is no silence. One of the broker happens only once. */
+  private static FaultKind likeIt(FaultKind silence) {
+    return silence == FaultKind.BROKER_STOP ? FaultKind.BROKER_KILL : FaultKind.CUT;
   }
 
   @Test

@@ -133,6 +133,98 @@ class VerdictTest {
     assertThat(verdict(MUTEX).and(verdict(MUTEX)).excusedLosses()).isEqualTo(2);
   }
 
+  /** In full force from 1,100 ms on. A lease may be HELD for 1.75 s after that, and 50 ms. */
+  @ParameterizedTest
+  @CsvSource({
+    "DEAF, client-1, 2899, false",
+    "DEAF, client-1, 2901, true",
+    "DEAF, client-2, 2901, false",
+    "DEAF, client-1, 4001, false",
+    "MUTE, client-1, 2901, true",
+    "PARTITION, client-1, 2901, true",
+    "BROKER_STOP, , 2899, false",
+    "BROKER_STOP, , 2901, true",
+    "STOP, client-1, 2901, false",
+    "DELAY, client-1, 2901, false"
+  })
+  void aLeaseThatIsHeldWithoutAnAnswerOfTheBrokerIsAViolation(
+      FaultKind kind, @Nullable String client, long held, boolean violates) {
+    FaultSpan fault = span(kind, 900, 1_100, 4_000);
+    if (client == null) {
+      history.suffered(fault);
+    } else {
+      history.suffered(client, fault);
+    }
+    heldUntil(held);
+    assertThat(broken(MUTEX)).isEqualTo(violates ? List.of(Promise.CERTAINTY) : List.<Promise>of());
+    assertThat(violations(MUTEX)).hasSize(violates ? 1 : 0);
+  }
+
+  /** As of a fault that an earlier version of the prover wrote down. */
+  @Test
+  void aFaultThatWasInFullForceAtNoKnownTimeSaysNothingOfCertainty() {
+    history.suffered("client-1", span(FaultKind.DEAF, 900, 0, 4_000));
+    heldUntil(3_999);
+    assertThat(broken(MUTEX)).isEmpty();
+  }
+
+  /** Acquired at 1,000 ms. What the client has connected since then, the broker answers. */
+  @ParameterizedTest
+  @CsvSource({
+    "client-1, 1001, 2899, false",
+    "client-1, 1001, 2901, true",
+    "client-1, 1001, 9000, true",
+    "client-1, 1000, 9000, false",
+    "client-2, 1001, 9000, false"
+  })
+  void aLeaseThatTheBrokerLostWithoutWordIsNotHeldForLong(
+      String client, long from, long held, boolean violates) {
+    history.suffered(client, span(FaultKind.HALF_CUT, from, 1_100, 1_200));
+    heldUntil(held);
+    assertThat(broken(MUTEX)).isEqualTo(violates ? List.of(Promise.CERTAINTY) : List.<Promise>of());
+  }
+
+  /** The client was stopped while it asked. It tells when it began to. */
+  @Test
+  void anAnswerThatMayHaveComeAfterTheSilenceIsNoViolation() {
+    history.suffered(span(FaultKind.BROKER_STOP, 900, 1_100, 4_000));
+    history.told("client-1", Command.work(1, MUTEX, new Load(1, false, false, 0, 0, 0), 0));
+    did("client-1", What.ASKS, 990);
+    did("client-1", What.ACQUIRED, 1_000);
+    did("client-1", What.HELD, 3_999);
+    did("client-1", What.HELD, 4_500);
+    did("client-1", What.RELEASES, 4_501);
+    did("client-1", What.RELEASED, 4_502);
+    assertThat(broken(MUTEX)).isEmpty();
+  }
+
+  /** The news of a loss comes 1.1 s late, and takes its time besides. */
+  @ParameterizedTest
+  @CsvSource({"1600, false", "1601, true", "800, false"})
+  void answersThatComeTooLateExcuseTheirClient(long sinceTheirEnd, boolean violates) {
+    long end = 1_080 - sinceTheirEnd;
+    history.suffered("client-1", span(FaultKind.LATE, end - 10, end - 10, end));
+    assertThat(broken().contains(Promise.CAPACITY)).isEqualTo(violates);
+  }
+
+  private void heldUntil(long millis) {
+    history.told("client-1", Command.work(1, MUTEX, new Load(1, false, false, 0, 0, 0), 0));
+    did("client-1", What.ASKS, 990);
+    did("client-1", What.ACQUIRED, 1_000);
+    did("client-1", What.HELD, millis - 1);
+    did("client-1", What.RELEASES, millis);
+    did("client-1", What.RELEASED, millis + 1);
+  }
+
+  private static FaultSpan span(FaultKind kind, long from, long full, long to) {
+    return new FaultSpan(
+        kind.label(),
+        TimeUnit.MILLISECONDS.toNanos(from),
+        TimeUnit.MILLISECONDS.toNanos(full),
+        TimeUnit.MILLISECONDS.toNanos(to),
+        null);
+  }
+
   @Test
   void whatWasDoneToItsQueueExcusesThatLock() {
     history.suffered(fault(FaultKind.QUEUE_DELETE, MUTEX));
