@@ -94,12 +94,18 @@ final class KeyText {
           "is a %s, whose text depends on how it was found: use its getHostAddress()"
               .formatted(value.getClass().getName()));
     }
-    if (!HAS_TEXT.get(value.getClass())) {
+    String text = hasText(value.getClass()) ? value.toString() : null;
+    if (text == null || IdentityText.is(value, text)) {
       throw new IllegalArgumentException(
           "is a %s, whose text differs from object to object: use a property of it that stays the same"
               .formatted(value.getClass().getName()));
     }
-    return value.toString();
+    return text;
+  }
+
+  /** Whether objects of the class have another text than that of any object. */
+  static boolean hasText(Class<?> type) {
+    return HAS_TEXT.get(type);
   }
 
   /**

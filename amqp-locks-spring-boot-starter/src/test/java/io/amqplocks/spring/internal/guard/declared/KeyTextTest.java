@@ -3,6 +3,7 @@ package io.amqplocks.spring.internal.guard.declared;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.nio.file.Path;
 import java.sql.Timestamp;
@@ -19,11 +20,13 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.aop.framework.ProxyFactory;
 
 /** Which values may be keys: those that have the same text wherever they are equal. */
 class KeyTextTest {
@@ -39,8 +42,64 @@ class KeyTextTest {
 
   record Price(double amount) {}
 
+  static class Customer {}
+
+  /** As those of Hibernate, and of whoever hands a call on. */
+  static class LazyCustomer extends Customer {
+    private final Object target;
+
+    LazyCustomer(Object target) {
+      this.target = target;
+    }
+
+    @Override
+    public String toString() {
+      return target.toString();
+    }
+  }
+
+  static class VipCustomer extends Customer {}
+
+  static class NamedCustomer extends Customer {
+    @Override
+    public String toString() {
+      return "a@b";
+    }
+  }
+
+  /** What only looks like that of an object, also with the name of a class that has a text. */
+  record Address(String text) {
+    @Override
+    public String toString() {
+      return text;
+    }
+  }
+
+  interface Party {}
+
+  private static Object jdkProxy(Object target) {
+    return Proxy.newProxyInstance(
+        Party.class.getClassLoader(),
+        new Class<?>[] {Party.class},
+        (proxy, method, arguments) -> method.invoke(target, arguments));
+  }
+
+  private static Object classProxy(Object target) {
+    ProxyFactory proxies = new ProxyFactory(target);
+    proxies.setProxyTargetClass(true);
+    return proxies.getProxy();
+  }
+
   static Stream<Arguments> keys() {
     return Stream.of(
+        Arguments.of(classProxy(new NamedCustomer()), "a@b"),
+        Arguments.of(jdkProxy(new NamedCustomer()), "a@b"),
+        Arguments.of(new LazyCustomer(new NamedCustomer()), "a@b"),
+        Arguments.of(new Address("com.acme.Customer@1f"), "com.acme.Customer@1f"),
+        Arguments.of(
+            new Address(NamedCustomer.class.getName() + "@1f"),
+            NamedCustomer.class.getName() + "@1f"),
+        Arguments.of("java.lang.Object@1f", "java.lang.Object@1f"),
         Arguments.of("a", "a"),
         Arguments.of(42L, "42"),
         Arguments.of(Optional.of(List.of(1)), "[1]"),
@@ -88,7 +147,15 @@ class KeyTextTest {
         Arguments.of(new Object[] {List.of(new Object())}, "whose text differs from object"),
         Arguments.of(Arrays.asList("a", null), "has an element that is null"),
         Arguments.of(Optional.empty(), "is null"),
-        Arguments.of(new Object(), "is a java.lang.Object, whose text differs"));
+        Arguments.of(new Object(), "is a java.lang.Object, whose text differs"),
+        // They have a toString(), which is that of another object.
+        Arguments.of(classProxy(new Customer()), "Customer$$SpringCGLIB$$0, whose text differs"),
+        Arguments.of(jdkProxy(new Customer()), "whose text differs from object to object"),
+        Arguments.of(jdkProxy((Runnable) () -> {}), "whose text differs from object to object"),
+        Arguments.of(new LazyCustomer(new Customer()), "LazyCustomer, whose text differs"),
+        Arguments.of(new LazyCustomer(new VipCustomer()), "LazyCustomer, whose text differs"),
+        Arguments.of(new LazyCustomer(new byte[0]), "LazyCustomer, whose text differs"),
+        Arguments.of(new AtomicReference<>(new Customer()), "AtomicReference, whose text differs"));
   }
 
   @ParameterizedTest
