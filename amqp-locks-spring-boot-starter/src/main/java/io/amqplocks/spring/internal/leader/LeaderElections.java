@@ -11,11 +11,9 @@ import io.amqplocks.spring.LeadershipGrantedEvent;
 import io.amqplocks.spring.LeadershipRevokedEvent;
 import io.amqplocks.spring.LockConfigurationException;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
@@ -24,12 +22,9 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.amqp.rabbit.listener.AbstractMessageListenerContainer;
 import org.springframework.amqp.rabbit.listener.RabbitListenerEndpointRegistry;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;
-import org.springframework.context.Lifecycle;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.ContextClosedEvent;
 
@@ -57,12 +52,13 @@ public final class LeaderElections
 
   private final ApplicationContext context;
   private final LeaderOnlyMethods methods;
+  private final ListenerContainers containers;
   private final ReentrantLock guard = new ReentrantLock();
   private final Map<String, List<LeaderElection>> byName = new LinkedHashMap<>();
   private final List<AutoCloseable> closeables = new ArrayList<>();
-  private final List<ElectedContainer> containers = new ArrayList<>();
-  private final List<Consumer<LockId>> watchers = new ArrayList<>();
+  private final List<Consumer<LockId>> watchers = new CopyOnWriteArrayList<>();
   private volatile boolean filled;
+  private volatile boolean begun;
   private volatile boolean running;
   private volatile boolean closing;
 
@@ -70,10 +66,12 @@ public final class LeaderElections
   public LeaderElections(LeaderOnlyMethods methods, ApplicationContext context) {
     this.methods = methods;
     this.context = context;
+    containers =
+        new ListenerContainers(() -> beans(RabbitListenerEndpointRegistry.class), this::isRunning);
   }
 
-  private <T> ObjectProvider<T> beans(Class<T> type) {
-    return context.getBeanProvider(type);
+  private <T> List<T> beans(Class<T> type) {
+    return context.getBeanProvider(type).orderedStream().toList();
   }
 
   /** All elections that are known. To be called when all beans are there. */
@@ -81,27 +79,20 @@ public final class LeaderElections
     fill();
     guard.lock();
     try {
-      return byName.values().stream().flatMap(List::stream).toList();
+      return elections().toList();
     } finally {
       guard.unlock();
     }
   }
 
   /**
-   * Calls back for each lock that an election is on, and for each as it becomes so. To be called
-   * when all beans are there.
+   * Calls back for each lock that an election is on, and for each as it becomes so. For one that
+   * becomes so just now it may call back twice. To be called when all beans are there.
    */
   public void watch(Consumer<LockId> watcher) {
     fill();
-    List<LockId> now;
-    guard.lock();
-    try {
-      watchers.add(watcher);
-      now = elections().map(LeaderElection::lock).distinct().toList();
-    } finally {
-      guard.unlock();
-    }
-    now.forEach(watcher);
+    watchers.add(watcher);
+    known().stream().map(LeaderElection::lock).distinct().forEach(watcher);
   }
 
   /** Whether this process certainly leads, by any election on that lock. */
@@ -120,8 +111,8 @@ public final class LeaderElections
       return;
     }
     // Not under the guard: to ask for beans may create them.
-    List<LeaderElection> elections = beans(LeaderElection.class).orderedStream().toList();
-    List<SoleConsumer> consumers = beans(SoleConsumer.class).orderedStream().toList();
+    List<LeaderElection> elections = beans(LeaderElection.class);
+    List<SoleConsumer> consumers = beans(SoleConsumer.class);
     guard.lock();
     try {
       if (filled) {
@@ -129,15 +120,26 @@ public final class LeaderElections
       }
       byName.clear();
       closeables.clear();
-      containers.clear();
       elections.forEach(election -> add(election, election));
       consumers.forEach(consumer -> add(consumer.election(), consumer));
       methods.names().forEach(this::named);
-      methods.listeners().forEach(this::addContainer);
-      containers.forEach(ElectedContainer::attach);
-      elections().forEach(election -> election.addListener(new Publisher()));
-      methods.begin();
       filled = true;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** When all else has started: gauges may have asked for elections before there are containers. */
+  private void begin() {
+    methods.names().forEach(this::named); // else made under the guard
+    guard.lock();
+    try {
+      if (!begun) {
+        containers.attach(methods.listeners(), this::named);
+        elections().forEach(election -> election.addListener(new Publisher()));
+        methods.begin();
+        begun = true;
+      }
     } finally {
       guard.unlock();
     }
@@ -156,55 +158,38 @@ public final class LeaderElections
 
   /** The election by that name, which is made and started if there is none. */
   private LeaderElection named(String name) {
-    List<Consumer<LockId>> tell = List.of();
-    LeaderElection election;
+    List<LeaderElection> elections;
+    boolean isNew;
     guard.lock();
     try {
-      if (!byName.containsKey(name)) {
+      elections = byName.getOrDefault(name, List.of());
+      isNew = elections.isEmpty();
+      if (isNew) {
         LeaderElection made =
-            LeaderElection.on(beans(AmqpLocks.class).getObject().mutex(name)).build();
+            LeaderElection.on(context.getBean(AmqpLocks.class).mutex(name)).build();
         add(made, made);
-        if (filled) {
+        if (begun) {
           made.addListener(new Publisher());
         }
         if (running && !closing) {
           made.start();
         }
-        tell = List.copyOf(watchers);
+        elections = List.of(made);
       }
-      List<LeaderElection> elections = Objects.requireNonNull(byName.get(name));
-      if (elections.size() > 1) {
-        throw new LockConfigurationException(
-            "Several elections have a lock with the name '%s', so it is open which of them @LeaderOnly(\"%s\") means"
-                .formatted(name, name),
-            "Give their locks different names, or leave one of the LeaderElection beans.");
-      }
-      election = elections.get(0);
     } finally {
       guard.unlock();
     }
-    tell.forEach(watcher -> watcher.accept(election.lock()));
+    if (elections.size() > 1) {
+      throw new LockConfigurationException(
+          "Several elections have a lock with the name '%s', so it is open which of them @LeaderOnly(\"%s\") means"
+              .formatted(name, name),
+          "Give their locks different names, or leave one of the LeaderElection beans.");
+    }
+    LeaderElection election = elections.get(0);
+    if (isNew && filled) {
+      watchers.forEach(watcher -> watcher.accept(election.lock()));
+    }
     return election;
-  }
-
-  private void addContainer(String id, String name) {
-    // Of any type: the interface that the registry returns is another one in Spring AMQP 4.1, and a
-    // method reference would name it, so that it could not be linked on 4.0.
-    Collection<?> registered =
-        beans(RabbitListenerEndpointRegistry.class).getObject().getListenerContainers();
-    Lifecycle container =
-        registered.stream()
-            .filter(AbstractMessageListenerContainer.class::isInstance)
-            .map(AbstractMessageListenerContainer.class::cast)
-            .filter(each -> id.equals(each.getListenerId()))
-            .findFirst()
-            .orElseThrow(
-                () ->
-                    new LockConfigurationException(
-                        "There is no container of the @RabbitListener with the id '%s', which is @LeaderOnly(\"%s\")"
-                            .formatted(id, name),
-                        "Let @EnableRabbit process it, and let the id be its own."));
-    containers.add(new ElectedContainer(id, container, named(name), this::isRunning));
   }
 
   /** Whether this process certainly leads by that name. Nobody leads before the start. */
@@ -215,6 +200,7 @@ public final class LeaderElections
   @Override
   public void start() {
     fill();
+    begin();
     guard.lock();
     try {
       running = true;
@@ -222,19 +208,7 @@ public final class LeaderElections
     } finally {
       guard.unlock();
     }
-    settleContainers();
-  }
-
-  /** Without the guard: to stop one may take seconds. */
-  private void settleContainers() {
-    List<ElectedContainer> all;
-    guard.lock();
-    try {
-      all = List.copyOf(containers);
-    } finally {
-      guard.unlock();
-    }
-    all.forEach(ElectedContainer::settle);
+    containers.settle();
   }
 
   /** An event multicaster with an executor would call it when all is stopped already. */
@@ -283,7 +257,7 @@ public final class LeaderElections
   public void stop() {
     running = false;
     // Spring has stopped them before, but a grant may have come since.
-    settleContainers();
+    containers.settle();
   }
 
   @Override

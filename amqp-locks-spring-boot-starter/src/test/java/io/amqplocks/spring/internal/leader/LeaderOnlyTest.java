@@ -17,6 +17,7 @@ import io.amqplocks.spring.LeadershipGrantedEvent;
 import io.amqplocks.spring.LeadershipRevokedEvent;
 import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.spring.internal.health.AmqpLocksHealthIndicator;
+import io.amqplocks.spring.internal.metrics.LeaderGauges;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -42,6 +43,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.amqp.rabbit.annotation.RabbitListener;
 import org.springframework.amqp.rabbit.listener.RabbitListenerEndpointRegistry;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.Lifecycle;
@@ -272,6 +275,48 @@ class LeaderOnlyTest {
                             .containsExactlyInAnyOrderElementsOf(
                                 IntStream.range(0, 110).boxed().toList());
                       });
+            });
+  }
+
+  /** Before the container of the listener is there, as a registry's post-processor may. */
+  static class BindsEarly implements SmartInitializingSingleton {
+    private final ObjectProvider<LeaderGauges> gauges;
+    private final ObjectProvider<RabbitListenerEndpointRegistry> listeners;
+    private final MeterRegistry registry = new SimpleMeterRegistry();
+
+    BindsEarly(
+        ObjectProvider<LeaderGauges> gauges,
+        ObjectProvider<RabbitListenerEndpointRegistry> listeners) {
+      this.gauges = gauges;
+      this.listeners = listeners;
+    }
+
+    @Override
+    public void afterSingletonsInstantiated() {
+      assertThat(listeners.getObject().getListenerContainers()).isEmpty();
+      gauges.getObject().bindTo(registry);
+    }
+  }
+
+  @Test
+  void aGaugeMayBeBoundBeforeThereAreContainers() {
+    application()
+        .withBean(BindsEarly.class)
+        .withUserConfiguration(Listening.class)
+        .run(
+            application -> {
+              assertThat(application).hasNotFailed();
+              await().until(() -> isListening(application));
+              assertThat(election(application).isLeader()).isTrue();
+              assertThat(
+                      application
+                          .getBean(BindsEarly.class)
+                          .registry
+                          .get("amqp.locks.leader")
+                          .tag("amqp.locks.name", onBroker.name())
+                          .gauge()
+                          .value())
+                  .isEqualTo(1);
             });
   }
 
