@@ -9,6 +9,7 @@ import io.amqplocks.spring.internal.guard.woven.WovenGuard;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.context.annotation.AdviceMode;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
@@ -23,7 +24,7 @@ class AspectjGuardConfiguration {
 
   @Bean
   @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-  @ConditionalOnMissingBean
+  @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
   static WovenGuard amqpLocksWovenGuard(
       ObjectProvider<GuardedMethods> methods, ObjectProvider<LockOperations> locks) {
     return WovenGuard.guarding(
@@ -32,13 +33,13 @@ class AspectjGuardConfiguration {
 
   @Bean
   @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-  @ConditionalOnMissingBean
+  @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
   static LifecycleMethodCheck amqpLocksLifecycleMethodCheck() {
     return new LifecycleMethodCheck(AdviceMode.ASPECTJ);
   }
 
   @Bean
-  @ConditionalOnMissingBean
+  @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
   static GuardedBeanCheck amqpLocksGuardedBeanCheck() {
     return new WovenBeans();
   }

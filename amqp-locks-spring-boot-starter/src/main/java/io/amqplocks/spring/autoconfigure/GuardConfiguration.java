@@ -15,18 +15,22 @@ import io.amqplocks.spring.internal.setup.SemaphoreSetup;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.expression.BeanFactoryResolver;
 
-/** Guards annotated methods, in one mode or the other. */
+/**
+ * Guards annotated methods, in one mode or the other. Each context guards its own beans, also below
+ * another one, whose proxies and checks do not see them.
+ */
 @Configuration(proxyBeanMethods = false)
 @Import({ProxyGuardConfiguration.class, AspectjGuardConfiguration.class})
 class GuardConfiguration {
 
   @Bean
-  @ConditionalOnMissingBean
+  @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
   static GuardedMethods amqpLocksGuardedMethods(
       LockCatalog catalog,
       AmqpLocksProperties properties,
@@ -44,34 +48,34 @@ class GuardConfiguration {
   }
 
   @Bean
-  @ConditionalOnMissingBean
+  @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
   static MissingSemaphores amqpLocksMissingSemaphores(
       GuardedMethods methods, LockCatalog catalog, AmqpLocks locks) {
     return new MissingSemaphores(methods, catalog, locks);
   }
 
   @Bean
-  @ConditionalOnMissingBean
+  @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
   static PermitsBeforeCreation amqpLocksPermitsBeforeCreation(
       GuardedMethods methods, LockCatalog catalog, AmqpLocks locks) {
     return new PermitsBeforeCreation(methods, catalog, locks);
   }
 
   @Bean
-  @ConditionalOnMissingBean
+  @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
   static TooManyPermits amqpLocksTooManyPermits(
       GuardedMethods methods, LockCatalog catalog, SemaphoreSetup setup, AmqpLocks locks) {
     return new TooManyPermits(methods, catalog, setup, locks);
   }
 
   @Bean
-  @ConditionalOnMissingBean
+  @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
   static MisspelledNames amqpLocksMisspelledNames(GuardedMethods methods, LockCatalog catalog) {
     return new MisspelledNames(methods, catalog);
   }
 
   @Bean
-  @ConditionalOnMissingBean
+  @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
   static GuardScanner amqpLocksGuardScanner(
       ConfigurableListableBeanFactory beans, GuardedMethods methods, GuardedBeanCheck check) {
     return new GuardScanner(beans, methods, check);

@@ -9,6 +9,7 @@ import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationEventPublisher;
@@ -20,14 +21,17 @@ import org.springframework.core.env.Environment;
 import org.springframework.integration.leader.event.DefaultLeaderEventPublisher;
 import org.springframework.util.function.SingletonSupplier;
 
-/** Elections, and methods that only leaders run. These go through proxies in either mode. */
+/**
+ * Elections, and methods that only leaders run. These go through proxies in either mode. A context
+ * below another one has its own of all but the events, since proxies and listeners are its own.
+ */
 @Configuration(proxyBeanMethods = false)
 @Import(ProxyCreator.class)
 class LeaderConfiguration {
 
   @Bean
   @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-  @ConditionalOnMissingBean
+  @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
   static LeaderOnlyMethods amqpLocksLeaderOnlyMethods(ConfigurableListableBeanFactory beans) {
     return new LeaderOnlyMethods(beans::resolveEmbeddedValue);
   }
@@ -35,7 +39,7 @@ class LeaderConfiguration {
   /** Before the locks of the method: they are not acquired for a call that does nothing. */
   @Bean
   @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-  @ConditionalOnMissingBean
+  @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
   static LeaderOnlyAdvisor amqpLocksLeaderOnlyAdvisor(
       ObjectProvider<LeaderOnlyMethods> methods,
       ObjectProvider<LeaderElections> elections,
@@ -51,9 +55,13 @@ class LeaderConfiguration {
   }
 
   @Bean
-  @ConditionalOnMissingBean
+  @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
   LeaderElections amqpLocksLeaderElections(LeaderOnlyMethods methods, ApplicationContext context) {
-    return new LeaderElections(methods, context);
+    ApplicationContext parent = context.getParent();
+    return new LeaderElections(
+        methods,
+        context,
+        parent == null ? null : parent.getBeanProvider(LeaderElections.class).getIfAvailable());
   }
 
   /** For applications with Spring Integration. */

@@ -9,6 +9,7 @@ import io.amqplocks.spring.internal.guard.method.GuardedMethods;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.AdviceMode;
 import org.springframework.context.annotation.Bean;
@@ -27,7 +28,7 @@ class ProxyGuardConfiguration {
 
   @Bean
   @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-  @ConditionalOnMissingBean
+  @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
   static GuardAdvisor amqpLocksGuardAdvisor(
       ObjectProvider<GuardedMethods> methods,
       ObjectProvider<LockOperations> locks,
@@ -44,13 +45,13 @@ class ProxyGuardConfiguration {
 
   @Bean
   @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-  @ConditionalOnMissingBean
+  @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
   static LifecycleMethodCheck amqpLocksLifecycleMethodCheck() {
     return new LifecycleMethodCheck(AdviceMode.PROXY);
   }
 
   @Bean
-  @ConditionalOnMissingBean
+  @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
   static GuardedBeanCheck amqpLocksGuardedBeanCheck(GuardedMethods methods) {
     return new ProxiedBeans(methods);
   }

@@ -11,6 +11,7 @@ import io.amqplocks.spring.LeadershipGrantedEvent;
 import io.amqplocks.spring.LeadershipRevokedEvent;
 import io.amqplocks.spring.LockConfigurationException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,9 +21,11 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.amqp.rabbit.listener.RabbitListenerEndpointRegistry;
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.SmartLifecycle;
@@ -39,11 +42,16 @@ import org.springframework.context.event.ContextClosedEvent;
  * in a stopped context. Spring starts all containers when a context is started again, so each is
  * settled after that: it runs if its process leads.
  *
+ * <p>A context below another one has elections of its own, which end with it. By a name that it has
+ * no election of, it asks the elections above. Those above watch and report what is below too.
+ *
  * <p>Concurrency: the map is filled and extended under the guard. Elections themselves are for many
- * threads. Watchers are called without the guard, and containers are settled without it.
+ * threads. Watchers are called without the guard, and containers are settled without it. Under its
+ * guard a context may take that of the one above, and none takes that of one below.
  */
+// More than 300 lines: contexts below and above ask each other for one map of elections.
 public final class LeaderElections
-    implements SmartLifecycle, ApplicationListener<ContextClosedEvent> {
+    implements SmartLifecycle, ApplicationListener<ContextClosedEvent>, DisposableBean {
 
   private static final Logger log = LoggerFactory.getLogger(LeaderElections.class);
 
@@ -52,6 +60,8 @@ public final class LeaderElections
 
   private final ApplicationContext context;
   private final LeaderOnlyMethods methods;
+  private final @Nullable LeaderElections above;
+  private final List<LeaderElections> below = new CopyOnWriteArrayList<>();
   private final ListenerContainers containers;
   private final ReentrantLock guard = new ReentrantLock();
   private final Map<String, List<LeaderElection>> byName = new LinkedHashMap<>();
@@ -62,19 +72,31 @@ public final class LeaderElections
   private volatile boolean running;
   private volatile boolean closing;
 
-  /** Starts and closes the elections of that context. */
-  public LeaderElections(LeaderOnlyMethods methods, ApplicationContext context) {
+  /**
+   * Starts and closes the elections of that context.
+   *
+   * @param above those of the context above it; null if nobody there looks after elections
+   */
+  public LeaderElections(
+      LeaderOnlyMethods methods, ApplicationContext context, @Nullable LeaderElections above) {
     this.methods = methods;
     this.context = context;
+    this.above = above;
     containers =
         new ListenerContainers(() -> beans(RabbitListenerEndpointRegistry.class), this::isRunning);
   }
 
+  /** Without those that the elections above look after. */
   private <T> List<T> beans(Class<T> type) {
-    return context.getBeanProvider(type).orderedStream().toList();
+    Stream<T> all = context.getBeanProvider(type).orderedStream();
+    if (above == null) {
+      return all.toList();
+    }
+    Collection<T> own = context.getBeansOfType(type).values();
+    return all.filter(own::contains).toList();
   }
 
-  /** All elections that are known. To be called when all beans are there. */
+  /** All elections of this context that are known. To be called when all beans are there. */
   List<LeaderElection> all() {
     fill();
     guard.lock();
@@ -101,9 +123,14 @@ public final class LeaderElections
         .anyMatch(election -> election.lock().equals(lock) && election.isLeader());
   }
 
-  /** All elections that are known by now; none before the application has started. */
+  /**
+   * All elections that are known by now, with those of contexts below. None before the application
+   * has started.
+   */
   public List<LeaderElection> known() {
-    return filled ? all() : List.of();
+    List<LeaderElection> known = new ArrayList<>(filled ? all() : List.of());
+    below.forEach(each -> known.addAll(each.known()));
+    return known;
   }
 
   private void fill() {
@@ -127,6 +154,10 @@ public final class LeaderElections
     } finally {
       guard.unlock();
     }
+    if (above != null) {
+      above.below.add(this);
+      all().forEach(election -> above.tell(election.lock()));
+    }
   }
 
   /** When all else has started: gauges may have asked for elections before there are containers. */
@@ -142,6 +173,13 @@ public final class LeaderElections
       }
     } finally {
       guard.unlock();
+    }
+  }
+
+  private void tell(LockId lock) {
+    watchers.forEach(watcher -> watcher.accept(lock));
+    if (above != null) {
+      above.tell(lock);
     }
   }
 
@@ -162,7 +200,7 @@ public final class LeaderElections
     boolean isNew;
     guard.lock();
     try {
-      elections = byName.getOrDefault(name, List.of());
+      elections = find(name);
       isNew = elections.isEmpty();
       if (isNew) {
         LeaderElection made =
@@ -187,9 +225,20 @@ public final class LeaderElections
     }
     LeaderElection election = elections.get(0);
     if (isNew && filled) {
-      watchers.forEach(watcher -> watcher.accept(election.lock()));
+      tell(election.lock());
     }
     return election;
+  }
+
+  /** Those of this context by that name, or else those above. */
+  private List<LeaderElection> find(String name) {
+    guard.lock();
+    try {
+      List<LeaderElection> own = byName.getOrDefault(name, List.of());
+      return own.isEmpty() && above != null ? above.find(name) : own;
+    } finally {
+      guard.unlock();
+    }
   }
 
   /** Whether this process certainly leads by that name. Nobody leads before the start. */
@@ -229,6 +278,15 @@ public final class LeaderElections
     }
   }
 
+  /** A context that could not be started is not closed, and the one above it may go on. */
+  @Override
+  public void destroy() {
+    if (!closing) {
+      closing = true;
+      close();
+    }
+  }
+
   private void close() {
     List<AutoCloseable> all;
     guard.lock();
@@ -243,6 +301,9 @@ public final class LeaderElections
                 .map(each -> CompletableFuture.runAsync(() -> close(each), CLOSING))
                 .toArray(CompletableFuture<?>[]::new))
         .join();
+    if (above != null) {
+      above.below.remove(this);
+    }
   }
 
   private static void close(AutoCloseable election) {

@@ -61,7 +61,7 @@ final class ListenerContainers {
                 new LockConfigurationException(
                     "There is no container of the @RabbitListener with the id '%s', which is @LeaderOnly(\"%s\")"
                         .formatted(id, name),
-                    "Let @EnableRabbit process it, and let the id be its own."));
+                    "Let @EnableRabbit process it (a child context needs its own), and let the id be its own."));
   }
 
   /** Starts or stops each, as it should be. To stop one may take seconds. */
