@@ -52,7 +52,7 @@ class ProxyGuardConfiguration {
 
   @Bean
   @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
-  static GuardedBeanCheck amqpLocksGuardedBeanCheck(GuardedMethods methods) {
-    return new ProxiedBeans(methods);
+  static GuardedBeanCheck amqpLocksGuardedBeanCheck(GuardedMethods methods, GuardAdvisor advisor) {
+    return new ProxiedBeans(methods, advisor);
   }
 }

@@ -7,12 +7,15 @@ import io.amqplocks.spring.internal.guard.method.GuardedMethods;
 import java.io.Serial;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.aopalliance.aop.Advice;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Pointcut;
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.framework.ProxyConfig;
+import org.springframework.aop.framework.autoproxy.ProxyCreationContext;
 import org.springframework.aop.support.AbstractPointcutAdvisor;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.beans.factory.BeanFactory;
@@ -32,6 +35,7 @@ public final class GuardAdvisor extends AbstractPointcutAdvisor implements BeanF
 
   private final transient Pointcut pointcut = new Guarded();
   private final transient Advice advice;
+  private final transient Set<String> matched = ConcurrentHashMap.newKeySet();
   private transient @Nullable BeanFactory beans;
 
   /**
@@ -59,6 +63,11 @@ public final class GuardAdvisor extends AbstractPointcutAdvisor implements BeanF
   @Override
   public void setBeanFactory(BeanFactory factory) {
     beans = factory;
+  }
+
+  /** Whether a proxy of that bean was made with this advisor, whatever may be around it by now. */
+  boolean guards(String bean) {
+    return matched.contains(bean);
   }
 
   /** As the creator of proxies was told, which is there by the time that it asks. */
@@ -91,6 +100,10 @@ public final class GuardAdvisor extends AbstractPointcutAdvisor implements BeanF
                 + "() cannot be guarded by a lock: its class is final, so there can be no proxy of it:"
                 + " take 'final' away (in Kotlin, say 'open'; a record cannot be guarded); or have proxies"
                 + " of its interface, if it has one, by spring.aop.proxy-target-class=false");
+      }
+      String bean = ProxyCreationContext.getCurrentProxiedBeanName();
+      if (guarded && bean != null) {
+        matched.add(bean);
       }
       return guarded;
     }

@@ -13,10 +13,12 @@ import org.springframework.beans.factory.FactoryBean;
  */
 public final class ProxiedBeans implements GuardedBeanCheck {
 
+  private final GuardAdvisor advisor;
   private final SelfInvocations selfInvocations;
 
-  /** Checks the beans that have those methods. */
-  public ProxiedBeans(GuardedMethods methods) {
+  /** Checks the beans that have those methods, which that advisor guards. */
+  public ProxiedBeans(GuardedMethods methods, GuardAdvisor advisor) {
+    this.advisor = advisor;
     selfInvocations = new SelfInvocations(methods);
   }
 
@@ -25,6 +27,7 @@ public final class ProxiedBeans implements GuardedBeanCheck {
     if (bean != null
         && !(bean instanceof FactoryBean)
         && !GuardingProxy.mayBe(bean)
+        && !advisor.guards(name) // then something is around the proxy that guards
         && !MockedBean.is(bean)) {
       throw new GuardedMethodException(
           "The bean '%s' of %s has guarded methods but no proxy that guards them, so they would run without their locks."

@@ -12,22 +12,32 @@ import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
+import java.io.Serial;
+import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.util.Objects;
 import java.util.function.BooleanSupplier;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.springframework.aop.TargetSource;
 import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.framework.autoproxy.AbstractAutoProxyCreator;
 import org.springframework.aop.interceptor.DebugInterceptor;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Scope;
 import org.springframework.context.annotation.ScopedProxyMode;
+import org.springframework.core.Ordered;
+import org.springframework.core.PriorityOrdered;
 
 /** However many proxies there are, and wherever the annotation is, a call takes its lock once. */
 @Tag("defect-B1")
@@ -202,6 +212,105 @@ class ProxyOfProxyTest {
   @Test
   void otherwiseItIsGuarded() {
     assertTakesItOnce(OfSpring.class, "spring");
+  }
+
+  /** Wraps what guards, as a post-processor of the application may. */
+  static class Wrapping implements BeanPostProcessor {
+    private final UnaryOperator<Working> wrapper;
+
+    Wrapping(UnaryOperator<Working> wrapper) {
+      this.wrapper = wrapper;
+    }
+
+    @Override
+    public Object postProcessAfterInitialization(Object bean, String name) {
+      return bean instanceof Working work ? wrapper.apply(work) : bean;
+    }
+  }
+
+  record Decorator(Working work) implements Working {
+    @Override
+    public boolean held() {
+      return work.held();
+    }
+  }
+
+  private static Working jdkProxy(Working work) {
+    return (Working)
+        Proxy.newProxyInstance(
+            Working.class.getClassLoader(),
+            new Class<?>[] {Working.class},
+            (proxy, method, arguments) -> {
+              try {
+                return method.invoke(work, arguments);
+              } catch (InvocationTargetException e) {
+                throw Objects.requireNonNull(e.getCause());
+              }
+            });
+  }
+
+  private void assertGuardedBehind(UnaryOperator<Working> wrapper) {
+    application
+        .withBean(Wrapping.class, () -> new Wrapping(wrapper))
+        .withBean("work", Annotated.class)
+        .run(
+            context -> {
+              assertThat(context).hasNotFailed();
+              Working work = context.getBean("work", Working.class);
+              assertThat(AopUtils.isAopProxy(work)).isFalse();
+              assertThat(work.held()).isTrue();
+              await().until(() -> !onBroker.isMutexHeld());
+            });
+  }
+
+  @Test
+  void aDecoratorAroundTheProxyThatGuards() {
+    assertGuardedBehind(Decorator::new);
+  }
+
+  @Test
+  void aJdkProxyAroundTheProxyThatGuards() {
+    assertGuardedBehind(ProxyOfProxyTest::jdkProxy);
+  }
+
+  /** Its proxy guards nothing, and has a decorator around it too. */
+  static class AnotherCreator extends AbstractAutoProxyCreator implements PriorityOrdered {
+    @Serial private static final long serialVersionUID = 1L;
+
+    @Override
+    protected Object @Nullable [] getAdvicesAndAdvisorsForBean(
+        Class<?> type, String name, @Nullable TargetSource source) {
+      return name.equals("work") ? new Object[] {new DebugInterceptor()} : DO_NOT_PROXY;
+    }
+
+    @Override
+    public @Nullable Object postProcessAfterInitialization(@Nullable Object bean, String name) {
+      Object proxy = super.postProcessAfterInitialization(bean, name);
+      return proxy instanceof Working work ? new Decorator(work) : proxy;
+    }
+  }
+
+  /** Created after the other creator, and before the one that guards. */
+  record NeedsIt(Working work) implements BeanPostProcessor, Ordered {
+    @Override
+    public int getOrder() {
+      return LOWEST_PRECEDENCE;
+    }
+  }
+
+  @Test
+  void aDecoratorAroundAProxyThatGuardsNothingStopsTheStart() {
+    application
+        .withBean("work", Annotated.class)
+        .withBean(AnotherCreator.class)
+        .withBean(NeedsIt.class)
+        .run(
+            context ->
+                assertThat(context)
+                    .getFailure()
+                    .isInstanceOf(GuardedMethodException.class)
+                    .hasMessageContaining("The bean 'work'")
+                    .hasMessageContaining("no proxy that guards them"));
   }
 
   interface Wrong {
