@@ -10,6 +10,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
+import org.springframework.boot.context.properties.bind.BindResult;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.AdviceMode;
 import org.springframework.context.annotation.Bean;
@@ -33,12 +34,7 @@ class ProxyGuardConfiguration {
       ObjectProvider<GuardedMethods> methods,
       ObjectProvider<LockOperations> locks,
       Environment environment) {
-    // Not by the bean of all properties: it would be created too early to be processed by all
-    // others.
-    int order =
-        Binder.get(environment)
-            .bind("amqp-locks.annotations.order", Integer.class)
-            .orElse(AmqpLocksProperties.DEFAULT_ORDER);
+    int order = order(environment).orElse(AmqpLocksProperties.DEFAULT_ORDER);
     return new GuardAdvisor(
         SingletonSupplier.of(methods::getObject), SingletonSupplier.of(locks::getObject), order);
   }
@@ -52,7 +48,15 @@ class ProxyGuardConfiguration {
 
   @Bean
   @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
-  static GuardedBeanCheck amqpLocksGuardedBeanCheck(GuardedMethods methods, GuardAdvisor advisor) {
-    return new ProxiedBeans(methods, advisor);
+  static GuardedBeanCheck amqpLocksGuardedBeanCheck(
+      GuardedMethods methods, GuardAdvisor advisor, Environment environment) {
+    return new ProxiedBeans(methods, advisor, order(environment).isBound());
+  }
+
+  /**
+   * Not by the bean of all properties: it would be created too early to be processed by all others.
+   */
+  private static BindResult<Integer> order(Environment environment) {
+    return Binder.get(environment).bind("amqp-locks.annotations.order", Integer.class);
   }
 }

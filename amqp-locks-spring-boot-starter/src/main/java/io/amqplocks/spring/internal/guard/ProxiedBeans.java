@@ -9,17 +9,25 @@ import org.springframework.beans.factory.FactoryBean;
 
 /**
  * Sees to it that beans with guarded methods have a proxy that guards them, and warns of calls that
- * do not go through it.
+ * do not go through it, and of locks that are released too early for a transaction.
  */
 public final class ProxiedBeans implements GuardedBeanCheck {
 
   private final GuardAdvisor advisor;
+  private final boolean isOrderChosen;
   private final SelfInvocations selfInvocations;
+  private final OuterTransactions outerTransactions;
 
-  /** Checks the beans that have those methods, which that advisor guards. */
-  public ProxiedBeans(GuardedMethods methods, GuardAdvisor advisor) {
+  /**
+   * Checks the beans that have those methods, which that advisor guards.
+   *
+   * @param isOrderChosen whether the application says where the lock is among other advice
+   */
+  public ProxiedBeans(GuardedMethods methods, GuardAdvisor advisor, boolean isOrderChosen) {
     this.advisor = advisor;
+    this.isOrderChosen = isOrderChosen;
     selfInvocations = new SelfInvocations(methods);
+    outerTransactions = new OuterTransactions(methods);
   }
 
   @Override
@@ -37,5 +45,8 @@ public final class ProxiedBeans implements GuardedBeanCheck {
               + " an ObjectProvider or @Lazy, or declare it by a static @Bean method without the dependency");
     }
     selfInvocations.warn(type, guarded);
+    if (bean != null && !isOrderChosen) {
+      outerTransactions.warn(type, guarded, bean);
+    }
   }
 }

@@ -9,16 +9,21 @@ import io.amqplocks.lock.LockException;
 import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.OnLost;
+import io.amqplocks.spring.ReleaseAfter;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.h2.jdbcx.JdbcDataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -31,6 +36,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 
 /** The lock is there before a real transaction begins, and until after its commit. */
 @BrokerTest
+@ExtendWith(OutputCaptureExtension.class)
 class TransactionOrderTest {
 
   @AutoClose private final LocksOnBroker onBroker;
@@ -147,7 +153,7 @@ class TransactionOrderTest {
   }
 
   @Test
-  void theLockIsOutside() {
+  void theLockIsOutside(CapturedOutput output) {
     onBroker
         .application()
         .withUserConfiguration(TransactionsAsEver.class)
@@ -163,6 +169,7 @@ class TransactionOrderTest {
                       "begin with 1 rows and 1 held",
                       "rolled back with 1 rows and 1 held");
               assertThat(context.getBean(AmqpLocks.class).status().held()).isZero();
+              assertThat(warnings(output)).isEmpty();
             });
   }
 
@@ -174,8 +181,47 @@ class TransactionOrderTest {
   @EnableTransactionManagement(proxyTargetClass = true, order = 0)
   static class TransactionsFirst extends TransactionalApplication {}
 
+  /** Its lock is released after the commit wherever it is acquired. */
+  static class Stock {
+    @Transactional
+    @MutexGuarded(name = "${test.lock}", releaseAfter = ReleaseAfter.TRANSACTION)
+    void take() {}
+
+    @MutexGuarded(name = "${test.lock}")
+    void look() {}
+  }
+
   @Test
-  void whoOrdersTransactionsOutsideHasThemThere() {
+  void transactionsThatHaveAnOrderAreOutsideWithAWarning(CapturedOutput output) {
+    onBroker
+        .application()
+        .withUserConfiguration(TransactionsFirst.class)
+        .withBean(Stock.class)
+        .run(
+            context -> {
+              context.getBean(Report.class).write(false);
+              assertThat(context.getBean(Noting.class).seen)
+                  .containsExactly(
+                      "begin with 0 rows and 0 held", "committed with 1 rows and 0 held");
+              assertThat(warnings(output))
+                  .singleElement(InstanceOfAssertFactories.STRING)
+                  .contains(Report.class.getName())
+                  .contains("loseItAndCommit(), write()")
+                  .contains("amqp-locks.annotations.order")
+                  .contains("releaseAfter = TRANSACTION");
+            });
+  }
+
+  private static List<String> warnings(CapturedOutput output) {
+    return output
+        .getAll()
+        .lines()
+        .filter(line -> line.contains("WARN") && line.contains("before the commit"))
+        .toList();
+  }
+
+  @Test
+  void whoOrdersTransactionsOutsideHasThemThere(CapturedOutput output) {
     onBroker
         .application()
         .withPropertyValues("amqp-locks.annotations.order=1")
@@ -186,6 +232,7 @@ class TransactionOrderTest {
               assertThat(context.getBean(Noting.class).seen)
                   .containsExactly(
                       "begin with 0 rows and 0 held", "committed with 1 rows and 0 held");
+              assertThat(warnings(output)).isEmpty();
             });
   }
 
