@@ -14,7 +14,7 @@ import org.springframework.context.annotation.Bean;
 /** Health of the locks under the key {@code amqplocks}. */
 @AutoConfiguration(after = AmqpLocksAutoConfiguration.class)
 @ConditionalOnClass({HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class})
-@ConditionalOnBean(AmqpLocks.class)
+@ConditionalOnBean({AmqpLocks.class, LeaderElections.class})
 @ConditionalOnEnabledHealthIndicator("amqplocks")
 public final class AmqpLocksHealthContributorAutoConfiguration {
 

@@ -2,6 +2,7 @@ package io.amqplocks.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.spring.BrokerSettings;
 import io.amqplocks.spring.Contexts;
@@ -26,6 +27,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.health.autoconfigure.contributor.HealthContributorAutoConfiguration;
+import org.springframework.boot.health.autoconfigure.registry.HealthContributorRegistryAutoConfiguration;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.test.context.FilteredClassLoader;
@@ -80,6 +84,23 @@ class ConditionsTest {
                 assertThat(context)
                     .hasNotFailed()
                     .hasBean(bean)
+                    .doesNotHaveBean(AmqpLocksHealthIndicator.class));
+  }
+
+  @Test
+  void locksOfTheApplicationAloneHaveNoHealthAndDoNotStopTheStart() {
+    new ApplicationContextRunner()
+        .withConfiguration(
+            AutoConfigurations.of(
+                HealthContributorAutoConfiguration.class,
+                HealthContributorRegistryAutoConfiguration.class,
+                AmqpLocksHealthContributorAutoConfiguration.class))
+        .withBean(AmqpLocks.class, () -> AmqpLocks.builder(new ConnectionFactory()).build())
+        .run(
+            context ->
+                assertThat(context)
+                    .hasNotFailed()
+                    .hasSingleBean(AmqpLocks.class)
                     .doesNotHaveBean(AmqpLocksHealthIndicator.class));
   }
 
