@@ -15,6 +15,7 @@ import org.springframework.amqp.rabbit.annotation.RabbitListener;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.core.MethodIntrospector;
+import org.springframework.core.MethodIntrospector.MetadataLookup;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.annotation.MergedAnnotations;
@@ -40,25 +41,45 @@ public final class LeaderOnlyMethods implements BeanPostProcessor {
   private static final Set<String> HARMLESS =
       Set.of("EventListener", "TransactionalEventListener", "ApplicationModuleListener");
 
+  /** By class: each new bean of a scope comes here, and to look at all its methods takes time. */
+  private final ClassValue<Map<Method, LeaderOnly>> found =
+      new ClassValue<>() {
+        @Override
+        protected Map<Method, LeaderOnly> computeValue(Class<?> type) {
+          return search.apply(type);
+        }
+      };
+
   private final Function<String, @Nullable String> placeholders;
+  private final Function<Class<?>, Map<Method, LeaderOnly>> search;
   private final Set<String> names = ConcurrentHashMap.newKeySet();
   private final Map<String, String> listeners = new ConcurrentHashMap<>();
   private volatile boolean late;
 
   /** Methods whose names are resolved by that. */
   public LeaderOnlyMethods(Function<String, @Nullable String> placeholders) {
+    this(placeholders, LeaderOnlyMethods::annotated);
+  }
+
+  LeaderOnlyMethods(
+      Function<String, @Nullable String> placeholders,
+      Function<Class<?>, Map<Method, LeaderOnly>> search) {
     this.placeholders = placeholders;
+    this.search = search;
   }
 
   @Override
   public Object postProcessAfterInitialization(Object bean, String beanName) {
     Class<?> type = AopUtils.getTargetClass(bean);
     if (AnnotationUtils.isCandidateClass(type, LeaderOnly.class)) {
-      Map<Method, LeaderOnly> found =
-          MethodIntrospector.selectMethods(type, LeaderOnlyMethods::annotation);
-      found.forEach((method, only) -> add(method, type, only, AopUtils.isAopProxy(bean)));
+      found.get(type).forEach((method, only) -> add(method, type, only, AopUtils.isAopProxy(bean)));
     }
     return bean;
+  }
+
+  static Map<Method, LeaderOnly> annotated(Class<?> type) {
+    return MethodIntrospector.selectMethods(
+        type, (MetadataLookup<LeaderOnly>) LeaderOnlyMethods::annotation);
   }
 
   private static @Nullable LeaderOnly annotation(Method method) {
