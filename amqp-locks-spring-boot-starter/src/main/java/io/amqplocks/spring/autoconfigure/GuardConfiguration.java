@@ -4,6 +4,7 @@ import io.amqplocks.AmqpLocks;
 import io.amqplocks.spring.internal.catalog.LockCatalog;
 import io.amqplocks.spring.internal.guard.GuardScanner;
 import io.amqplocks.spring.internal.guard.GuardedBeanCheck;
+import io.amqplocks.spring.internal.guard.check.LifecycleMethodCheck;
 import io.amqplocks.spring.internal.guard.check.MissingSemaphores;
 import io.amqplocks.spring.internal.guard.check.MisspelledNames;
 import io.amqplocks.spring.internal.guard.check.PermitsBeforeCreation;
@@ -20,6 +21,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.expression.BeanFactoryResolver;
+import org.springframework.core.env.Environment;
 
 /**
  * Guards annotated methods, in one mode or the other. Each context guards its own beans, also below
@@ -36,7 +38,10 @@ class GuardConfiguration {
       AmqpLocksProperties properties,
       ObjectProvider<UnguardedRunListener> unguarded,
       LossLog losses,
-      ConfigurableListableBeanFactory beans) {
+      ConfigurableListableBeanFactory beans,
+      LifecycleMethodCheck check,
+      Environment environment) {
+    AdviceModeCondition.require(check.mode(), environment);
     return new GuardedMethods(
         catalog,
         beans::resolveEmbeddedValue,
@@ -44,7 +49,7 @@ class GuardConfiguration {
         properties.annotations().onUnavailable(),
         lock -> unguarded.orderedStream().forEach(each -> each.ranWithout(lock)),
         losses,
-        properties.annotations().mode());
+        check.mode());
   }
 
   @Bean

@@ -1,12 +1,14 @@
 package io.amqplocks.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
 
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.LeaseSnapshot;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.HeldByAnother;
+import io.amqplocks.spring.LockConfigurationException;
 import io.amqplocks.spring.LockHandle;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.LocksOnBroker;
@@ -261,6 +263,32 @@ class AheadOfTimeTest {
                             .tag("amqp.locks.outcome", "acquired")
                             .timers())
                     .isNotEmpty();
+              }
+            });
+  }
+
+  @Test
+  @CompileWithForkedClassLoader
+  void whatGuardsIsDecidedWhenItIsProcessed() {
+    String initializer = process();
+    generation.writeGeneratedContent();
+    TestCompiler.forSystem()
+        .with(generation)
+        .compile(
+            compiled -> {
+              try (GenericApplicationContext context = new GenericApplicationContext()) {
+                properties
+                    .and("amqp-locks.annotations.mode=aspectj")
+                    .applyTo(context.getEnvironment(), TestPropertyValues.Type.MAP, "test");
+                initialize(
+                    compiled.getInstance(ApplicationContextInitializer.class, initializer),
+                    context);
+                assertThatException()
+                    .isThrownBy(context::refresh)
+                    .havingRootCause()
+                    .isInstanceOf(LockConfigurationException.class)
+                    .withMessageContaining("amqp-locks.annotations.mode is ASPECTJ")
+                    .withMessageContaining("processed ahead of time");
               }
             });
   }

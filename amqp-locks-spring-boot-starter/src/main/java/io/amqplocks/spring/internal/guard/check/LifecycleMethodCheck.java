@@ -64,6 +64,11 @@ public final class LifecycleMethodCheck
     this.mode = mode;
   }
 
+  /** What guards methods, as was decided when the beans were defined. */
+  public AdviceMode mode() {
+    return mode;
+  }
+
   @Override
   public int getOrder() {
     return LOWEST_PRECEDENCE;
