@@ -13,7 +13,8 @@ import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockException;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.function.Function;
+import java.util.function.ToLongFunction;
+import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,23 +35,17 @@ import org.slf4j.LoggerFactory;
  *   <li>A counter without its epoch queue. The next creator does not use it, because nobody can say
  *       whether it was filled. It goes on to the next generation, because a name is never used
  *       twice (trap 11).
- *   <li>No counter, if it had deleted the old one. Then the fence is closed until the renewal is
- *       repeated.
+ *   <li>No old counter any more. Then the fence is closed to those who remember that one, until
+ *       somebody makes the next one.
  *   <li>Epoch queues behind a gap. A creator that skips generations declares their epoch queues
  *       from the last to the first. So all of them begin to count at once, by the declare of the
- *       first, and a reader never takes a skipped counter for the newest one. The next creator
- *       finds the gap as it was, and skips more.
- *   <li>Skipped counters whose epoch queues exist. They are deleted last, since a counter without
- *       an epoch queue is what keeps its name from being used again. One that stays is in nobody's
- *       way.
+ *       first. The next creator finds the gap as it was, and skips more.
  * </ul>
  *
- * <p>So each generation up to the last one has a counter or an epoch queue, whatever creators did.
- * If one has neither, its epoch queue was lost, as with a node that does not come back. If a
- * counter without an epoch queue gave more tokens than its creators took, its epoch queue was lost
- * too. A client that remembers such a counter, or a later one, draws from it still. So all old
- * counters are deleted before the new one comes into use, as in a renewal, and the new epoch is
- * above those that can be read.
+ * <p>Epoch queues are classic, and are lost with their nodes. A client that remembers a counter
+ * draws from it still, and one that does not finds no epoch queue of the first generation. So a
+ * creator looks for later counters before it takes a generation for unused, and deletes all old
+ * counters before the new one comes into use. Its epoch is above those that can be read.
  *
  * <p>Whether an epoch queue exists must be certain. A queue whose node is down is not taken for
  * absent: the creator fails before it has changed anything.
@@ -63,9 +58,10 @@ public final class CounterFactory {
   private static final long PAUSE_NANOS = 20_000_000;
 
   /**
-   * How many generations after an unused one are looked at. More would have to be lost at once.
+   * How many counters after an unused generation are looked for. A counter that was renewed more
+   * often, and lost all of its epoch queues, is not found.
    */
-  private static final int LOOK_AHEAD = 4;
+  private static final int LOOK_AHEAD = 8;
 
   /**
    * The bound for reading one old counter. A busy one can be read within that. One without a
@@ -102,7 +98,7 @@ public final class CounterFactory {
           return newest;
         }
         if (taken) {
-          return begin(call, connection, counter, queue -> old(call, session, queue, READ_SOON));
+          return begin(call, connection, counter, queue -> epoch(call, session, queue, READ_SOON));
         }
         wait.pause();
       }
@@ -110,43 +106,22 @@ public final class CounterFactory {
   }
 
   /**
-   * What an old counter says of itself.
-   *
-   * @param epoch the epoch of the next number that it would give; 0 if it cannot be read
-   * @param draws how often it was drawn from, and read by creators; 0 if it cannot be read
-   */
-  record Old(long epoch, long draws) {
-    static final Old UNKNOWN = new Old(0, 0);
-  }
-
-  /**
    * The steps of a creator that has the turn and has found no counter in use.
    *
-   * @param olds reads a counter that may be lost
+   * @param epochs reads the epoch of a counter that may be lost; 0 if it cannot be read
    */
-  int begin(Call call, CounterBroker broker, FenceCounter counter, Function<String, Old> olds) {
-    int first = firstUnused(call, broker, counter, 0);
-    int next = unused(call, broker, counter, first);
-    boolean lost = next != first;
-    long above = 0;
-    for (int generation = 1; generation < next; generation++) {
-      Old old = olds.apply(names.counter(counter, generation));
-      // Its own creator has read it, and each later one may have.
-      lost |= old.draws() > next - generation;
-      above = Math.max(above, old.epoch());
-    }
+  int begin(Call call, CounterBroker broker, FenceCounter counter, ToLongFunction<String> epochs) {
+    int next = unused(call, broker, counter, 0);
     tryOut(call, broker, counter);
-    long epoch = make(call, broker, counter, next, above);
-    if (lost) {
+    long epoch = replace(call, broker, counter, 0, next, 0, epochs);
+    if (next > 1) {
       log.warn(
-          "The epoch queue of a counter was lost, so generation {} replaces it, with epoch {}: {}",
+          "Generation {}, with epoch {}, replaces those before, whose creators died or whose epoch"
+              + " queues were lost: {}",
           next,
           epoch,
           counter);
-      deleteBefore(call, broker, counter, next);
     }
-    announce(call, broker, counter, 0, next);
-    deleteSkipped(call, broker, counter, 0, next);
     return next;
   }
 
@@ -158,7 +133,7 @@ public final class CounterFactory {
     try (CounterAdminConnection connection = CounterAdminConnection.open(call, session)) {
       waitForTurn(call, counter).until(() -> connection.take(call, names.counterAdmin(counter)));
       long epoch =
-          renew(call, connection, counter, aboveEpoch, queue -> old(call, session, queue, READ));
+          renew(call, connection, counter, aboveEpoch, queue -> epoch(call, session, queue, READ));
       log.info("Renewed with epoch {}: {}", epoch, counter);
       return epoch;
     }
@@ -167,38 +142,54 @@ public final class CounterFactory {
   /**
    * The steps of an administrator that has the turn.
    *
-   * @param olds reads a counter that may be lost
+   * @param epochs reads the epoch of a counter that may be lost; 0 if it cannot be read
    */
   long renew(
       Call call,
       CounterBroker broker,
       FenceCounter counter,
       long aboveEpoch,
-      Function<String, Old> olds) {
+      ToLongFunction<String> epochs) {
     int newest = newest(call, broker, counter);
     tryOut(call, broker, counter);
-    int next = unused(call, broker, counter, firstUnused(call, broker, counter, newest));
+    int next = unused(call, broker, counter, newest);
+    return replace(call, broker, counter, newest, next, aboveEpoch, epochs);
+  }
+
+  /**
+   * Makes the generation {@code next}, deletes all counters before it, and brings it into use.
+   * Returns its epoch.
+   */
+  private long replace(
+      Call call,
+      CounterBroker broker,
+      FenceCounter counter,
+      int newest,
+      int next,
+      long aboveEpoch,
+      ToLongFunction<String> epochs) {
     long above = aboveEpoch;
     // An administrator that died may have deleted the old counter. The one that it had made for it
     // tells the old epoch then.
     for (int generation = Math.max(1, newest); generation < next; generation++) {
-      above = Math.max(above, olds.apply(names.counter(counter, generation)).epoch());
+      above = Math.max(above, epochs.applyAsLong(names.counter(counter, generation)));
     }
     long epoch = make(call, broker, counter, next, above);
-    deleteBefore(call, broker, counter, next);
-    announce(call, broker, counter, newest, next);
+    for (int generation = 1; generation < next; generation++) {
+      broker.delete(call, names.counter(counter, generation));
+    }
+    for (int generation = next; generation > newest; generation--) {
+      broker.declareEpoch(call, names.epoch(counter, generation));
+    }
     return epoch;
   }
 
   /** Whether the counter was ever in use, or may have been. */
   boolean wasInUse(Call call, Session session, FenceCounter counter) {
-    for (int generation = 1; generation <= 1 + LOOK_AHEAD; generation++) {
-      if (session.reader().exists(call, names.epoch(counter, generation))
-          || session.reader().exists(call, names.counter(counter, generation))) {
-        return true;
-      }
-    }
-    return false;
+    return session.reader().exists(call, names.epoch(counter, 1))
+        || IntStream.rangeClosed(1, LOOK_AHEAD)
+            .anyMatch(
+                generation -> session.reader().exists(call, names.counter(counter, generation)));
   }
 
   /**
@@ -219,20 +210,14 @@ public final class CounterFactory {
     QueueRetentionCheck.run(() -> call, broker, random -> names.counterTrial(counter, random));
   }
 
-  /** The first generation after that one that has no queue. */
-  private int firstUnused(Call call, CounterBroker broker, FenceCounter counter, int after) {
-    int next = after + 1;
-    while (isUsed(call, broker, counter, next)) {
-      next++;
-    }
-    return next;
-  }
-
-  /** The first generation from that unused one on whose names were never used. */
-  private int unused(Call call, CounterBroker broker, FenceCounter counter, int first) {
-    int next = first;
+  /**
+   * The first generation after that one whose names were never used. The one after a generation
+   * that has no queue may be in use all the same, if epoch queues were lost.
+   */
+  private int unused(Call call, CounterBroker broker, FenceCounter counter, int newest) {
+    int next = firstUnused(call, broker, counter, newest);
     for (int ahead = next + 1; ahead <= next + LOOK_AHEAD; ahead++) {
-      if (isUsed(call, broker, counter, ahead)) {
+      if (broker.exists(call, names.counter(counter, ahead))) {
         next = firstUnused(call, broker, counter, ahead);
         ahead = next;
       }
@@ -240,9 +225,13 @@ public final class CounterFactory {
     return next;
   }
 
-  private boolean isUsed(Call call, CounterBroker broker, FenceCounter counter, int generation) {
-    return broker.exists(call, names.counter(counter, generation))
-        || broker.exists(call, names.epoch(counter, generation));
+  private int firstUnused(Call call, CounterBroker broker, FenceCounter counter, int after) {
+    int next = after + 1;
+    while (broker.exists(call, names.counter(counter, next))
+        || broker.exists(call, names.epoch(counter, next))) {
+      next++;
+    }
+    return next;
   }
 
   /** Makes the counter of generation {@code next}, which nobody uses yet. Returns its epoch. */
@@ -264,52 +253,20 @@ public final class CounterFactory {
     return epoch;
   }
 
-  /** Deletes all counters before that generation, so that nobody draws from them any more. */
-  private void deleteBefore(Call call, CounterBroker broker, FenceCounter counter, int next) {
-    for (int generation = 1; generation < next; generation++) {
-      broker.delete(call, names.counter(counter, generation));
-    }
-  }
-
-  /** Brings the generation {@code next} into use. */
-  private void announce(
-      Call call, CounterBroker broker, FenceCounter counter, int newest, int next) {
-    for (int generation = next; generation > newest; generation--) {
-      broker.declareEpoch(call, names.epoch(counter, generation));
-    }
-  }
-
-  /** Deletes the counters between the two generations. The new one is in use by now. */
-  private void deleteSkipped(
-      Call call, CounterBroker broker, FenceCounter counter, int newest, int next) {
-    try {
-      for (int generation = newest + 1; generation < next; generation++) {
-        broker.delete(call, names.counter(counter, generation));
-      }
-    } catch (LockException e) {
-      log.warn(
-          "Queues before generation {} stay behind and can be deleted, of {}: {}",
-          next,
-          counter,
-          e.getMessage());
-    }
-  }
-
   /**
-   * What a counter says that may be lost. It is not read on the connection that has the turn,
+   * The epoch of a counter that may be lost. It is not read on the connection that has the turn,
    * because a quorum queue without a majority replies by closing the connection.
    */
-  private Old old(Call call, Session session, String counter, Duration bound) {
+  private long epoch(Call call, Session session, String counter, Duration bound) {
     try {
       MessageReading reading = readUnlessEmpty(call.half().atMost(bound), session, counter);
       return CounterContent.parse(reading.content())
           .filter(this::isBelievable)
           .map(content -> FencingToken.epochOf(number(content, reading)))
-          .map(epoch -> new Old(epoch, reading.returns()))
-          .orElse(Old.UNKNOWN);
+          .orElse(0L);
     } catch (LockException e) {
       log.warn("The old {} cannot be read any more: {}", counter, e.getMessage());
-      return Old.UNKNOWN;
+      return 0;
     }
   }
 

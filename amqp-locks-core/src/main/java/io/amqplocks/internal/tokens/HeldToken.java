@@ -50,6 +50,9 @@ public final class HeldToken {
   private volatile boolean displaced;
   private volatile Trust trust = Trust.PROVEN;
 
+  /** How many came late since one was proven; for the thread that has the turn. */
+  private volatile int late;
+
   /** What the verifications so far say of the token that is here, or that is awaited. */
   private enum Trust {
     /** It came back before the queue answered that it had nothing. */
@@ -238,6 +241,11 @@ public final class HeldToken {
     roundTrip = Math.min(nanos.getAsLong() - sentAt, TokenArrivals.LONGEST_IN_HERE);
   }
 
+  /** How long to wait for what was given back before the queue is asked. */
+  long usualNanos() {
+    return Math.max(TokenArrivals.USUAL, Math.min(2 * roundTrip, TokenArrivals.SOON));
+  }
+
   /** Twice as long as the last time, for a link that is slow. */
   private boolean isOverdue() {
     return awaitedFor() > Math.max(TokenArrivals.SOON, 2 * roundTrip);
@@ -314,23 +322,27 @@ public final class HeldToken {
     return message.equals(judged);
   }
 
-  /** Records that the message that is here was judged to be a token of ours. */
-  public void approve() {
+  /**
+   * Records that the message that is here was judged to be a token of ours.
+   *
+   * @param counted whether its count says that it is proven, however late it came
+   */
+  public void approve(boolean counted) {
     judged = state.get().message();
     displaced = false;
-    trust = trust == Trust.MISSED ? Trust.LATE : Trust.PROVEN;
+    trust = counted || trust != Trust.MISSED ? Trust.PROVEN : Trust.LATE;
+    late = trust == Trust.PROVEN ? 0 : late + 1;
     TokenState unused = change(TokenState::approved);
   }
 
   /**
    * Records that the queue had nothing for the holder.
    *
-   * @return whether what the holder had came late, and so was another holder's
+   * @return how many tokens came late since one was proven
    */
-  boolean missed() {
-    boolean wasLate = isLate();
+  int missed() {
     trust = Trust.MISSED;
-    return wasLate;
+    return late;
   }
 
   /** Whether the token that is here came late, so that it is to be proven at once. */
@@ -340,9 +352,9 @@ public final class HeldToken {
 
   /**
    * Whether another client may have the token by now: another message arrived for the one that was
-   * given back, and it was not judged yet; or the queue had nothing for the holder, and no token was
-   * proven since; or nothing arrived for 0.1 s, and for twice as long as the last round trip. A long
-   * message may be on its way instead.
+   * given back, and it was not judged yet; or the queue had nothing for the holder, and no token
+   * was proven since; or nothing arrived for 0.1 s, and for twice as long as the last round trip. A
+   * long message may be on its way instead.
    */
   public boolean isDoubtful() {
     TokenState now = state.get();

@@ -8,6 +8,8 @@ public interface ReturnedMessageJudge {
 
   /** The verdict on a message. */
   enum Verdict {
+    /** The lease's own token, and its count says that nobody had it in the meantime. */
+    PROVEN,
     /** A token that can hold this lease. */
     KEEP,
     /** Another lease's token: give it back, and judge the next message. */

@@ -30,8 +30,13 @@ final class TokenArrivals {
   static final long AT_ONCE = Duration.ofMillis(2).toNanos();
 
   /**
-   * How long a verification waits for a token before it asks the queue whether one comes at all.
+   * How long a verification waits at least before it asks the queue whether a token comes at all. A
+   * token that comes within that time counts as the holder's own. If the holder had lost it, it
+   * would be one that another holder gave back just then.
    */
+  static final long USUAL = Duration.ofMillis(20).toNanos();
+
+  /** How long a token may be away before its lease is in doubt. */
   static final long SOON = Duration.ofMillis(100).toNanos();
 
   /** How long a message may be on its way inside this process. */

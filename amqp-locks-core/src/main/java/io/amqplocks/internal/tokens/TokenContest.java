@@ -76,7 +76,7 @@ final class TokenContest implements Hold.Contest {
     }
     Received received =
         new Received(content, taken.returns(), new ConsumerTimeoutWarning(call.ticker().nanos()));
-    taken.approve();
+    taken.approve(false);
     return Optional.of(
         new TokenHold(
             lock,

@@ -139,9 +139,15 @@ final class TokenHold implements Hold {
         return isThere && !token.isGone() ? HoldStatus.OURS : HoldStatus.GONE;
       }
       if (keptInItsSlot) {
-        switch (TokenQueues.of(session).idleBesides(call.half(), token)) {
+        TokenQueues tokens = TokenQueues.of(session);
+        switch (tokens.idleBesides(call.half(), token)) {
           case SOME -> {
-            return token.isGone() ? HoldStatus.GONE : HoldStatus.OURS;
+            if (token.isGone()) {
+              return HoldStatus.GONE;
+            }
+            if (tokens.judgeLate(call, token, came -> judge(call, session, came))) {
+              return HoldStatus.OURS;
+            }
           }
           case NO_QUEUE -> {
             return HoldStatus.GONE;
@@ -189,10 +195,11 @@ final class TokenHold implements Hold {
         return Verdict.LOST;
       }
     }
-    moved |= !isNextOf(last, content, came);
+    boolean isNext = isNextOf(last, content, came);
+    moved |= !isNext;
     received =
         new Received(content, came.returns(), new ConsumerTimeoutWarning(call.ticker().nanos()));
-    return Verdict.KEEP;
+    return isNext ? Verdict.PROVEN : Verdict.KEEP;
   }
 
   /** Whether it is the token that was there before, and nobody had it in between. */

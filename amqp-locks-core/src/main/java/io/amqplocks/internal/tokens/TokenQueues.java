@@ -321,6 +321,11 @@ public final class TokenQueues {
     return verification.of(call, token, thisOne, judge);
   }
 
+  /** Judges what came late, as {@link TokenVerification#judgeLate} does. */
+  boolean judgeLate(Call call, HeldToken token, ReturnedMessageJudge judge) {
+    return verification.judgeLate(call, token, judge);
+  }
+
   /** Looks for idle tokens, as {@link TokenArrivals#idleBesides} does. */
   Idle idleBesides(Call call, HeldToken token) {
     return arrivals.idleBesides(call, token);

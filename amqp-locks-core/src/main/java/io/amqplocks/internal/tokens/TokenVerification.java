@@ -51,9 +51,10 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A holder that lost its token unnoticed waits there too, and another holder that verifies its
  * own gives that one to it. Then the other would wait, and the two would go on to pass one token to
- * each other. So a token that comes after the queue had nothing is no proof: it is given back at
- * once. The other holder waits for it and gets it, and this one gives up. If nobody else waits, it
- * comes back before the queue's answer. The lease is in doubt meanwhile.
+ * each other. So a token that comes after the queue had nothing is no proof, unless it has a count
+ * that says so: it is given back at once. The other holder waits for it and gets it. If nobody else
+ * waits, it comes back before the queue's answer. The lease is in doubt meanwhile. A holder whose
+ * tokens come late again and again gives up soon.
  *
  * <p>A quorum queue puts what is given back behind all others. So a stranger's message may come in
  * place of the token, and another client may get the token while that message is on its way. If the
@@ -71,6 +72,12 @@ final class TokenVerification {
 
   /** The most messages that one verification judges without finding a token for its lease. */
   private static final int MOST_EXCHANGES = 50;
+
+  /**
+   * How many tokens in succession may come late. Each may have been with another client that took
+   * its own over, and was slow. More are another holder's.
+   */
+  private static final int MOST_LATE = 3;
 
   /** How many tokens of others a take-over declines before it is put off. */
   private static final int MOST_DECLINED = 3;
@@ -112,6 +119,32 @@ final class TokenVerification {
     }
   }
 
+  /**
+   * Judges a message that came after the last verification had given up waiting, for a holder that
+   * cannot give it back now, because other tokens are idle. These prove that the holder's consumer
+   * has one.
+   *
+   * @return false if that may be another slot's token
+   */
+  boolean judgeLate(Call call, HeldToken token, ReturnedMessageJudge judge) {
+    if (!token.turn(call)) {
+      return false;
+    }
+    try {
+      Delivery message = token.state().former() == null ? token.state().message() : null;
+      if (message == null || token.isJudged(message)) {
+        return true;
+      }
+      boolean isOurs = judge.of(message) == ReturnedMessageJudge.Verdict.PROVEN;
+      if (isOurs) {
+        token.approve(true);
+      }
+      return isOurs;
+    } finally {
+      token.turned();
+    }
+  }
+
   private Answer inTurn(Call call, HeldToken token, boolean thisOne, ReturnedMessageJudge judge) {
     Answer answer = Answer.TIMED_OUT;
     try {
@@ -140,8 +173,12 @@ final class TokenVerification {
         step = now.former() == null ? comesBack(call, token) : nothingElseCame(call, token);
       } else if (!token.isJudged(message)) {
         switch (judge.of(message)) {
+          case PROVEN -> {
+            token.approve(true);
+            giveFormerBack(token);
+          }
           case KEEP -> {
-            token.approve();
+            token.approve(false);
             giveFormerBack(token);
           }
           case EXCHANGE -> {
@@ -173,7 +210,7 @@ final class TokenVerification {
         return step;
       }
     }
-    if (declined(token)) {
+    if (declined(token) || token.isLate()) {
       return Answer.TIMED_OUT;
     }
     token.gone(lost(token, "others took it while it was verified"));
@@ -399,7 +436,7 @@ final class TokenVerification {
   /** Waits for the message that was given back. */
   private Answer comesBack(Call call, HeldToken token) {
     boolean displaced = token.isDisplaced();
-    long soon = displaced ? TokenArrivals.AT_ONCE : TokenArrivals.SOON;
+    long soon = displaced ? TokenArrivals.AT_ONCE : token.usualNanos();
     if (TokenArrivals.came(token, Math.min(soon, call.remainingNanos()))) {
       return Answer.OK;
     }
@@ -415,9 +452,10 @@ final class TokenVerification {
     if (answer != Answer.OK) {
       return Answer.TIMED_OUT;
     }
-    boolean wasAnothers = token.missed();
-    long elsewhere =
-        displaced || wasAnothers ? TokenArrivals.SOON : TokenArrivals.LONGEST_ELSEWHERE;
+    // What has reached this process had been sent before the answer.
+    boolean underWay = token.receiver().loan().isReceiving();
+    boolean isAnothers = !underWay && token.missed() >= MOST_LATE;
+    long elsewhere = displaced || isAnothers ? TokenArrivals.SOON : TokenArrivals.LONGEST_ELSEWHERE;
     if (TokenArrivals.came(token, Math.min(elsewhere, call.remainingNanos()))) {
       return Answer.OK;
     }

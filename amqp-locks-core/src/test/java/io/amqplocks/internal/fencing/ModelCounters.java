@@ -6,7 +6,6 @@ import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.FenceCounter;
 import io.amqplocks.internal.broker.MessageReading;
 import io.amqplocks.internal.broker.QueueNames;
-import io.amqplocks.internal.fencing.CounterFactory.Old;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockId;
 import java.util.HashSet;
@@ -44,6 +43,7 @@ final class ModelCounters implements CounterBroker {
   private final Set<Integer> everNewest = new TreeSet<>();
   private long lastNumber;
   int crashPoints = Integer.MAX_VALUE;
+  boolean isBusy;
 
   private void crashPoint() {
     if (crashPoints-- == 0) {
@@ -98,12 +98,12 @@ final class ModelCounters implements CounterBroker {
     }
   }
 
-  /** What a counter says of itself, as a creator reads it. */
-  Old old(String counter) {
+  /** The epoch in a counter, as a creator reads it; 0 if somebody draws from it just then. */
+  long epoch(String counter) {
     Counter found = counters.get(counter);
-    return found == null || found.content == null
-        ? Old.UNKNOWN
-        : new Old(CounterContent.parse(found.content).orElseThrow().epoch(), found.returns++);
+    return found == null || found.content == null || isBusy
+        ? 0
+        : CounterContent.parse(found.content).orElseThrow().epoch();
   }
 
   /** The node of an epoch queue does not come back, or somebody deletes it. */

@@ -130,7 +130,7 @@ class KeptTokenTest {
         await()
             .atMost(LONG)
             .until(() -> tokens.takeByConsumer(call(LONG), ref).token(), Objects::nonNull);
-    token.approve();
+    token.approve(false);
     return Objects.requireNonNull(token);
   }
 

@@ -141,7 +141,7 @@ class TokenUnderWayTest {
     publish("one");
     await().until(() -> stranger.messageCount(queue) == 1);
     HeldToken held = Objects.requireNonNull(tokens.take(call(), any()).token());
-    held.approve();
+    held.approve(false);
     return held;
   }
 
@@ -156,7 +156,7 @@ class TokenUnderWayTest {
     publish("two");
     await().until(() -> stranger.messageCount(queue) == 1);
     HeldToken second = Objects.requireNonNull(tokens.take(call(), any()).token());
-    second.approve();
+    second.approve(false);
     publish("three");
     await().until(() -> stranger.messageCount(queue) == 1);
     CountDownLatch came = new CountDownLatch(1);
@@ -233,7 +233,7 @@ class TokenUnderWayTest {
     await().until(() -> stranger.messageCount(queue) == 1);
     TokenQueueRef recorded = new TokenQueueRef(queue, TokenQueueType.QUORUM, false);
     HeldToken held = Objects.requireNonNull(tokens.take(call(), recorded).token());
-    held.approve();
+    held.approve(false);
     List<String> judged = new ArrayList<>();
     ReturnedMessageJudge judge =
         came -> {

@@ -121,7 +121,7 @@ class TokenVerificationStepsTest {
   private HeldToken taken(TokenQueueType of) {
     HeldToken token =
         Objects.requireNonNull(tokens.take(call(), new TokenQueueRef(queue, of, true)).token());
-    token.approve();
+    token.approve(false);
     return token;
   }
 

@@ -35,8 +35,9 @@ import java.util.TreeSet;
  *   <li>an error of the broker itself (541), by which it closes a connection with all leases;
  *   <li>a broker that is silent for several heartbeats, as on a busy machine, if the client says
  *       so;
- *   <li>doubt, if the lease is the term of a sole consumer and the client says so: a term ends as soon
- *       as its lease is not HELD, and on a busy machine an answer or a token may take that long;
+ *   <li>doubt, if the lease is the term of a sole consumer and the client says so: a term ends as
+ *       soon as its lease is not HELD, and on a busy machine an answer or a token may take that
+ *       long;
  *   <li>the end of another slot's lease shortly before, and another call at the same time, if the
  *       lease is fenced and the lock is a token semaphore of quorum queues: a lease looks for idle
  *       tokens before it gives its own back to verify it, and one that comes back in between may be
