@@ -19,6 +19,7 @@ import io.amqplocks.internal.broker.Delivery;
 import io.amqplocks.internal.broker.RpcChannelPool;
 import io.amqplocks.internal.broker.Ticker;
 import io.amqplocks.internal.tokens.ReturnedMessageJudge.Verdict;
+import io.amqplocks.internal.tokens.TokenArrivals.Idle;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.test.Broker;
@@ -188,6 +189,46 @@ class KeptTokenTest {
     assertThat(strangersGot).isEmpty();
     tokens.release(token);
     assertThat(strangersNext().text()).isEqualTo("ours");
+  }
+
+  /**
+   * It came when its verification had given up, and another token is idle since: it cannot be given
+   * back once more. Its count proves it, and without that it stays in doubt.
+   */
+  @Test
+  void whatCameLateIsJudgedBesideAnIdleToken() throws Exception {
+    HeldToken token = held("ours");
+    assertThat(verify(token, LONG)).isEqualTo(Answer.OK);
+    int unused = token.missed();
+    Objects.requireNonNull(token.giveBack(token.receiver())).message().putBack();
+    await().atMost(LONG).until(token::isHere);
+    publish("another");
+    assertThat(tokens.idleBesides(call(LONG), token)).isEqualTo(Idle.SOME);
+    assertThat(token.isDoubtful()).isTrue();
+    assertThat(tokens.judgeLate(call(LONG), token, came -> Verdict.EXCHANGE)).isFalse();
+    assertThat(token.isDoubtful()).isTrue();
+    assertThat(tokens.judgeLate(call(LONG), token, came -> Verdict.PROVEN)).isTrue();
+    assertThat(token.isDoubtful()).isFalse();
+    assertThat(token.isHere()).isTrue();
+  }
+
+  /** Each may have been with another client that was slow. More are another holder's. */
+  @Test
+  void tokensThatComeLateInSuccessionAreCounted() throws Exception {
+    HeldToken token = held("ours");
+    for (int late = 0; late < 3; late++) {
+      assertThat(token.missed()).isEqualTo(late);
+      assertThat(token.isDoubtful()).isTrue();
+      token.approve(false);
+      assertThat(token.isLate()).isTrue();
+      assertThat(token.isDoubtful()).isTrue();
+    }
+    token.approve(false);
+    assertThat(token.isLate()).isFalse();
+    assertThat(token.isDoubtful()).isFalse();
+    assertThat(token.missed()).isZero();
+    token.approve(true);
+    assertThat(token.isDoubtful()).isFalse();
   }
 
   /** What another holder gives back at that moment comes back to that holder. */
