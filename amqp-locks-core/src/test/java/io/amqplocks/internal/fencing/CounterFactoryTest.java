@@ -132,9 +132,9 @@ class CounterFactoryTest {
   }
 
   /**
-   * After so many renewals the epoch queues of some generations are lost, and creators die, with clocks
-   * that are behind. Clients that remember a counter and those that do not go on with numbers that
-   * rise, from one counter.
+   * After so many renewals the epoch queues of some generations are lost, and creators die, with
+   * clocks that are behind. Clients that remember a counter and those that do not go on with
+   * numbers that rise, from one counter.
    */
   @ParameterizedTest
   @CsvSource({

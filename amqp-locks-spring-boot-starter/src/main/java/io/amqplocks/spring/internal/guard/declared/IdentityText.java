@@ -14,6 +14,10 @@ final class IdentityText {
 
   private static final Pattern FORM = Pattern.compile("(.+)@[0-9a-f]{1,8}");
 
+  /** To look a class up takes time, and a class loader may remember each name that it has not. */
+  private static final Pattern CLASS_NAME =
+      Pattern.compile("\\[.+|\\p{javaJavaIdentifierPart}+(\\.\\p{javaJavaIdentifierPart}+)+");
+
   private IdentityText() {}
 
   /** Whether the value's text is that of an object whose class has no text of its own. */
@@ -29,6 +33,9 @@ final class IdentityText {
   private static boolean hasNoText(String className, ClassLoader loader) {
     if (className.contains("$$Lambda")) {
       return true; // no class that can be found by its name
+    }
+    if (!CLASS_NAME.matcher(className).matches()) {
+      return false;
     }
     try {
       // Those of the JDK, such as an AtomicReference, have no loader.
