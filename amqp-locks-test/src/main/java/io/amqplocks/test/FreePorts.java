@@ -33,13 +33,22 @@ public final class FreePorts {
 
   /** A port that nobody listens at now. */
   public static int next() {
+    try (ServerSocket probe = open()) {
+      return probe.getLocalPort();
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+  }
+
+  /** A socket that listens at such a port, so that no other process can be quicker. */
+  static ServerSocket open() {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
       int port = FIRST + RANDOM.nextInt(COUNT);
       if (!GIVEN.add(port)) {
         continue;
       }
-      try (ServerSocket probe = bind(port)) {
-        return probe.getLocalPort();
+      try {
+        return bind(port);
       } catch (IOException taken) {
         // Then another one.
       }

@@ -55,7 +55,7 @@ public final class TcpProxy implements AutoCloseable {
   /**
    * A proxy in front of any server.
    *
-   * @throws UncheckedIOException if no port can be had
+   * @throws IllegalStateException if no port can be had
    */
   public TcpProxy(String host, int port) {
     this(host, port, (connection, direction, bytes) -> {});
@@ -64,8 +64,9 @@ public final class TcpProxy implements AutoCloseable {
   private TcpProxy(String host, int port, WireTap tap) {
     this.tap = tap;
     this.target = new InetSocketAddress(host, port);
-    this.port = FreePorts.next();
-    listen();
+    ServerSocket first = FreePorts.open();
+    this.port = first.getLocalPort();
+    listen(first);
   }
 
   /** The host that clients connect to. */
@@ -157,11 +158,14 @@ public final class TcpProxy implements AutoCloseable {
     links.forEach(Link::close);
   }
 
+  private void listen(ServerSocket socket) {
+    listener = socket;
+    acceptor = ProxyThreads.start("accept-" + port, () -> accept(socket));
+  }
+
   private void listen() {
     try {
-      ServerSocket socket = FreePorts.bind(port);
-      listener = socket;
-      acceptor = ProxyThreads.start("accept-" + port, () -> accept(socket));
+      listen(FreePorts.bind(port));
     } catch (IOException failed) {
       throw new UncheckedIOException("Cannot listen on port " + port, failed);
     }
