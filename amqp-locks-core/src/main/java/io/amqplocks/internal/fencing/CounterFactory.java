@@ -157,8 +157,8 @@ public final class CounterFactory {
   }
 
   /**
-   * Makes the generation {@code next}, deletes all counters before it, and brings it into use.
-   * Returns its epoch.
+   * Makes the generation {@code next}, deletes the counters from the newest one on, and brings it
+   * into use. Those before were deleted when the newest one came into use. Returns its epoch.
    */
   private long replace(
       Call call,
@@ -175,7 +175,7 @@ public final class CounterFactory {
       above = Math.max(above, epochs.applyAsLong(names.counter(counter, generation)));
     }
     long epoch = make(call, broker, counter, next, above);
-    for (int generation = 1; generation < next; generation++) {
+    for (int generation = Math.max(1, newest); generation < next; generation++) {
       broker.delete(call, names.counter(counter, generation));
     }
     for (int generation = next; generation > newest; generation--) {

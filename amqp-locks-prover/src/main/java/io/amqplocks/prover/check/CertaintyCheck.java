@@ -109,7 +109,7 @@ public final class CertaintyCheck {
         lock,
         held.at(),
         List.of(claim),
-        "%s was HELD, of %s, %.3f s longer than the last answer of the broker allows"
+        "%s said HELD of %s %.3f s after the broker's last answer allowed it"
             .formatted(claim, lock, (held.at() - time.from()) / 1e9));
   }
 
