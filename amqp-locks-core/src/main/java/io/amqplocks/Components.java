@@ -3,6 +3,7 @@ package io.amqplocks;
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.Connector;
+import io.amqplocks.internal.broker.Futures;
 import io.amqplocks.internal.broker.QueueNames;
 import io.amqplocks.internal.broker.Ticker;
 import io.amqplocks.internal.exclusive.ExclusiveLeases;
@@ -40,9 +41,13 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -216,10 +221,21 @@ final class Components {
 
   /**
    * Upgrades tokens on the first acquire after an upgrade of the broker, if nobody holds one then.
+   * That takes some hundred steps, so a thread of the library does it, and goes on when the call
+   * waits no longer.
    */
   boolean upgradeTokens(Call call) {
-    Duration left = Duration.ofNanos(call.half().remainingNanos());
-    return new AdminFactory(this).tokens(call.lock(), left).upgrade(left);
+    Call waiting = call.half();
+    Duration turn = Duration.ofNanos(waiting.remainingNanos());
+    Future<Boolean> upgrade =
+        CompletableFuture.supplyAsync(
+            () -> new AdminFactory(this).tokens(call.lock(), turn).upgrade(turn), background);
+    try {
+      return Futures.await(upgrade, waiting.remainingNanos());
+    } catch (TimeoutException | ExecutionException e) {
+      // Until the queue is deleted, its tokens are in use: those that the move has received.
+      return false;
+    }
   }
 
   void connect() {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.ConnectionFactory;
+import io.amqplocks.admin.TokenAudit;
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.admin.TokenSemaphoreAdmin;
 import io.amqplocks.internal.tokens.TokenRecord;
@@ -48,6 +49,22 @@ class TokenMoveTest extends TokenAdministered {
         assertThat(far.repair(Duration.ZERO).repaired()).isTrue();
         waits.get(60, TimeUnit.SECONDS).close();
       }
+    }
+  }
+
+  /** An audit waits for its turn then, for the queue may be gone for no other reason. */
+  @Test
+  void anAuditMeanwhileIsOfTheNextQueue() throws Exception {
+    admin.create(1, TokenQueueType.CLASSIC);
+    Tokens.take(holder, tokens(1), 1);
+    try (TcpProxy proxy = TcpProxy.to(broker)) {
+      TokenSemaphoreAdmin far = through(proxy);
+      CompletableFuture<TokenAudit> moves =
+          CompletableFuture.supplyAsync(() -> far.repair(Duration.ZERO));
+      while (!moves.isDone()) {
+        assertThat(admin.audit(Duration.ZERO).surplus()).isZero();
+      }
+      assertThat(moves.get().repaired()).isTrue();
     }
   }
 

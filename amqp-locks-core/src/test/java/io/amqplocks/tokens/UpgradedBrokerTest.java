@@ -1,8 +1,10 @@
 package io.amqplocks.tokens;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.awaitility.Awaitility.await;
 
+import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.GetResponse;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.admin.TokenQueueType;
@@ -15,6 +17,8 @@ import io.amqplocks.support.Fences;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.support.Tokens;
 import io.amqplocks.test.BrokerTest;
+import io.amqplocks.test.Direction;
+import io.amqplocks.test.TcpProxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -79,6 +83,33 @@ class UpgradedBrokerTest extends TokenAdministered {
     }
     assertAllOutliveManyReturns(ID, 2);
     assertThat(admin.status().slots()).isEqualTo(2);
+  }
+
+  /** It takes some hundred steps, and goes on by itself. */
+  @Test
+  void noCallWaitsForTheMoveForLongerThanItsTimeout() throws Exception {
+    admin.create(1, TokenQueueType.QUORUM);
+    locks.admin().tokenSemaphore("other").create(1, TokenQueueType.QUORUM);
+    asMadeOn3(ID);
+    String old = tokens(1);
+    Duration timeout = Duration.ofSeconds(2);
+    try (TcpProxy proxy = TcpProxy.to(broker)) {
+      ConnectionFactory factory = broker.connectionFactory();
+      factory.setHost(proxy.host());
+      factory.setPort(proxy.port());
+      AmqpLocks far = fixture.open(fixture.builder(factory).heartbeat(LONG).callTimeout(timeout));
+      Fixture.first(far.tokenSemaphore("other")).close();
+      proxy.delay(Direction.BROKER_TO_CLIENT, Duration.ofMillis(100));
+      long start = System.nanoTime();
+      assertThatCode(() -> far.tokenSemaphore("s").tryAcquire().ifPresent(Lease::close))
+          .doesNotThrowAnyException();
+      assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(timeout.multipliedBy(2));
+      assertThat(fixture.exists(old)).isTrue();
+      await().until(() -> !fixture.exists(old));
+      try (Lease lease = far.tokenSemaphore("s").acquire(LONG)) {
+        assertThat(lease.fencingTokenIfAny()).isPresent();
+      }
+    }
   }
 
   /** Whoever remembers the old queue, too: its session ended with the broker's old version. */

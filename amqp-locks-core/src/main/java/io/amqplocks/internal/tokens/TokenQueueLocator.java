@@ -37,7 +37,7 @@ public final class TokenQueueLocator {
     /**
      * Makes their queues as this version requires, if nobody is in the way.
      *
-     * @return whether they are as required
+     * @return whether they are as required; false too if half of the call was not enough for that
      */
     boolean attempt(Call call);
   }

@@ -100,7 +100,7 @@ public record TokenRecord(
   }
 
   /** Whether another queue was begun, and is not in use yet. The queue in use may be gone. */
-  boolean isMoving() {
+  public boolean isMoving() {
     return reserved > generation;
   }
 

@@ -224,13 +224,30 @@ class TokenVerificationStepsTest {
   @EnumSource
   void isDoubtfulIfAnotherHadItInBetween(TokenQueueType of) throws Exception {
     HeldToken token = held(of, "token");
-    takeAheadOfUsOnce();
-    assertThat(doubtsDuringVerification(token))
-        .as("a classic queue does not count returns")
-        .containsExactly(of == TokenQueueType.QUORUM);
-    assertThat(received).containsExactly("token");
-    assertThat(doubtsDuringVerification(token)).as("nobody had it now").containsExactly(false);
+    if (of == TokenQueueType.QUORUM) {
+      takeAheadOfUsOnce();
+      assertThat(doubtsDuringVerification(token)).startsWith(true);
+    } else {
+      assertIsWithoutDoubt(token, true);
+    }
+    assertThat(received).containsOnly("token");
+    assertIsWithoutDoubt(token, false);
     tokens.release(token);
+  }
+
+  /**
+   * On a busy machine a token may come late, and is in doubt until it is proven, but hardly each
+   * time. A classic queue does not count returns, so there another client's turn shows nothing.
+   */
+  private void assertIsWithoutDoubt(HeldToken token, boolean anotherHasIt) throws Exception {
+    List<Boolean> doubts = List.of(true);
+    for (int i = 0; i < 5 && doubts.contains(true); i++) {
+      if (anotherHasIt) {
+        takeAheadOfUsOnce();
+      }
+      doubts = doubtsDuringVerification(token);
+    }
+    assertThat(doubts).containsExactly(false);
   }
 
   private List<Boolean> doubtsDuringVerification(HeldToken token) {

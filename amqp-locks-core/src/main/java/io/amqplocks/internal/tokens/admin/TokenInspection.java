@@ -131,7 +131,7 @@ record TokenInspection(AdminTurn turn, TokenRecords records) {
           return audit;
         }
       } catch (LockException.NotFound e) {
-        if (record().generation() == record.generation()) {
+        if (afterMove().generation() == record.generation()) {
           throw e;
         }
       }
@@ -139,6 +139,12 @@ record TokenInspection(AdminTurn turn, TokenRecords records) {
     throw new LockException.Unanswered(
         "The %s was changed again and again while it was inspected; try again later"
             .formatted(turn.lock()));
+  }
+
+  /** The record, when no administrator is at work between two queues. */
+  private TokenRecord afterMove() {
+    TokenRecord now = record();
+    return now.isMoving() ? turn.during(TokenSteps::existing) : now;
   }
 
   /**
