@@ -7,8 +7,13 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
-/** Creates named daemon threads. A thread dump shows whose they are, and they keep no JVM alive. */
+/**
+ * Creates named daemon threads. A thread dump shows whose they are, and they keep no JVM alive.
+ * They serve all callers, so they inherit nothing of the caller that happens to be the first, such
+ * as a user's security context. Their class loader is the one of the thread that builds the locks.
+ */
 final class Threads implements ThreadFactory {
 
   /** As many as the requests that a connection can have outstanding. */
@@ -16,6 +21,7 @@ final class Threads implements ThreadFactory {
 
   private final String name;
   private final AtomicInteger count = new AtomicInteger();
+  private final @Nullable ClassLoader classes = Thread.currentThread().getContextClassLoader();
 
   Threads(String connectionName) {
     // Applications name the connection after themselves, and so other threads than these.
@@ -25,8 +31,9 @@ final class Threads implements ThreadFactory {
 
   @Override
   public Thread newThread(Runnable task) {
-    Thread thread = new Thread(task, name + "-" + count.incrementAndGet());
+    Thread thread = new Thread(null, task, name + "-" + count.incrementAndGet(), 0, false);
     thread.setDaemon(true);
+    thread.setContextClassLoader(classes);
     return thread;
   }
 

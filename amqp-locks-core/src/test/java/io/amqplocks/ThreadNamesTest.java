@@ -2,9 +2,11 @@ package io.amqplocks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.test.BrokerTest;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -46,5 +48,26 @@ class ThreadNamesTest {
         .filteredOn(thread -> thread.contains(fixture.prefix()))
         .isNotEmpty()
         .allMatch(thread -> thread.startsWith(name));
+  }
+
+  /** They serve all callers, and a security context, for example, is one caller's. */
+  @Test
+  void noThreadHasWhatItsFirstCallerHad() throws Exception {
+    InheritableThreadLocal<String> user = new InheritableThreadLocal<>();
+    AmqpLock lock = fixture.open().mutex("m");
+    user.set("first");
+    try (Lease first = lock.acquireAsync(Fixture.AT_ONCE).get(30, TimeUnit.SECONDS)) {
+      user.remove();
+      CompletableFuture<String> seen =
+          lock.acquireAsync(Duration.ofSeconds(30))
+              .thenApply(
+                  second -> {
+                    second.close();
+                    return Thread.currentThread().getName() + " has " + user.get();
+                  });
+      assertThat(seen).isNotDone();
+      first.close();
+      assertThat(seen.get(60, TimeUnit.SECONDS)).startsWith("amqp-locks").endsWith(" has null");
+    }
   }
 }

@@ -156,7 +156,18 @@ public final class AuxiliaryConnection {
         // there.
         channel -> channel.isOpen() && isPresent(channel),
         channel -> log.debug("{} goes with its connection", channel),
-        (call, failure) -> BrokerErrors.calling(call, "open a channel", failure));
+        (call, failure) ->
+            failure instanceof LockException ours
+                ? ours
+                : BrokerErrors.calling(call, "open a channel", failure));
+  }
+
+  /**
+   * Opens a {@link #shared} channel. It is for all that wait for it meanwhile, so it has the time
+   * of a whole call, however little the first of them has left.
+   */
+  public Channel openShared(Call first) {
+    return openChannel(Call.on(first.lock(), connector.callTimeout(), ticker));
   }
 
   /**

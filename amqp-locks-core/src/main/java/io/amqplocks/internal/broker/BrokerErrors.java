@@ -24,6 +24,9 @@ public final class BrokerErrors {
    */
   private static final String IN_EXCLUSIVE_USE = "ACCESS_REFUSED - queue '";
 
+  /** How the text begins if the virtual host, or the cluster, has as many queues as it may have. */
+  private static final String OVER_LIMIT = "PRECONDITION_FAILED - cannot declare queue '";
+
   /** In bytes. Qpid cuts off the rest, and puts dots in its place. */
   private static final int LONGEST_TEXT = 255;
 
@@ -113,7 +116,9 @@ public final class BrokerErrors {
   /** Whether the broker refused a declare because the queue exists with other properties (406). */
   public static boolean isOtherwise(LockException.Unexpected failure) {
     ShutdownSignalException signal = signal(failure);
-    return signal != null && replyCode(signal) == AMQP.PRECONDITION_FAILED;
+    return signal != null
+        && replyCode(signal) == AMQP.PRECONDITION_FAILED
+        && !text(signal).startsWith(OVER_LIMIT);
   }
 
   /** Whether the queue exists, but its node is down, or the queue is just being deleted (404). */

@@ -11,6 +11,7 @@ import com.rabbitmq.client.NoOpMetricsCollector;
 import com.rabbitmq.client.ShutdownSignalException;
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -54,8 +55,9 @@ public final class ConsumerChannel extends DefaultConsumer {
   private volatile boolean wornOut;
   private volatile boolean closedAtOnce;
 
-  // The next five are guarded by this lock.
-  private final Object requests = new Object();
+  /** Guards the next five. No monitor, for a write that waits would pin a virtual thread. */
+  private final ReentrantLock requests = new ReentrantLock();
+
   private boolean owesAnswer;
 
   /** The tag of a consumer that the broker has not confirmed yet, or empty. */
@@ -98,7 +100,8 @@ public final class ConsumerChannel extends DefaultConsumer {
    * request in the meantime would wait in the client without any bound.
    */
   boolean asks(Method request) {
-    synchronized (requests) {
+    requests.lock();
+    try {
       if (owesAnswer) {
         return false;
       }
@@ -106,15 +109,20 @@ public final class ConsumerChannel extends DefaultConsumer {
       unconfirmed = request instanceof Basic.Consume consume ? consume.getConsumerTag() : "";
       begunAgain = false;
       return true;
+    } finally {
+      requests.unlock();
     }
   }
 
   /** The reply has arrived, or never will. */
   void answered() {
     Sending late;
-    synchronized (requests) {
+    requests.lock();
+    try {
       owesAnswer = false;
       late = takePostponed();
+    } finally {
+      requests.unlock();
     }
     try {
       late.send();
@@ -137,7 +145,8 @@ public final class ConsumerChannel extends DefaultConsumer {
    * that only.
    */
   void cancel(String tag, Sending next) throws IOException {
-    synchronized (requests) {
+    requests.lock();
+    try {
       if (!tag.isEmpty() && tag.equals(unconfirmed)) {
         cancelledEarly = tag;
         behindIt = next;
@@ -147,6 +156,8 @@ public final class ConsumerChannel extends DefaultConsumer {
         // In here, or the consume could come in between.
         getChannel().asyncRpc(new Basic.Cancel.Builder().consumerTag(tag).nowait().build());
       }
+    } finally {
+      requests.unlock();
     }
     next.send();
   }
@@ -159,7 +170,8 @@ public final class ConsumerChannel extends DefaultConsumer {
    * @return false if that is not wanted any more, and nothing was sent
    */
   boolean endBefore(Basic.Consume again, BooleanSupplier wanted) throws IOException {
-    synchronized (requests) {
+    requests.lock();
+    try {
       if (!wanted.getAsBoolean()) {
         return false;
       }
@@ -168,6 +180,8 @@ public final class ConsumerChannel extends DefaultConsumer {
           .asyncRpc(
               new Basic.Cancel.Builder().consumerTag(again.getConsumerTag()).nowait().build());
       return true;
+    } finally {
+      requests.unlock();
     }
   }
 
@@ -177,10 +191,13 @@ public final class ConsumerChannel extends DefaultConsumer {
    */
   private void confirmed(String tag) throws IOException {
     Sending late = NOTHING;
-    synchronized (requests) {
+    requests.lock();
+    try {
       if (!begunAgain && tag.equals(unconfirmed)) {
         late = takePostponed();
       }
+    } finally {
+      requests.unlock();
     }
     late.send();
   }

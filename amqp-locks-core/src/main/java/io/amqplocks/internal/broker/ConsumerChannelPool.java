@@ -317,6 +317,14 @@ public final class ConsumerChannelPool {
     discard(loan);
   }
 
+  /**
+   * Records that the broker carried out what was sent on this connection at the given time,
+   * although that has no reply: a message that was requeued has come again.
+   */
+  public void carriedOut(long sentAt) {
+    Answer unused = rpc.answered(sentAt, Answer.OK);
+  }
+
   /** The time by which replies are dated. */
   public long nanos() {
     return rpc.nanos();

@@ -3,6 +3,7 @@ package io.amqplocks.internal.mutex;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.internal.broker.BrokerErrors;
 import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.ConsumerChannelPool;
 import io.amqplocks.internal.broker.Delivery;
 import io.amqplocks.internal.broker.QueueState;
 import io.amqplocks.internal.lease.Hold.HoldStatus;
@@ -17,8 +18,10 @@ import java.time.Duration;
  *
  * @param inspection looks at the queue if no message comes back
  * @param queues gives the queue a message if it lost its own
+ * @param channels the channels of the consumers
  */
-record ActiveConsumerVerification(ActiveConsumerInspection inspection, MutexQueues queues) {
+record ActiveConsumerVerification(
+    ActiveConsumerInspection inspection, MutexQueues queues, ConsumerChannelPool channels) {
 
   /** A message that was requeued comes back within this time, almost always. */
   static final Duration SOON = Duration.ofMillis(100);
@@ -36,6 +39,7 @@ record ActiveConsumerVerification(ActiveConsumerInspection inspection, MutexQueu
     if (message == null) {
       return consumer.isGone() ? HoldStatus.GONE : HoldStatus.UNKNOWN;
     }
+    long sentAt = channels.nanos();
     try {
       message.putBack();
     } catch (IOException | ShutdownSignalException e) {
@@ -45,7 +49,12 @@ record ActiveConsumerVerification(ActiveConsumerInspection inspection, MutexQueu
     if (consumer.isGone()) {
       return HoldStatus.GONE;
     }
-    return consumer.isActive() ? HoldStatus.OURS : HoldStatus.UNKNOWN;
+    if (!consumer.isActive()) {
+      return HoldStatus.UNKNOWN;
+    }
+    // Whoever only holds makes no other requests, and must not be taken for cut off.
+    channels.carriedOut(sentAt);
+    return HoldStatus.OURS;
   }
 
   private void awaitMessage(Call call, ActiveConsumer consumer) {

@@ -184,7 +184,7 @@ final class MutexQueues {
     }
     try {
       announcer.keepOpen();
-      Channel channel = publishing.get(call, () -> announcer.openChannel(call));
+      Channel channel = publishing.get(call, () -> announcer.openShared(call));
       channel.basicPublish("", queue, TRANSIENT, content());
       return channel;
     } catch (IOException | ShutdownSignalException e) {

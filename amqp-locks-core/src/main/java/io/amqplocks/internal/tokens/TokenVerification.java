@@ -201,6 +201,8 @@ final class TokenVerification {
           }
         }
       } else if (given && !token.isLate()) {
+        // Whoever only holds makes no other requests, and must not be taken for cut off.
+        channels.carriedOut(token.givenBackAt());
         return Answer.OK;
       } else {
         given = true;

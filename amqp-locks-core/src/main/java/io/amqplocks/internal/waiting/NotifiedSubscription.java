@@ -44,7 +44,7 @@ final class NotifiedSubscription implements Subscription {
     // What follows it without a pause, such as an attempt for the next waiter, is no look.
     scheduled = false;
     Notification notification = wakeup.use();
-    Optional<HeldLease> lease = claim.attempt(call, session);
+    Optional<HeldLease> lease = attempt(call, notification);
     attemptedAt = call.ticker().nanos();
     if (notification != Notification.NONE) {
       looks.notified();
@@ -53,6 +53,16 @@ final class NotifiedSubscription implements Subscription {
       acquired(notification, isLook);
     }
     return lease;
+  }
+
+  private Optional<HeldLease> attempt(Call call, Notification notification) {
+    try {
+      return claim.attempt(call, session);
+    } catch (RuntimeException | Error e) {
+      // The lock may be free. Whoever waits elsewhere would find that at its next look only.
+      wakeup.restore(notification);
+      throw e;
+    }
   }
 
   private void acquired(Notification notification, boolean isLook) {

@@ -156,7 +156,7 @@ public final class WakeQueues {
   }
 
   private Channel open(Call call) {
-    Channel channel = announcer.openChannel(call);
+    Channel channel = announcer.openShared(call);
     channel.addReturnListener(returned -> presence.returned(returned.getRoutingKey()));
     return channel;
   }

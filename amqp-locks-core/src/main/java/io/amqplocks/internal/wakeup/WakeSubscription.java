@@ -73,9 +73,7 @@ public final class WakeSubscription implements ChannelListener {
   @Override
   public void delivered(Delivery delivery) throws IOException {
     boolean ours = queues.isOurs(delivery.content());
-    arrived.accumulateAndGet(
-        ours ? Notification.OF_THIS_SESSION : Notification.OF_OTHERS,
-        (last, next) -> last.compareTo(next) > 0 ? last : next);
+    restore(ours ? Notification.OF_THIS_SESSION : Notification.OF_OTHERS);
     if (left) {
       passOn();
     } else {
@@ -107,6 +105,11 @@ public final class WakeSubscription implements ChannelListener {
   /** Takes the notification that has arrived since the last call. */
   public Notification use() {
     return arrived.getAndSet(Notification.NONE);
+  }
+
+  /** Has a notification as unused: one that has just arrived, or whose use failed. */
+  public void restore(Notification unused) {
+    arrived.accumulateAndGet(unused, (last, next) -> last.compareTo(next) > 0 ? last : next);
   }
 
   /** Whether no notification can arrive any more. */

@@ -73,6 +73,21 @@ class BrokerErrorsTest {
     assertThat(BrokerErrors.looked(CALL, "look", closed(false, code, text))).isEqualTo(answer);
   }
 
+  /** There is no such queue then, so nobody is to delete it. */
+  @ParameterizedTest
+  @CsvSource(
+      quoteCharacter = '"',
+      value = {
+        "PRECONDITION_FAILED - inequivalent arg 'durable' for queue 'a' in vhost '/',true",
+        "PRECONDITION_FAILED - cannot declare queue 'a': queue limit in vhost '/' (10) is reached,false",
+        "PRECONDITION_FAILED - cannot declare queue 'a': queue limit in cluster (10) is reached,false"
+      })
+  void aQueueLimitIsNoOtherQueue(String text, boolean otherwise) {
+    LockException error = BrokerErrors.calling(CALL, "declare queue a", closed(false, 406, text));
+    assertThat(error).isInstanceOf(LockException.Unexpected.class).hasMessageContaining(text);
+    assertThat(BrokerErrors.isOtherwise((LockException.Unexpected) error)).isEqualTo(otherwise);
+  }
+
   @Test
   void whatIsBrokenIsAnException() {
     assertThatThrownBy(() -> BrokerErrors.looked(CALL, "look", closed(false, 403, "no access")))

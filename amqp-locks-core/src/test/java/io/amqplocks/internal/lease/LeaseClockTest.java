@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.amqplocks.internal.exclusive.ExclusiveQueueHold;
+import io.amqplocks.internal.mutex.MutexClaim;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockName;
 import io.amqplocks.lock.LockObserver;
 import io.amqplocks.lock.LossReason;
 import io.amqplocks.support.ClockedClient;
@@ -91,5 +93,43 @@ class LeaseClockTest {
     pass(Duration.ofSeconds(15));
     assertThat(lease.state()).isEqualTo(LeaseState.UNCERTAIN);
     assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+  }
+
+  /**
+   * A mutex is verified by a message that comes back, and not by a request that has a reply. Of
+   * whoever only holds mutexes, the broker answers nothing else.
+   */
+  @Test
+  void aMutexThatHangsCostsNoOtherMutex() {
+    HeldLease lease = takeMutex("a");
+    HeldLease other = takeMutex("b");
+    for (int i = 0; i < 4; i++) {
+      pass(HEARTBEAT);
+      assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+      assertThat(other.verify()).isEqualTo(LeaseState.HELD);
+    }
+    pass(Duration.ofSeconds(20));
+    assertThat(other.verify()).isEqualTo(LeaseState.HELD);
+    assertThat(lease.state()).isEqualTo(LeaseState.UNCERTAIN);
+    assertThat(other.state()).isEqualTo(LeaseState.HELD);
+  }
+
+  /** As any other lease: the broker drops a client that is silent for two heartbeats at least. */
+  @Test
+  void aShortPauseCostsNoMutex() {
+    HeldLease lease = takeMutex("a");
+    for (int i = 0; i < 4; i++) {
+      pass(HEARTBEAT);
+      assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+    }
+    pass(Duration.ofSeconds(19));
+    assertThat(lease.state()).isEqualTo(LeaseState.UNCERTAIN);
+    assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+  }
+
+  private HeldLease takeMutex(String name) {
+    return new MutexClaim(fixture.names().mutex(LockName.of(name)), client.registry())
+        .attempt(client.call(LockId.mutex(name)), client.session())
+        .orElseThrow();
   }
 }

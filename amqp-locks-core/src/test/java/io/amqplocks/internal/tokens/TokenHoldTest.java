@@ -87,6 +87,22 @@ class TokenHoldTest {
     assertThat(slot.mayBeHandedTo(false)).isTrue();
   }
 
+  /** A token is verified by coming back, which proves as much as a reply does. */
+  @Test
+  void oneThatHangsCostsNoOther() {
+    HeldLease lease = take(false);
+    HeldLease other = take(false);
+    for (int i = 0; i < 4; i++) {
+      client.pass(Duration.ofSeconds(10));
+      assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+      assertThat(other.verify()).isEqualTo(LeaseState.HELD);
+    }
+    client.pass(Duration.ofSeconds(20));
+    assertThat(other.verify()).isEqualTo(LeaseState.HELD);
+    assertThat(lease.state()).isEqualTo(LeaseState.UNCERTAIN);
+    assertThat(other.state()).isEqualTo(LeaseState.HELD);
+  }
+
   /** Something else may come in its place, and it may be another client's then. */
   @Test
   void oneThatIsUnderWayIsNotOffered() {

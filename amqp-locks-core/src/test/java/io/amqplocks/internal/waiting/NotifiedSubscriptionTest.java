@@ -1,6 +1,8 @@
 package io.amqplocks.internal.waiting;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.QueueNames;
@@ -8,6 +10,7 @@ import io.amqplocks.internal.exclusive.ExclusiveQueueMutexClaim;
 import io.amqplocks.internal.lease.HeldLease;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.wakeup.WakeQueues;
+import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockName;
 import io.amqplocks.support.ClockedClient;
@@ -18,6 +21,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -40,13 +44,15 @@ class NotifiedSubscriptionTest {
     client = new ClockedClient(broker, Duration.ofSeconds(30));
     QueueNames names = fixture.names();
     wake = names.wake(LOCK);
-    subscription =
-        new NotifiedSubscription(
-            this::next,
-            client.session(),
-            wake,
-            WakeQueues.of(client.session())
-                .listen(client.call(LOCK), wake, name -> false, () -> {}));
+    subscription = subscribe(this::next, () -> {});
+  }
+
+  private NotifiedSubscription subscribe(Claim claim, Runnable notified) {
+    return new NotifiedSubscription(
+        claim,
+        client.session(),
+        wake,
+        WakeQueues.of(client.session()).listen(client.call(LOCK), wake, name -> false, notified));
   }
 
   @AfterEach
@@ -94,5 +100,27 @@ class NotifiedSubscriptionTest {
     free("three");
     assertThat(look()).isTrue();
     assertThat(areExpected()).isTrue();
+  }
+
+  /** The lock may be free, and another waiter may have better luck. */
+  @Test
+  void whatAFailedAttemptWasNotifiedOfIsPassedOn() {
+    subscription.close();
+    AtomicBoolean notified = new AtomicBoolean();
+    AtomicBoolean passedOn = new AtomicBoolean();
+    NotifiedSubscription failing =
+        subscribe(
+            (call, session) -> {
+              throw new LockException.Unanswered("by the test");
+            },
+            () -> notified.set(true));
+    assertThat(WakeQueues.of(client.session()).tell(LOCK, wake)).isTrue();
+    await().untilTrue(notified);
+    assertThatThrownBy(() -> failing.attempt(client.call(LOCK)))
+        .isInstanceOf(LockException.Unanswered.class);
+    subscription = subscribe(this::next, () -> passedOn.set(true));
+    assertThat(passedOn).isFalse();
+    failing.close();
+    await().untilTrue(passedOn);
   }
 }
