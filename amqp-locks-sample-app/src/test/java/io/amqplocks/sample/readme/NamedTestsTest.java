@@ -23,6 +23,9 @@ class NamedTestsTest {
    */
   private static final Pattern NAMED = Pattern.compile("`(\\w+Test)(?:\\.(\\w+)(…)?)?`");
 
+  /** As in {@code `.oneHolder`}, {@code `.oneHolder…`} and {@code `oneHolder…`}, in a table. */
+  private static final Pattern NAMED_ALONE = Pattern.compile("`(?:\\.(\\w+)(…)?|(\\w+)(…))`");
+
   private static final Pattern SUPERCLASS = Pattern.compile("class \\w+ extends (\\w+)");
 
   private final Map<String, String> tests = files("glob:**/src/test/**.{java,kt}");
@@ -43,6 +46,25 @@ class NamedTestsTest {
               }
             });
     assertThat(missing).isEmpty();
+  }
+
+  /** GUARANTEES names the class above a table. It may be any here. */
+  @Test
+  void areThereWithoutTheirClass() throws IOException {
+    String all = String.join("\n", tests.values());
+    List<String> found = new ArrayList<>();
+    files("glob:**/docs/GUARANTEES.md")
+        .forEach(
+            (page, text) -> {
+              Matcher named = NAMED_ALONE.matcher(text);
+              while (named.find()) {
+                String method = named.group(1) == null ? named.group(3) : named.group(1);
+                boolean more = named.group(2) != null || named.group(4) != null;
+                found.add(method);
+                assertThat(all).as(page).containsPattern("void " + method + (more ? "" : "\\("));
+              }
+            });
+    assertThat(found).hasSizeGreaterThan(20);
   }
 
   private boolean isThere(String test, @Nullable String method, boolean more) {
