@@ -98,7 +98,8 @@ public final class SoleConsumer implements AutoCloseable {
    *     have no effect. Its connection timeout and its heartbeat are limited to 10 seconds; one
    *     that is turned off becomes 10 seconds. The next consumer cannot consume before the broker
    *     notices that the last one is dead
-   * @param queue the queue, which must exist when this consumer is active
+   * @param queue the queue, which must exist when this consumer is active; no stream, and no
+   *     classic queue with {@code x-single-active-consumer}
    * @param handler handles the messages
    * @throws LockException.Invalid if the lock is a semaphore, or the queue's name is empty or
    *     longer than 255 bytes
@@ -233,13 +234,21 @@ public final class SoleConsumer implements AutoCloseable {
    */
   @Override
   public void close() {
-    if (terms.areEndedBy(Thread.currentThread())) {
+    Worker own = terms.workerOn(Thread.currentThread());
+    if (own != null) {
       Thread closing = new Thread(this::closeAll, "amqp-locks consumer closing");
       closing.setDaemon(true);
       closing.start();
+      // Not before: without that thread the term goes on, and needs its worker.
+      own.endAfterThis();
     } else {
       closeAll();
     }
+  }
+
+  /** Whether that thread calls the handler, or a listener of the {@linkplain #election election}. */
+  public boolean isOwnThread(Thread thread) {
+    return terms.workerOn(thread) != null || election.isOwnThread(thread);
   }
 
   private void closeAll() {
@@ -321,10 +330,10 @@ public final class SoleConsumer implements AutoCloseable {
       }
     }
 
-    /** Whether the handler itself ends them. */
-    boolean areEndedBy(Thread caller) {
+    /** The worker whose handler that thread calls; null if it calls none. */
+    @Nullable Worker workerOn(Thread thread) {
       Worker present = worker;
-      return present != null && present.endsAfterThis(caller);
+      return present != null && present.isOwnThread(thread) ? present : null;
     }
 
     @Override

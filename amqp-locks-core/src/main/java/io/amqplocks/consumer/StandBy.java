@@ -62,7 +62,22 @@ final class StandBy {
     if (begins(wish)) {
       Thread thread = new Thread(() -> open(pause), "amqp-locks consumer standing by");
       thread.setDaemon(true);
-      thread.start();
+      try {
+        thread.start();
+      } catch (Error e) {
+        // Whoever becomes active opens a connection then.
+        log.debug("There is no thread for a connection ahead for queue '{}'", settings.queue, e);
+        opensNoMore();
+      }
+    }
+  }
+
+  private void opensNoMore() {
+    guard.lock();
+    try {
+      opening = false;
+    } finally {
+      guard.unlock();
     }
   }
 
@@ -90,7 +105,7 @@ final class StandBy {
         // Called at once if it is broken already.
         opened.whenBroken(this::prepareAgain);
         return;
-      } catch (IOException | TimeoutException | RuntimeException | LinkageError e) {
+      } catch (IOException | TimeoutException | RuntimeException | Error e) {
         log.debug("There is no connection ahead for queue '{}'", settings.queue, e);
         pause = Math.min(Math.max(FIRST_PAUSE, 2 * pause), LONGEST_PAUSE);
       }

@@ -88,13 +88,13 @@ final class Worker {
     thread.setDaemon(true);
   }
 
-  /** Begins no other message, if that thread is its own. Returns whether it is. */
-  boolean endsAfterThis(Thread caller) {
-    boolean own = thread.equals(caller);
-    if (own) {
-      ending = true;
-    }
-    return own;
+  boolean isOwnThread(Thread other) {
+    return thread.equals(other);
+  }
+
+  /** Begins no other message. */
+  void endAfterThis() {
+    ending = true;
   }
 
   /** Whether it consumes during that term. */
@@ -231,7 +231,7 @@ final class Worker {
             () -> {
               try {
                 settings.handler.interrupted(delivery, why);
-              } catch (RuntimeException | Error e) {
+              } catch (Exception | Error e) {
                 log.warn("The handler of queue '{}' failed to be interrupted", settings.queue, e);
               }
             },

@@ -307,6 +307,11 @@ public final class LeaderElection implements AutoCloseable {
     }
   }
 
+  /** Whether that thread calls a listener or the task of this election. */
+  public boolean isOwnThread(Thread thread) {
+    return callbacks.isOwnThread(thread);
+  }
+
   private void awaitEndOfContender() {
     try {
       contender.join(TimeUnit.NANOSECONDS.toMillis(graceNanos) + RELEASE_MILLIS);

@@ -135,7 +135,8 @@ final class TermCallbacks {
     for (LeaderListener listener : listeners) {
       try {
         call.accept(listener);
-      } catch (RuntimeException | Error e) {
+      } catch (Exception | Error e) {
+        // Kotlin, for one, lets a checked exception pass.
         log.warn("A listener of {} failed; the election is not affected", name, e);
       }
     }

@@ -13,6 +13,7 @@ import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockName;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.test.BrokerTest;
+import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
@@ -298,6 +299,37 @@ class LeaderElectionTest {
     leads(election);
     election.close();
     assertThat(events).containsExactly("granted a", "revoked a CLOSED");
+  }
+
+  /** Kotlin has no checked exceptions, and neither have some libraries for Java. */
+  @Test
+  void aListenerThatFailsWithACheckedExceptionChangesNothing() throws Exception {
+    LeaderListener failing =
+        new LeaderListener() {
+          @Override
+          public void granted(Leadership leadership) {
+            sneaky(new IOException("granted"));
+          }
+
+          @Override
+          public void revoked(Leadership leadership, Revocation revocation) {
+            sneaky(new IOException("revoked"));
+          }
+        };
+    LeaderElection election =
+        started(
+            LeaderElection.on(fixture.open().mutex("m"))
+                .listener(failing)
+                .listener(recorder("a"))
+                .task(leadership -> events.add("task")));
+    await().untilAsserted(() -> assertThat(events).startsWith("granted a", "task"));
+    election.close();
+    assertThat(events.get(2)).startsWith("revoked a");
+  }
+
+  @SuppressWarnings("unchecked")
+  private static <E extends Exception> void sneaky(Exception failure) throws E {
+    throw (E) failure;
   }
 
   @Test

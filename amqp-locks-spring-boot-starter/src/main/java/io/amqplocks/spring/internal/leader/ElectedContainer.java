@@ -109,7 +109,7 @@ final class ElectedContainer implements LeaderListener {
       if (!container.isRunning()) {
         container.start();
       }
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       log.warn(
           "The container of listener '{}' could not be started; leadership is given up", id, e);
       boolean unused = election.yieldLeadership("its listener could not be started");
@@ -121,7 +121,7 @@ final class ElectedContainer implements LeaderListener {
       if (container.isRunning()) {
         container.stop();
       }
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       log.warn("The container of listener '{}' could not be stopped", id, e);
     }
   }

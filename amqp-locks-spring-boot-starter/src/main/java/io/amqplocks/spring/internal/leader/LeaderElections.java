@@ -65,12 +65,42 @@ public final class LeaderElections
   private final ListenerContainers containers;
   private final ReentrantLock guard = new ReentrantLock();
   private final Map<String, List<LeaderElection>> byName = new LinkedHashMap<>();
-  private final List<AutoCloseable> closeables = new ArrayList<>();
+  private final List<Part> parts = new ArrayList<>();
   private final List<Consumer<LockId>> watchers = new CopyOnWriteArrayList<>();
   private volatile boolean filled;
   private volatile boolean begun;
   private volatile boolean running;
   private volatile boolean closing;
+
+  /** An election, or a sole consumer with its election. */
+  private record Part(LeaderElection election, @Nullable SoleConsumer consumer) {
+
+    /** One of a consumer opens a connection, and sees whether the broker has what it needs. */
+    void start() {
+      if (consumer == null) {
+        election.start();
+      } else {
+        consumer.start();
+      }
+    }
+
+    /** Returns at once on a thread of its own, and else when the lock is released. */
+    void close() {
+      try {
+        if (consumer == null) {
+          election.close();
+        } else {
+          consumer.close();
+        }
+      } catch (RuntimeException | Error e) {
+        log.warn("An election could not be closed; its lock is released with all others", e);
+      }
+    }
+
+    boolean isOwnThread(Thread thread) {
+      return consumer == null ? election.isOwnThread(thread) : consumer.isOwnThread(thread);
+    }
+  }
 
   /**
    * Starts and closes the elections of that context.
@@ -146,9 +176,9 @@ public final class LeaderElections
         return;
       }
       byName.clear();
-      closeables.clear();
-      elections.forEach(election -> add(election, election));
-      consumers.forEach(consumer -> add(consumer.election(), consumer));
+      parts.clear();
+      elections.forEach(election -> add(new Part(election, null)));
+      consumers.forEach(consumer -> add(new Part(consumer.election(), consumer)));
       methods.names().forEach(this::named);
       filled = true;
     } finally {
@@ -187,11 +217,20 @@ public final class LeaderElections
     return byName.values().stream().flatMap(List::stream);
   }
 
-  private void add(LeaderElection election, AutoCloseable closeable) {
+  private void add(Part part) {
     byName
-        .computeIfAbsent(election.lock().name().value(), name -> new CopyOnWriteArrayList<>())
-        .add(election);
-    closeables.add(closeable);
+        .computeIfAbsent(part.election.lock().name().value(), name -> new CopyOnWriteArrayList<>())
+        .add(part.election);
+    parts.add(part);
+  }
+
+  private List<Part> parts() {
+    guard.lock();
+    try {
+      return List.copyOf(parts);
+    } finally {
+      guard.unlock();
+    }
   }
 
   /** The election by that name, which is made and started if there is none. */
@@ -205,7 +244,7 @@ public final class LeaderElections
       if (isNew) {
         LeaderElection made =
             LeaderElection.on(context.getBean(AmqpLocks.class).mutex(name)).build();
-        add(made, made);
+        add(new Part(made, null));
         if (begun) {
           made.addListener(new Publisher());
         }
@@ -252,11 +291,12 @@ public final class LeaderElections
     begin();
     guard.lock();
     try {
-      running = true;
-      elections().forEach(LeaderElection::start);
+      running = true; // one that is made from now on is started there
     } finally {
       guard.unlock();
     }
+    // Without the guard, since it may take as long as a connection does.
+    parts().forEach(Part::start);
     containers.settle();
   }
 
@@ -287,30 +327,36 @@ public final class LeaderElections
     }
   }
 
+  /**
+   * All at once, since each may take its grace period. On a thread of one of them, which closes the
+   * context, that one ends when the thread has returned. Its lock goes with all others.
+   */
   private void close() {
-    List<AutoCloseable> all;
-    guard.lock();
+    Thread caller = Thread.currentThread();
+    List<CompletableFuture<Void>> closings = new ArrayList<>();
     try {
-      all = List.copyOf(closeables);
+      for (Part each : parts()) {
+        if (each.isOwnThread(caller)) {
+          each.close();
+        } else {
+          closings.add(closing(each));
+        }
+      }
+      CompletableFuture.allOf(closings.toArray(CompletableFuture<?>[]::new)).join();
     } finally {
-      guard.unlock();
-    }
-    // All at once, since each may take its grace period.
-    CompletableFuture.allOf(
-            all.stream()
-                .map(each -> CompletableFuture.runAsync(() -> close(each), CLOSING))
-                .toArray(CompletableFuture<?>[]::new))
-        .join();
-    if (above != null) {
-      above.below.remove(this);
+      if (above != null) {
+        above.below.remove(this);
+      }
     }
   }
 
-  private static void close(AutoCloseable election) {
+  private static CompletableFuture<Void> closing(Part part) {
     try {
-      election.close();
-    } catch (Exception e) {
-      log.warn("An election could not be closed; its lock is released with all others", e);
+      return CompletableFuture.runAsync(part::close, CLOSING);
+    } catch (Error e) {
+      log.debug("There is no thread to close an election by", e);
+      part.close();
+      return CompletableFuture.completedFuture(null);
     }
   }
 

@@ -10,6 +10,7 @@ import io.amqplocks.consumer.SoleConsumer;
 import io.amqplocks.leader.LeaderElection;
 import io.amqplocks.leader.Leadership;
 import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.Contexts;
 import io.amqplocks.spring.LeaderOnly;
@@ -47,6 +48,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.Lifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -525,6 +527,75 @@ class LeaderOnlyTest {
               events.addAll(consuming.events);
             });
     assertThat(events).containsExactlyInAnyOrder("granted", "0", "revoked").endsWith("revoked");
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class StandingBy {
+    @Bean
+    SoleConsumer consumer(AmqpLocks locks, Broker broker, @Value("${test.lock}") String name) {
+      return SoleConsumer.of(locks.mutex(name), broker.connectionFactory(), name, delivery -> {})
+          .standByConnected()
+          .build();
+    }
+  }
+
+  /** By its own start: its election's knows nothing of connections. */
+  @Test
+  void aSoleConsumerThatIsABeanStandsByConnected() throws Exception {
+    try (AmqpLocks others = onBroker.stranger();
+        Lease lease = others.mutex(onBroker.name()).acquire(LONG)) {
+      application(StandingBy.class)
+          .withBean(Broker.class, () -> broker, definition -> definition.setDestroyMethodName(""))
+          .run(
+              application -> {
+                await()
+                    .until(
+                        () ->
+                            broker.faults().connections().stream()
+                                .anyMatch(name -> name.contains("consumer of " + onBroker.name())));
+                assertThat(application.getBean(SoleConsumer.class).isActive()).isFalse();
+              });
+      assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class Leaving {
+    final CompletableFuture<Duration> closed = new CompletableFuture<>();
+    final CountDownLatch started = new CountDownLatch(1);
+    private final ConfigurableApplicationContext context;
+
+    Leaving(ConfigurableApplicationContext context) {
+      this.context = context;
+    }
+
+    @Bean
+    LeaderElection election(AmqpLocks locks, @Value("${test.lock}") String name) {
+      return LeaderElection.on(locks.mutex(name)).grace(LONG).build();
+    }
+
+    /** As an application that ends when it is not the leader any more. */
+    @EventListener
+    void granted(LeadershipGrantedEvent event) throws Exception {
+      started.await();
+      long begin = System.nanoTime();
+      context.close();
+      closed.complete(Duration.ofNanos(System.nanoTime() - begin));
+    }
+  }
+
+  /** The listener's thread would wait for itself otherwise, for all of the grace period. */
+  @Test
+  void aListenerMayCloseTheContext() {
+    application(Leaving.class)
+        .run(
+            application -> {
+              Leaving leaving = application.getBean(Leaving.class);
+              leaving.started.countDown();
+              assertThat(leaving.closed.get(50, TimeUnit.SECONDS))
+                  .isLessThan(Duration.ofSeconds(30));
+              await().until(() -> !onBroker.isMutexHeld());
+            });
   }
 
   @Retention(RetentionPolicy.RUNTIME)
