@@ -34,16 +34,16 @@ record Effort(
   static Effort of(boolean quick) {
     return quick
         ? new Effort(
-            Duration.ofMillis(300),
-            Duration.ofSeconds(10),
-            Duration.ofMillis(300),
-            Duration.ofMillis(300),
-            3,
+            Duration.ofMillis(200),
+            Duration.ofSeconds(6),
+            Duration.ofMillis(200),
+            Duration.ofMillis(200),
+            2,
             20,
-            100,
+            50,
             10,
             5,
-            200,
+            100,
             1)
         : new Effort(
             Duration.ofSeconds(2),

@@ -8,6 +8,10 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
 /** The servers that run here, and clients of each. Everything is closed at the end, last first. */
@@ -27,9 +31,7 @@ final class Systems implements AutoCloseable {
   static Systems start(Collection<Peer> peers, @Nullable String line) throws Exception {
     Systems systems = new Systems();
     try {
-      for (Peer peer : peers) {
-        systems.add(peer, line);
-      }
+      systems.addAll(peers, line);
       return systems;
     } catch (Exception | Error e) {
       systems.close();
@@ -37,21 +39,49 @@ final class Systems implements AutoCloseable {
     }
   }
 
+  /** All at once, for a start is mostly waiting. Who fails does not leave others half started. */
+  private void addAll(Collection<Peer> peers, @Nullable String line) throws Exception {
+    List<Callable<Peer>> starts = new ArrayList<>();
+    for (Peer peer : peers) {
+      starts.add(
+          () -> {
+            add(peer, line);
+            return peer;
+          });
+    }
+    ExecutorService starters = Executors.newCachedThreadPool();
+    try {
+      // Returns when none of them is at it any more.
+      for (Future<Peer> start : starters.invokeAll(starts)) {
+        Peer unused = start.get();
+      }
+    } finally {
+      starters.shutdown();
+    }
+  }
+
   private void add(Peer peer, @Nullable String line) throws Exception {
     try {
-      PeerServer server = peer.start(line);
-      opened.push(server);
-      servers.put(peer, server);
+      PeerServer server = opening(peer.start(line));
       List<PeerClient> all = new ArrayList<>();
       for (int i = 0; i < CLIENTS; i++) {
-        PeerClient client = peer.connect(server.address());
-        opened.push(client);
-        all.add(client);
+        all.add(opening(peer.connect(server.address())));
       }
-      clients.put(peer, all);
+      synchronized (this) {
+        servers.put(peer, server);
+        clients.put(peer, all);
+      }
     } catch (NotInstalledException e) {
-      skipped.put(peer, String.valueOf(e.getMessage()));
+      synchronized (this) {
+        skipped.put(peer, String.valueOf(e.getMessage()));
+      }
     }
+  }
+
+  /** Closes it at the end. */
+  private synchronized <T extends AutoCloseable> T opening(T resource) {
+    opened.push(resource);
+    return resource;
   }
 
   /** The lock of a scenario, as one of the clients has it. */
