@@ -1,5 +1,7 @@
 package io.amqplocks.benchmarks.peers;
 
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.admin.TokenQueueType;
@@ -12,6 +14,7 @@ import io.amqplocks.lock.LockId;
 import io.amqplocks.test.Brokers;
 import io.amqplocks.test.OwnedBroker;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -149,6 +152,31 @@ final class AmqpLocksPeer {
         case CLASSIC_TOKENS_ANNOTATED -> calls(scenarios).semaphore();
         default -> throw new IllegalArgumentException("Not ours: " + kind);
       };
+    }
+
+    @Override
+    public Semaphore semaphore(Kind kind, String scenarios, int slots) {
+      String name = name(kind, scenarios);
+      if (kind == Kind.SLOT_SEMAPHORE) {
+        locks.admin().slotSemaphore(name).create(slots);
+        return new Semaphore(
+            of(locks.slotSemaphore(name)), () -> locks.admin().slotSemaphore(name).destroy());
+      }
+      TokenQueueType type =
+          kind == Kind.QUORUM_TOKENS ? TokenQueueType.QUORUM : TokenQueueType.CLASSIC;
+      locks.admin().tokenSemaphore(name).create(slots, type);
+      return new Semaphore(of(locks.tokenSemaphore(name)), () -> destroyTokens(name));
+    }
+
+    /** Also what outlives the semaphore, for good. */
+    private void destroyTokens(String name) throws Exception {
+      locks.admin().tokenSemaphore(name).destroy();
+      try (Connection connection = factory.newConnection("bench end")) {
+        Channel channel = connection.createChannel();
+        for (String rest : List.of(".record", ".ledger")) {
+          channel.queueDelete(prefix + "token-semaphore." + name + rest);
+        }
+      }
     }
 
     private GuardedCalls calls(String scenarios) {

@@ -77,6 +77,12 @@ final class CuratorPeer {
       }
 
       @Override
+      public Semaphore semaphore(Kind kind, String name, int slots) {
+        String path = "/" + name + "-" + kind;
+        return new Semaphore(of(new InterProcessSemaphoreV2(curator, path, slots)), () -> {});
+      }
+
+      @Override
       public void close() {
         curator.close();
       }

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
@@ -32,24 +33,38 @@ final class PeersMain {
 
   private static boolean run(Options options) throws Exception {
     Map<Scenario, List<Kind>> wanted = wanted(options);
-    if (wanted.isEmpty()) {
+    Map<Growth, List<Kind>> growing = growing(options);
+    if (wanted.isEmpty() && growing.isEmpty()) {
       System.err.println("Nothing has '" + options.only() + "' in its name");
       return false;
     }
     double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
     Set<Peer> peers = new LinkedHashSet<>();
     wanted.values().forEach(kinds -> kinds.forEach(kind -> peers.add(kind.peer())));
+    growing.values().forEach(kinds -> kinds.forEach(kind -> peers.add(kind.peer())));
+    List<Grown> growths = new ArrayList<>();
     List<Measurement> measurements = new ArrayList<>();
     List<String> failures = new ArrayList<>();
     Run run;
+    long start = System.nanoTime();
     try (Systems systems = Systems.start(peers, options.line())) {
+      took("start of all servers and clients", start);
       for (Map.Entry<Scenario, List<Kind>> each : wanted.entrySet()) {
         List<Kind> kinds = each.getValue().stream().filter(systems::has).toList();
         Recorder recorder = new Recorder(each.getKey());
         System.err.println("measuring " + each.getKey().title() + " ...");
+        long begin = System.nanoTime();
         each.getKey().measure(systems, kinds, Effort.of(options.quick()), recorder);
+        took(each.getKey().title(), begin);
         measurements.addAll(recorder.measurements());
         failures.addAll(recorder.failures());
+      }
+      for (Map.Entry<Growth, List<Kind>> each : growing.entrySet()) {
+        List<Kind> kinds = each.getValue().stream().filter(systems::has).toList();
+        System.err.println("measuring " + each.getKey().title() + " ...");
+        long begin = System.nanoTime();
+        growths.addAll(each.getKey().measure(systems, kinds, options.quick(), failures));
+        took(each.getKey().title(), begin);
       }
       run =
           new Run(
@@ -63,7 +78,8 @@ final class PeersMain {
               Clients.versions(systems.versions().keySet()),
               systems.skipped(),
               failures,
-              measurements);
+              measurements,
+              growths);
     }
     Path target = Path.of(System.getProperty("bench.target", "target"));
     Files.writeString(target.resolve("bench-peers.json"), run.json());
@@ -72,6 +88,11 @@ final class PeersMain {
     Path docs = whole ? Path.of(System.getProperty("bench.docs", "docs")) : target.resolve("docs");
     System.out.println("written: " + Report.write(run, docs));
     return run.failures().isEmpty();
+  }
+
+  /** Where the time of a run goes. */
+  private static void took(String what, long start) {
+    System.err.printf(Locale.ROOT, "%s: %.1f s%n", what, (System.nanoTime() - start) / 1e9);
   }
 
   /** What was asked for, by name. */
@@ -90,6 +111,25 @@ final class PeersMain {
     return wanted;
   }
 
+  /** A quick run leaves growths out unless it asks for them, so that it takes five minutes. */
+  private static Map<Growth, List<Kind>> growing(Options options) {
+    Map<Growth, List<Kind>> wanted = new LinkedHashMap<>();
+    if (options.quick() && options.only().isEmpty()) {
+      return wanted;
+    }
+    for (Growth growth : Growth.values()) {
+      List<Kind> kinds =
+          Kind.all().stream()
+              .filter(growth::suits)
+              .filter(kind -> options.wants(growth.title() + ": " + kind.title()))
+              .toList();
+      if (!kinds.isEmpty()) {
+        wanted.put(growth, kinds);
+      }
+    }
+    return wanted;
+  }
+
   private static void print(Run run) {
     System.out.println(machine(run));
     run.skipped()
@@ -97,6 +137,13 @@ final class PeersMain {
     run.failures().forEach(failure -> System.out.println("failed: " + failure));
     for (Scenario scenario : Scenario.values()) {
       List<List<String>> lines = Report.lines(run, scenario);
+      if (lines.size() > 1) {
+        System.out.println();
+        System.out.println(Table.aligned(lines, column -> column > 1));
+      }
+    }
+    for (Growth growth : Growth.values()) {
+      List<List<String>> lines = GrowthReport.lines(run, growth);
       if (lines.size() > 1) {
         System.out.println();
         System.out.println(Table.aligned(lines, column -> column > 1));

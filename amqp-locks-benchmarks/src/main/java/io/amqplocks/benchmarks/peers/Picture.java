@@ -110,7 +110,20 @@ final class Picture {
     return chart;
   }
 
-  /** Of flat colors, which can be told apart in print and by the color-blind. */
+  /** That of a system. They can be told apart in print and by the color-blind. */
+  static Color color(Peer peer) {
+    return switch (peer) {
+      case AMQP_LOCKS -> new Color(0xd55e00);
+      case REDISSON -> new Color(0x0072b2);
+      case CURATOR -> new Color(0x009e73);
+      case POSTGRESQL -> new Color(0x999999);
+      case JETCD -> new Color(0xcc79a7);
+      case SPRING_INTEGRATION_REDIS, SPRING_INTEGRATION_JDBC -> new Color(0x56b4e9);
+      case SHED_LOCK_REDIS, SHED_LOCK_JDBC -> new Color(0xe69f00);
+    };
+  }
+
+  /** Of flat colors. */
   private static final class Bars extends BarRenderer {
     private static final long serialVersionUID = 1;
 
@@ -132,15 +145,7 @@ final class Picture {
 
     @Override
     public Paint getItemPaint(int row, int column) {
-      return switch (kinds.get(column).peer()) {
-        case AMQP_LOCKS -> new Color(0xd55e00);
-        case REDISSON -> new Color(0x0072b2);
-        case CURATOR -> new Color(0x009e73);
-        case POSTGRESQL -> new Color(0x999999);
-        case JETCD -> new Color(0xcc79a7);
-        case SPRING_INTEGRATION_REDIS, SPRING_INTEGRATION_JDBC -> new Color(0x56b4e9);
-        case SHED_LOCK_REDIS, SHED_LOCK_JDBC -> new Color(0xe69f00);
-      };
+      return color(kinds.get(column).peer());
     }
   }
 }

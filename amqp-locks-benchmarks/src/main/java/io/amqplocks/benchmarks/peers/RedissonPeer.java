@@ -39,6 +39,16 @@ final class RedissonPeer {
       }
 
       @Override
+      public Semaphore semaphore(Kind kind, String name, int slots) {
+        String key = name + "-" + kind;
+        PeerLock lock =
+            kind == Kind.R_SEMAPHORE
+                ? of(redisson.getSemaphore(key), slots)
+                : of(redisson.getPermitExpirableSemaphore(key), slots);
+        return new Semaphore(lock, () -> {});
+      }
+
+      @Override
       public void close() {
         redisson.shutdown();
       }

@@ -30,6 +30,11 @@ final class Report {
         Picture.write(run, scenario, pictures.resolve(picture(scenario)));
       }
     }
+    for (Growth growth : Growth.values()) {
+      if (!GrowthReport.of(run, growth).isEmpty()) {
+        GrowthPicture.write(run, growth, pictures.resolve(GrowthReport.picture(growth)));
+      }
+    }
     return Files.writeString(docs.resolve(PAGE), page(run));
   }
 
@@ -38,6 +43,9 @@ final class Report {
     String page = template();
     for (Scenario scenario : Scenario.values()) {
       page = page.replace("{{" + scenario + "}}", section(run, scenario));
+    }
+    for (Growth growth : Growth.values()) {
+      page = page.replace("{{GROWTH_" + growth + "}}", GrowthReport.section(run, growth, PICTURES));
     }
     return page.replace("{{run}}", where(run))
         .replace("{{ratios}}", ratios(run))

@@ -20,6 +20,7 @@ import tools.jackson.databind.json.JsonMapper;
  * @param skipped why a peer is missing
  * @param failures what could not be measured, and why
  * @param measurements in the order of scenarios and kinds
+ * @param growths what was measured at several sizes; none in the file of an older run
  */
 record Run(
     String date,
@@ -32,10 +33,16 @@ record Run(
     Map<Peer, String> clients,
     Map<Peer, String> skipped,
     List<String> failures,
-    List<Measurement> measurements) {
+    List<Measurement> measurements,
+    List<Grown> growths) {
 
   private static final JsonMapper JSON =
       JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
+
+  @SuppressWarnings("NullAway") // the file of an older run has none
+  Run {
+    growths = growths == null ? List.of() : List.copyOf(growths);
+  }
 
   static Run parse(String json) {
     return JSON.readValue(json, Run.class);

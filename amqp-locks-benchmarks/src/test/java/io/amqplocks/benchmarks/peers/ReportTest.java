@@ -53,6 +53,18 @@ class ReportTest {
             "values" : [ 1234.0 ] },
           { "scenario" : "DEATH", "kind" : "R_SEMAPHORE", "metric" : "FREED",
             "values" : [ "Infinity" ] }
+        ],
+        "growths" : [
+          { "growth" : "SLOTS", "kind" : "QUORUM_TOKENS", "size" : 1, "micros" : [ 500.0 ],
+            "server" : null, "overSeconds" : null },
+          { "growth" : "SLOTS", "kind" : "QUORUM_TOKENS", "size" : 1000,
+            "micros" : [ 900.0, 750.0, 700.0 ], "server" : null, "overSeconds" : null },
+          { "growth" : "LOCKS", "kind" : "MUTEX", "size" : 1, "micros" : [ 200.0 ],
+            "server" : 9000.0, "overSeconds" : null },
+          { "growth" : "LOCKS", "kind" : "MUTEX", "size" : 100, "micros" : [ 220.0 ],
+            "server" : 30000.0, "overSeconds" : null },
+          { "growth" : "LOCKS", "kind" : "MUTEX", "size" : 10000, "micros" : [ ],
+            "server" : null, "overSeconds" : 60 }
         ]
       }
       """;
@@ -94,6 +106,23 @@ class ReportTest {
   }
 
   @Test
+  void growthsHaveAColumnForEachSizeAndSayWhatWasGivenUp() throws Exception {
+    assertThat(Report.page(run))
+        .contains(
+            "| growth, 1 to 1,000 slots | system | p50 at 1 | p50 at 1,000 | last / first |",
+            "| 5 quorum tokens | amqp-locks | 500 µs | 750 µs | 1.50 × |",
+            "| mutex | amqp-locks | 200 µs | 220 µs | over 60 s | 1.10 × | 30,000 B |",
+            "](benchmarks/growth-slots.svg)")
+        .doesNotContain("growth-waiters.svg");
+  }
+
+  @Test
+  void theFileOfAnOlderRunHasNoGrowths() {
+    String older = JSON.replaceFirst("(?s),\\s*\"growths\".*", "\n}");
+    assertThat(Run.parse(older).growths()).isEmpty();
+  }
+
+  @Test
   void goalsAreJudged() throws Exception {
     assertThat(Report.page(run))
         .contains(
@@ -128,6 +157,7 @@ class ReportTest {
             run.clients(),
             Map.of(),
             List.of(),
+            List.of(),
             List.of());
     assertThat(Report.page(busy)).contains("9.5 processes wanted one of its 2", "A quick run");
   }
@@ -144,6 +174,10 @@ class ReportTest {
     assertThat(folder.resolve("benchmarks/alone.svg"))
         .content()
         .contains("<svg", "RLock", "alone: less is better");
+    assertThat(folder.resolve("benchmarks/growth-locks.svg"))
+        .content()
+        .contains("<svg", "ours: mutex", "flat is better");
+    assertThat(folder.resolve("benchmarks/growth-waiters.svg")).doesNotExist();
     // What has no end has no bar.
     assertThat(folder.resolve("benchmarks/death.svg"))
         .content()
