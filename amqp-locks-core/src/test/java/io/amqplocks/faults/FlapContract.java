@@ -137,7 +137,7 @@ abstract class FlapContract {
     }
   }
 
-  private AmqpLocks on(int node) {
+  final AmqpLocks on(int node) {
     return fixture.open(
         fixture
             .builder(cluster().node(node).connectionFactory())

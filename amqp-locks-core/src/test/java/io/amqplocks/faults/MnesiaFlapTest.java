@@ -1,5 +1,9 @@
 package io.amqplocks.faults;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
 import java.time.Duration;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
@@ -27,6 +31,21 @@ class MnesiaFlapTest extends FlapContract {
   void afterALongBreakBetweenNodes() throws Exception {
     Duration span = Duration.ofSeconds(70);
     lastFlap("A break", span, cluster()::breakOffFromPeers, changingAfter(70));
+  }
+
+  /**
+   * Each side of a break declares a queue that is not there yet. A mutex's is gone a minute after
+   * its last use. No client of either side can know.
+   */
+  @Test
+  void aMutexThatNobodyUsedBeforeIsHeldOnBothSides() throws Exception {
+    cluster().breakOffFromPeers(cluster().node(1));
+    Duration wait = Duration.ofSeconds(30);
+    try (Lease here = on(1).mutex("unused").acquire(wait);
+        Lease there = on(3).mutex("unused").acquire(wait)) {
+      assertThat(here.verify()).isEqualTo(LeaseState.HELD);
+      assertThat(there.verify()).isEqualTo(LeaseState.HELD);
+    }
   }
 
   /**

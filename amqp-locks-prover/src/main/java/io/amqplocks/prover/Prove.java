@@ -2,6 +2,7 @@ package io.amqplocks.prover;
 
 import io.amqplocks.prover.run.Prover;
 import io.amqplocks.test.Brokers;
+import io.amqplocks.test.Cluster;
 import io.amqplocks.test.OwnedBroker;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
+import org.opentest4j.TestAbortedException;
 
 /** The command {@code bin/prove}. */
 final class Prove {
@@ -22,6 +24,7 @@ final class Prove {
   private String round = "";
   private boolean stopAtFirst;
   private boolean consumers;
+  private boolean cluster;
   private List<String> lines = List.of();
   private List<String> faults = List.of();
   private final List<List<String>> clients = new ArrayList<>();
@@ -54,6 +57,7 @@ final class Prove {
         case "--seed" -> seed = Long.parseLong(value(option, args));
         case "--stop-at-first" -> stopAtFirst = true;
         case "--consumers" -> consumers = true;
+        case "--cluster" -> cluster = true;
         case "--round" -> round = value(option, args);
         case "--fault" -> faults = List.of(value(option, args).split(",", -1));
         case "--line" -> lines = List.of(value(option, args).split(",", -1));
@@ -95,33 +99,52 @@ final class Prove {
     List<List<String>> programs = clients.isEmpty() ? List.of(Prover.ownClient()) : clients;
     boolean good = true;
     List<String> summaries = new ArrayList<>();
+    Duration each = time.dividedBy(all.size());
     for (String line : all) {
-      try (OwnedBroker broker = Brokers.start(line)) {
-        System.out.printf("RabbitMQ %s, seed %d%n", broker.version(), seed);
-        Prover prover = new Prover(broker, programs, results, System.out);
-        if (!faults.isEmpty()) {
-          prover.only(faults);
+      if (cluster) {
+        try (Cluster nodes = Cluster.start(line)) {
+          System.out.printf("Three nodes of RabbitMQ %s, seed %d%n", nodes.version(), seed);
+          Prover prover = new Prover(nodes, programs, results, System.out);
+          good &= search(prover, each, programs);
+          summaries.add(prover.summary() + " (three nodes of RabbitMQ " + nodes.version() + ")");
+        } catch (TestAbortedException cannot) {
+          System.out.println("No cluster of RabbitMQ " + line + ": " + cannot.getMessage());
+          good = false;
         }
-        if (consumers) {
-          prover.onlyConsumers();
-        }
-        if (round.isEmpty()) {
-          prover.prove(seed, time.dividedBy(all.size()), stopAtFirst);
-        } else {
-          prover.again(round);
-        }
-        summaries.add(prover.summary() + " (RabbitMQ " + broker.version() + ")");
-        good &= prover.violations().isEmpty();
-        for (int i = 0; i < programs.size(); i++) {
-          System.out.printf("%s: %d leases%n", name(programs.get(i)), prover.acquired().get(i));
-          if (prover.acquired().get(i) == 0) {
-            System.out.println("It acquired no lock at all, so this proves nothing");
-            good = false;
-          }
+      } else {
+        try (OwnedBroker broker = Brokers.start(line)) {
+          System.out.printf("RabbitMQ %s, seed %d%n", broker.version(), seed);
+          Prover prover = new Prover(broker, programs, results, System.out);
+          good &= search(prover, each, programs);
+          summaries.add(prover.summary() + " (RabbitMQ " + broker.version() + ")");
         }
       }
     }
     summaries.forEach(System.out::println);
+    return good;
+  }
+
+  private boolean search(Prover prover, Duration length, List<List<String>> programs)
+      throws Exception {
+    if (!faults.isEmpty()) {
+      prover.only(faults);
+    }
+    if (consumers) {
+      prover.onlyConsumers();
+    }
+    if (round.isEmpty()) {
+      prover.prove(seed, length, stopAtFirst);
+    } else {
+      prover.again(round);
+    }
+    boolean good = prover.violations().isEmpty();
+    for (int i = 0; i < programs.size(); i++) {
+      System.out.printf("%s: %d leases%n", name(programs.get(i)), prover.acquired().get(i));
+      if (prover.acquired().get(i) == 0) {
+        System.out.println("It acquired no lock at all, so this proves nothing");
+        good = false;
+      }
+    }
     return good;
   }
 }

@@ -12,9 +12,11 @@ import org.jspecify.annotations.Nullable;
  * @param full from when on it was in full force; the same as {@code to} if that is not known
  * @param to when it was over; the same as {@code from} if it takes no time
  * @param lock the lock whose queue it was done to; null if it concerns all locks
+ * @param node the node of a cluster that it was done to, from 1; null if it was done to none
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
-public record FaultSpan(String what, long from, long full, long to, @Nullable LockRef lock) {
+public record FaultSpan(
+    String what, long from, long full, long to, @Nullable LockRef lock, @Nullable Integer node) {
 
   /** As it is read. */
   public FaultSpan {
@@ -23,11 +25,21 @@ public record FaultSpan(String what, long from, long full, long to, @Nullable Lo
 
   /** Something of which it is not known when it was in full force. */
   public FaultSpan(String what, long from, long to, @Nullable LockRef lock) {
-    this(what, from, to, to, lock);
+    this(what, from, to, to, lock, null);
   }
 
   /** Something that concerns all locks. */
   public FaultSpan(String what, long from, long to) {
-    this(what, from, to, to, null);
+    this(what, from, to, to, null, null);
+  }
+
+  /** Something of which it is known when it was in full force. */
+  public FaultSpan(String what, long from, long full, long to, @Nullable LockRef lock) {
+    this(what, from, full, to, lock, null);
+  }
+
+  /** The same, done to that node. */
+  public FaultSpan ofNode(int number) {
+    return new FaultSpan(what, from, full, to, lock, number);
   }
 }

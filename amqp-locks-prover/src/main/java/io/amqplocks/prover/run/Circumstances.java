@@ -74,10 +74,11 @@ final class Circumstances {
     FaultSpan fault = entry.fault();
     return fault == null
         ? ""
-        : "%s%s: from %s to %s"
+        : "%s%s%s: from %s to %s"
             .formatted(
                 entry.client() == null ? "" : entry.client() + " ",
                 fault.what(),
+                fault.node() == null ? "" : " (node " + fault.node() + ")",
                 seconds(fault.from(), at),
                 seconds(fault.to(), at));
   }

@@ -27,16 +27,16 @@ import org.jspecify.annotations.Nullable;
 final class Excuse {
 
   /** How long the news of a closed connection may take on a machine that is busy. */
-  private static final Duration NEWS = Duration.ofMillis(500);
+  static final Duration NEWS = Duration.ofMillis(500);
 
   /** How long it may take until connections are cut. */
   private static final Duration CUTTING = Duration.ofMillis(100);
 
   /** How long after the last answer of the broker a client is certain, if nothing tells it. */
-  private static final Duration CERTAIN = Plan.HEARTBEAT.multipliedBy(7).dividedBy(4);
+  static final Duration CERTAIN = Plan.HEARTBEAT.multipliedBy(7).dividedBy(4);
 
   /** What a broker that is being stopped may still answer. */
-  private static final Duration PASSING = Duration.ofMillis(50);
+  static final Duration PASSING = Duration.ofMillis(50);
 
   /** While these last, a client hears nothing that answers a request sent meanwhile. */
   private static final Set<FaultKind> SILENCES =
@@ -153,6 +153,8 @@ final class Excuse {
           STRANGER,
           READER ->
           List.of();
+      // It depends on the lock: see ClusterExcuse.
+      case NODE_FLAP, NODE_SILENCE, NODE_KILL, NODE_STOP -> List.of();
     };
   }
 

@@ -1,5 +1,6 @@
 package io.amqplocks.prover.run;
 
+import java.util.Arrays;
 import java.util.List;
 
 /** What is done to clients and brokers while clients work. */
@@ -49,7 +50,15 @@ enum FaultKind {
   /** A stranger publishes to the locks' queues, for a while. */
   STRANGER("a stranger's messages"),
   /** A stranger gets messages from the locks' queues and gives them back, for a while. */
-  READER("a stranger who gets messages");
+  READER("a stranger who gets messages"),
+  /** A node of a cluster and the others lose their connections, and cannot have new ones. */
+  NODE_FLAP("a node that loses the others"),
+  /** Nothing passes between a node of a cluster and the others. Nobody is told. */
+  NODE_SILENCE("no link between a node and the others"),
+  /** A node of a cluster is killed and started again. */
+  NODE_KILL("kill -9 of a node, and a start"),
+  /** A node of a cluster is stopped for a while. */
+  NODE_STOP("SIGSTOP of a node");
 
   private final String label;
 
@@ -70,6 +79,26 @@ enum FaultKind {
   /** Whether it finds nothing to harm where everybody consumes. */
   boolean onlyForOthers() {
     return this == GATE_CRASH || this == GATE_DELETE || this == LINK_DROP;
+  }
+
+  /** Whether it is done to one node of a cluster: the one that its client has. */
+  boolean isOfNodes() {
+    return switch (this) {
+      case NODE_FLAP, NODE_SILENCE, NODE_KILL, NODE_STOP -> true;
+      default -> false;
+    };
+  }
+
+  /** What is done where there is one broker. */
+  static List<FaultKind> ofSingleBrokers() {
+    return Arrays.stream(values()).filter(kind -> !kind.isOfNodes()).toList();
+  }
+
+  /** What is done where there are three. One of them is killed or stopped, and not all. */
+  static List<FaultKind> ofClusters() {
+    return Arrays.stream(values())
+        .filter(kind -> kind != BROKER_KILL && kind != BROKER_STOP)
+        .toList();
   }
 
   /** Those of a single client. */

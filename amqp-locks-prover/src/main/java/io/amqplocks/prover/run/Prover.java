@@ -2,6 +2,7 @@ package io.amqplocks.prover.run;
 
 import io.amqplocks.prover.check.Violation;
 import io.amqplocks.test.Broker;
+import io.amqplocks.test.Cluster;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
@@ -23,12 +24,15 @@ public final class Prover {
   /** How long what should happen in the end may take, on a machine that is busy. */
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-  private final Broker broker;
+  /** A broker may carry out a release 65 s late if a node was lost, and another one behind it. */
+  private static final Duration CLUSTER_PATIENCE = Duration.ofSeconds(150);
+
+  private final Site site;
   private final List<List<String>> programs;
   private final int[] acquired;
   private final Path results;
   private final PrintStream out;
-  private List<FaultKind> kinds = List.of(FaultKind.values());
+  private List<FaultKind> kinds;
   private boolean onlySome;
   private boolean onlyConsumers;
   private Verdict all = Verdict.none();
@@ -43,7 +47,17 @@ public final class Prover {
    * @param out is told of each round
    */
   public Prover(Broker broker, List<List<String>> programs, Path results, PrintStream out) {
-    this.broker = broker;
+    this(Site.of(broker), programs, results, out);
+  }
+
+  /** A prover on a cluster, each client on another node. */
+  public Prover(Cluster cluster, List<List<String>> programs, Path results, PrintStream out) {
+    this(Site.of(cluster), programs, results, out);
+  }
+
+  private Prover(Site site, List<List<String>> programs, Path results, PrintStream out) {
+    this.site = site;
+    kinds = site.faults();
     this.programs = List.copyOf(programs);
     acquired = new int[programs.size()];
     this.results = results;
@@ -70,6 +84,7 @@ public final class Prover {
    */
   public void only(List<String> names) {
     kinds = kinds(names);
+    requireHere(kinds);
     onlySome = true;
   }
 
@@ -83,6 +98,12 @@ public final class Prover {
     kinds = kinds.stream().filter(kind -> !kind.onlyForOthers()).toList();
     if (kinds.isEmpty()) {
       throw new IllegalArgumentException("None of these faults harms a consumer");
+    }
+  }
+
+  private void requireHere(List<FaultKind> faults) {
+    if (!site.faults().containsAll(faults)) {
+      throw new IllegalArgumentException("Some of %s cannot be done to %s".formatted(faults, site));
     }
   }
 
@@ -116,7 +137,8 @@ public final class Prover {
       }
       List<FaultKind> faults = i < first.size() ? first.get(i) : chosen(new Random(roundSeed));
       boolean isToHarm = i < first.size() || onlySome;
-      round(isToHarm ? Plan.seedFor(roundSeed, faults) : roundSeed, faults);
+      roundSeed = isToHarm ? Plan.seedFor(roundSeed, faults) : roundSeed;
+      round(site.isCluster() ? ClusterPlan.seedFor(roundSeed) : roundSeed, faults);
     }
   }
 
@@ -148,6 +170,7 @@ public final class Prover {
     String[] parts = command.split(":", 2);
     List<FaultKind> faults =
         parts.length == 1 ? List.of() : kinds(List.of(parts[1].split(",", -1)));
+    requireHere(faults);
     round(Long.parseLong(parts[0]), faults);
   }
 
@@ -158,10 +181,13 @@ public final class Prover {
    * @param faults what is done in it
    */
   void round(long seed, List<FaultKind> faults) throws IOException, InterruptedException {
-    Plan plan = Plan.of(seed, faults, length(seed, faults));
-    Path folder = results.resolve("round-" + broker.version() + "-" + seed);
+    Plan plan = site.plan(seed, faults, length(seed, faults));
+    Path folder =
+        results.resolve(
+            (site.isCluster() ? "cluster-round-" : "round-") + site.version() + "-" + seed);
     Files.createDirectories(folder);
-    Round round = new Round(plan, broker, programs, folder, PATIENCE);
+    Round round =
+        new Round(plan, site, programs, folder, site.isCluster() ? CLUSTER_PATIENCE : PATIENCE);
     long begin = System.nanoTime();
     round.run();
     Verdict verdict = Verdict.of(plan, round.history(), round.stuck());
@@ -203,8 +229,9 @@ public final class Prover {
         HistoryPage.of(plan, round.history(), verdict.violations()));
     Files.writeString(
         folder.resolve("violations.txt"),
-        "bin/prove --round %s, with %s%n%s%n"
+        "bin/prove %s--round %s, with %s%n%s%n"
             .formatted(
+                site.isCluster() ? "--cluster " : "",
                 plan.command(),
                 plan.harms(),
                 String.join("\n", verdict.violations().stream().map(Violation::text).toList())));

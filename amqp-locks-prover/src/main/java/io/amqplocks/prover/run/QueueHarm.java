@@ -69,14 +69,16 @@ final class QueueHarm {
   private static final Logger log = LoggerFactory.getLogger(QueueHarm.class);
 
   private final Plan plan;
+  private final Site site;
   private final Broker broker;
   private final String prefix;
   private final History history;
   private final Map<String, Long> crashed = new ConcurrentHashMap<>();
 
-  QueueHarm(Plan plan, Broker broker, String prefix, History history) {
+  QueueHarm(Plan plan, Site site, String prefix, History history) {
     this.plan = plan;
-    this.broker = broker;
+    this.site = site;
+    broker = site.home(plan);
     this.prefix = prefix;
     this.history = history;
   }
@@ -128,7 +130,7 @@ final class QueueHarm {
 
   private void crash(String queue) {
     crashed.put(queue, System.nanoTime());
-    broker.faults().crashQueue(queue);
+    site.crashQueue(queue);
   }
 
   /** One that changes nothing for a lock. Mirroring starts another process for each queue. */

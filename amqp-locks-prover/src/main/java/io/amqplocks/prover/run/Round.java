@@ -33,7 +33,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Carries out a {@link Plan} on a broker, and writes down what came of it.
+ * Carries out a {@link Plan} on a broker or a cluster, and writes down what came of it.
  *
  * <p>At the end all faults are over. Then all clients that live must finish their work, and an
  * observer must get all slots of all locks: nothing is lost for good.
@@ -47,6 +47,7 @@ final class Round {
   private static final Duration LONG = Duration.ofSeconds(60);
 
   private final Plan plan;
+  private final Site site;
   private final Broker broker;
   private final List<List<String>> programs;
   private final Path folder;
@@ -62,10 +63,11 @@ final class Round {
    * @param folder where clients write their errors
    * @param patience how long what should happen in the end may take
    */
-  Round(Plan plan, Broker broker, List<List<String>> programs, Path folder, Duration patience) {
+  Round(Plan plan, Site site, List<List<String>> programs, Path folder, Duration patience) {
     this.patience = patience;
     this.plan = plan;
-    this.broker = broker;
+    this.site = site;
+    broker = site.home(plan);
     this.programs = programs;
     this.folder = folder;
     prefix = "p" + Long.toString(plan.seed(), 36) + ".";
@@ -82,6 +84,7 @@ final class Round {
 
   /** Carries it out. */
   void run() throws InterruptedException {
+    site.prepare(plan);
     List<ClientProcess> clients = new ArrayList<>();
     Publisher publisher = new Publisher(plan, broker, prefix, history);
     try (AmqpLocks observer = observer()) {
@@ -109,6 +112,7 @@ final class Round {
           .toList()
           .forEach(CompletableFuture::join);
       awaitEnd(work);
+      site.heal(plan, history);
       stuck.addAll(storm.awaitEnd());
       stuck.addAll(storm.settle(observer));
       awaitPublished(publishing);
@@ -187,12 +191,12 @@ final class Round {
     return new ClientProcess(
         name,
         programs.get(number % programs.size()),
-        TcpProxy.to(broker),
+        TcpProxy.to(site.of(number)),
         history,
         folder.resolve(name + ".err"));
   }
 
-  private static String name(int number) {
+  static String name(int number) {
     return "client-" + (number + 1);
   }
 
@@ -226,7 +230,7 @@ final class Round {
           pause(harm.begin());
           ClientProcess client = clients.get(harm.client());
           // One after the other: who is stopped cannot be killed as well, nor a broker twice.
-          synchronized (isOfBroker(harm) ? broker : client) {
+          synchronized (isOfBroker(harm) ? site : client) {
             doIt(harm, client);
           }
         },
@@ -291,7 +295,22 @@ final class Round {
           LINK_DROP,
           STRANGER,
           READER ->
-          new QueueHarm(plan, broker, prefix, history).carryOut(harm);
+          toQueues(harm);
+      case NODE_FLAP, NODE_SILENCE, NODE_KILL, NODE_STOP -> history.suffered(site.harmNode(harm));
+    }
+  }
+
+  /** A node of a cluster may not answer, and have done it all the same. So it counts. */
+  private void toQueues(Harm harm) {
+    long from = System.nanoTime();
+    try {
+      new QueueHarm(plan, site, prefix, history).carryOut(harm);
+    } catch (IllegalStateException e) {
+      if (!site.isCluster()) {
+        throw e;
+      }
+      log.debug("{} may not have been done", harm, e);
+      history.suffered(new FaultSpan(harm.what().label(), from, System.nanoTime()));
     }
   }
 
@@ -362,7 +381,11 @@ final class Round {
   }
 
   private void requireAllFree(AmqpLocks observer) throws InterruptedException {
+    Operator operator = new Operator(broker, prefix, observer);
     for (Slots each : plan.locks()) {
+      if (site.isCluster() && ClusterPlan.harmsNodes(plan)) {
+        freeIfStuck(observer, operator, each);
+      }
       AmqpLock lock = observer.lock(CoreLocks.id(each.lock()));
       List<Lease> leases = new ArrayList<>();
       try {
@@ -394,6 +417,22 @@ final class Round {
         requireReadersShare(observer, each.lock());
       }
       destroy(observer, each.lock());
+    }
+  }
+
+  private static void freeIfStuck(AmqpLocks observer, Operator operator, Slots slots)
+      throws InterruptedException {
+    Duration most = operator.patience(slots.lock()).orElse(null);
+    List<Lease> leases = new ArrayList<>();
+    try {
+      AmqpLock lock = observer.lock(CoreLocks.id(slots.lock()));
+      for (int i = 0; most != null && i < slots.count(); i++) {
+        leases.add(patiently(most, () -> lock.acquire(most)));
+      }
+    } catch (LockException e) {
+      operator.free(slots, e);
+    } finally {
+      leases.forEach(Lease::close);
     }
   }
 

@@ -59,21 +59,24 @@ record Verdict(
     List<Claim> claims = history.claims();
     Map<LockRef, List<Claim>> byLock = claims.stream().collect(Collectors.groupingBy(Claim::lock));
     List<Blind> blind = blind(history);
+    ClusterExcuse nodes = new ClusterExcuse(history);
     List<Silence> silences = silences(history);
     int notSearched = 0;
     int excusedLosses = 0;
     for (Slots each : plan.locks()) {
       LockRef lock = each.lock();
       List<Claim> of = byLock.getOrDefault(lock, List.of());
-      violations.addAll(tooMany(each, excused(of, blind), history));
+      violations.addAll(tooMany(each, excused(of, blind, nodes), history));
       violations.addAll(
           FencingOrderCheck.check(
               lock,
               of,
               claim ->
                   isHandedOver(claim)
-                      && blind.stream()
-                          .anyMatch(time -> time.concerns(claim) && time.saw(claim.acquired()))));
+                      && (blind.stream()
+                              .anyMatch(time -> time.concerns(claim) && time.saw(claim.acquired()))
+                          || nodes.of(claim).stream()
+                              .anyMatch(time -> time.has(claim.acquired())))));
       violations.addAll(CertaintyCheck.check(lock, history, of, silences));
       violations.addAll(LossCheck.check(lock, history, of, Plan.HEARTBEAT));
       excusedLosses += LossCheck.excusedByReason(lock, history, of, Plan.HEARTBEAT);
@@ -135,6 +138,7 @@ record Verdict(
       FaultSpan fault = entry.fault();
       if (fault != null) {
         Excuse.silence(entry.client(), fault).ifPresent(result::add);
+        ClusterExcuse.silence(fault).ifPresent(result::add);
       }
     }
     return result;
@@ -166,7 +170,7 @@ record Verdict(
     }
 
     boolean saw(long moment) {
-      return time.from() <= moment && moment <= time.to();
+      return time.has(moment);
     }
   }
 
@@ -186,19 +190,24 @@ record Verdict(
       if (fault != null) {
         Excuse.of(fault).forEach(time -> result.add(new Blind(client, fault.lock(), time)));
       } else if (event != null) {
-        Excuse.of(event, faults).ifPresent(time -> result.add(new Blind(client, null, time)));
+        Excuse.of(event, faults)
+            .or(() -> ClusterExcuse.of(event, faults))
+            .ifPresent(time -> result.add(new Blind(client, null, time)));
       }
     }
     return result;
   }
 
-  private static List<Claim> excused(List<Claim> claims, List<Blind> blind) {
+  private static List<Claim> excused(List<Claim> claims, List<Blind> blind, ClusterExcuse nodes) {
     return claims.stream()
         .map(
             claim -> {
               Claim result = claim;
               for (Blind each : blind) {
                 result = each.concerns(claim) ? result.withoutCertainty(each.time()) : result;
+              }
+              for (Interval each : nodes.of(claim)) {
+                result = result.withoutCertainty(each);
               }
               return result;
             })

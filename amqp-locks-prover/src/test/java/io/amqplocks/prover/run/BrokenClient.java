@@ -111,7 +111,8 @@ final class BrokenClient {
     List<String> program = new ArrayList<>(Prover.ownClient());
     program.set(program.size() - 1, BrokenClient.class.getName());
     program.add(defect.name());
-    Round round = new Round(plan, broker, List.of(program), folder, Duration.ofSeconds(10));
+    Round round =
+        new Round(plan, Site.of(broker), List.of(program), folder, Duration.ofSeconds(10));
     round.run();
     return Verdict.of(plan, round.history(), round.stuck());
   }

@@ -121,7 +121,7 @@ class PlanTest {
   @Test
   void everyPlanContendsForEveryKindOfLock() {
     others()
-        .mapToObj(seed -> Plan.of(seed, List.of(FaultKind.values()), LENGTH))
+        .mapToObj(seed -> Plan.of(seed, FaultKind.ofSingleBrokers(), LENGTH))
         .forEach(
             plan -> {
               assertThat(plan.locks())
@@ -145,7 +145,9 @@ class PlanTest {
                         assertThat(each.slots()).isBetween(1, 5);
                         assertThat(each.begin()).isLessThan(LENGTH);
                       });
-              assertThat(plan.harms()).extracting(Plan.Harm::what).contains(FaultKind.values());
+              assertThat(plan.harms())
+                  .extracting(Plan.Harm::what)
+                  .containsAll(FaultKind.ofSingleBrokers());
             });
   }
 

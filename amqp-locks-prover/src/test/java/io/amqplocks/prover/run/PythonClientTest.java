@@ -155,7 +155,7 @@ class PythonClientTest {
     }
     long seed = System.nanoTime() & 0xFFFFFF;
     Plan plan = new Plan(seed, clients, slots, work, List.of(), harms, Duration.ofSeconds(6));
-    Round round = new Round(plan, broker, programs, folder, Duration.ofSeconds(30));
+    Round round = new Round(plan, Site.of(broker), programs, folder, Duration.ofSeconds(30));
     round.run();
     Verdict verdict = Verdict.of(plan, round.history(), round.stuck());
     // Losses are counted as failures: in doubt, the Python client gives up all that it holds.

@@ -1,0 +1,129 @@
+package io.amqplocks.prover.run;
+
+import io.amqplocks.prover.history.FaultSpan;
+import io.amqplocks.prover.history.History;
+import io.amqplocks.prover.run.Plan.Harm;
+import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerVersion;
+import io.amqplocks.test.Cluster;
+import io.amqplocks.test.ClusterNode;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Where a round happens: on one broker, or on the three nodes of a cluster. */
+final class Site {
+
+  /** The last thing that is done to nodes that keep their metadata in Mnesia. */
+  static final String REJOINED = "parted nodes restarted by an operator";
+
+  /**
+   * Nodes miss a silent one after three quarters of that at the earliest. That is more than twice
+   * as long as clients are certain, as it is with the defaults of both (docs/GUARANTEES.md).
+   */
+  static final Duration NET_TICK_TIME = Duration.ofSeconds(8);
+
+  private final List<? extends Broker> nodes;
+  private final @Nullable Cluster cluster;
+
+  private Site(List<? extends Broker> nodes, @Nullable Cluster cluster) {
+    this.nodes = nodes;
+    this.cluster = cluster;
+  }
+
+  static Site of(Broker broker) {
+    return new Site(List.of(broker), null);
+  }
+
+  static Site of(Cluster cluster) {
+    return new Site(cluster.nodes(), cluster);
+  }
+
+  boolean isCluster() {
+    return cluster != null;
+  }
+
+  BrokerVersion version() {
+    return nodes.get(0).version();
+  }
+
+  /** The broker that a client connects to: the first one to node 1, and so on. */
+  Broker of(int client) {
+    return nodes.get(client % nodes.size());
+  }
+
+  /** The broker of the observer, the publisher, strangers, and control commands. */
+  Broker home(Plan plan) {
+    return of((int) Math.floorMod(plan.seed(), (long) nodes.size()));
+  }
+
+  /** What may be done here. */
+  List<FaultKind> faults() {
+    return isCluster() ? FaultKind.ofClusters() : FaultKind.ofSingleBrokers();
+  }
+
+  /** The plan of a round here. */
+  Plan plan(long seed, List<FaultKind> faults, Duration length) {
+    return isCluster() ? ClusterPlan.of(seed, faults, length) : Plan.of(seed, faults, length);
+  }
+
+  /** Kills the process of a queue, on a node that has one. */
+  void crashQueue(String queue) {
+    IllegalStateException failed = new IllegalStateException("No node has a queue " + queue);
+    for (Broker node : nodes) {
+      try {
+        node.faults().crashQueue(queue);
+        return;
+      } catch (IllegalStateException notHere) {
+        failed.addSuppressed(notHere);
+      }
+    }
+    throw failed;
+  }
+
+  /** Before a round. */
+  void prepare(Plan plan) {
+    if (cluster != null && ClusterPlan.harmsNodes(plan)) {
+      cluster.netTickTime(NET_TICK_TIME);
+    }
+  }
+
+  /** Does to a node what is meant for it. */
+  FaultSpan harmNode(Harm harm) {
+    if (cluster == null) {
+      throw new IllegalArgumentException("There are no nodes for " + harm);
+    }
+    ClusterNode node = cluster.nodes().get(harm.client());
+    return switch (harm.what()) {
+      case NODE_FLAP ->
+          Round.during(harm, () -> cluster.breakOffFromPeers(node), node::reconnect)
+              .ofNode(node.number());
+      case NODE_SILENCE ->
+          Round.during(harm, node::cutOffFromPeers, node::reconnect).ofNode(node.number());
+      case NODE_KILL -> {
+        // As for a single broker (trap 21).
+        node.faults().writeMembers();
+        yield Round.during(harm, node.faults()::kill, node.faults()::start).ofNode(node.number());
+      }
+      case NODE_STOP ->
+          Round.during(harm, node.faults()::freeze, node.faults()::thaw).ofNode(node.number());
+      default -> throw new IllegalArgumentException("Not done to nodes: " + harm);
+    };
+  }
+
+  /** Returns when all nodes are together again. On Mnesia that takes an operator. */
+  void heal(Plan plan, History history) {
+    if (cluster != null) {
+      long from = System.nanoTime();
+      cluster.heal();
+      if (!version().isAtLeast(4, 3) && ClusterPlan.harmsNodes(plan)) {
+        history.suffered(new FaultSpan(REJOINED, from, System.nanoTime()));
+      }
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "RabbitMQ " + version() + (isCluster() ? ", three nodes" : "");
+  }
+}
