@@ -11,9 +11,15 @@ final class Connection {
 
   static final String CUT = "the test made the broker unavailable";
 
+  /** As at a broker. */
+  static final String CLOSED = "closed by this process";
+
   private final Notices notices;
   private boolean available = true;
   private volatile Session session = Session.NOT_OPENED;
+
+  /** Whether listeners were told of the opening of a session and not yet of its end. */
+  private boolean toldOfOpen;
 
   Connection(Notices notices) {
     this.notices = notices;
@@ -63,6 +69,7 @@ final class Connection {
     }
     if (session != Session.OPEN) {
       session = Session.OPEN;
+      toldOfOpen = true;
       notices.post(LockListener::sessionOpened);
     }
   }
@@ -71,8 +78,8 @@ final class Connection {
     available = false;
     if (session == Session.OPEN) {
       session = Session.ENDED;
-      notices.post(listener -> listener.sessionEnded(CUT));
     }
+    end(CUT);
   }
 
   /** Ends the outage. Whoever waits opens the session at once. */
@@ -88,5 +95,13 @@ final class Connection {
     boolean first = session != Session.CLOSED;
     session = Session.CLOSED;
     return first;
+  }
+
+  /** Tells listeners of the end of a session. After a close, the leases are released before. */
+  void end(String why) {
+    if (toldOfOpen) {
+      toldOfOpen = false;
+      notices.post(listener -> listener.sessionEnded(why));
+    }
   }
 }

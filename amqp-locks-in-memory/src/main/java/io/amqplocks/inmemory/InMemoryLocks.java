@@ -192,6 +192,9 @@ public final class InMemoryLocks implements AmqpLocks {
    * <p>Calls throw {@link LockException.Unreachable} when their time is over. They do so at once if
    * they fail fast or would not wait, or if no connection was ever opened, which the first acquire,
    * {@link #connect()} and the administration do.
+   *
+   * <p>Nothing else tries to connect here, so {@link #outage()} is present at once, as at a broker
+   * after an attempt that failed. It stays so until {@link #available()}.
    */
   public void unavailable() {
     table.setAvailable(false);

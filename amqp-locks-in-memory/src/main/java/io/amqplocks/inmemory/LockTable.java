@@ -424,6 +424,12 @@ final class LockTable {
     List<InMemoryLease> left = leases();
     String asTheyWere = HeldLeases.lines(left);
     left.forEach(this::release);
+    boolean unused =
+        change(
+            effects -> {
+              connection.end(Connection.CLOSED);
+              return true;
+            });
     alarm.close();
     return asTheyWere;
   }

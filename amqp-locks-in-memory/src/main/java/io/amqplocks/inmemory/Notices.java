@@ -10,6 +10,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,17 +25,37 @@ final class Notices {
 
   private final List<LockListener> listeners;
   private final List<LockObserver> observers;
-  private final ThreadPoolExecutor listening = oneThread("notices");
-  private final ThreadPoolExecutor depending = oneThread("losses");
+  private final OneThread listening = new OneThread("notices");
+  private final OneThread depending = new OneThread("losses");
 
   Notices(List<LockListener> listeners, List<LockObserver> observers) {
     this.listeners = List.copyOf(listeners);
     this.observers = List.copyOf(observers);
   }
 
-  private static ThreadPoolExecutor oneThread(String name) {
-    return new ThreadPoolExecutor(
-        0, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), Threads.named(name));
+  /** A thread, which ends when there is nothing to do and is replaced when there is. */
+  private static final class OneThread extends ThreadPoolExecutor {
+
+    private volatile @Nullable Thread current;
+
+    OneThread(String name) {
+      super(0, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), Threads.named(name));
+    }
+
+    @Override
+    protected void beforeExecute(Thread thread, Runnable notice) {
+      current = thread;
+    }
+
+    /** Whether the user's code calls this. */
+    boolean isCurrent() {
+      return Thread.currentThread().equals(current);
+    }
+
+    /** Returns how many notices are not delivered by this. Whoever calls it goes on. */
+    int stop() {
+      return isCurrent() ? 0 : shutdownNow().size();
+    }
   }
 
   /** Notifies all listeners later. */
@@ -52,11 +73,14 @@ final class Notices {
     run(depending, notice);
   }
 
-  private static void run(ThreadPoolExecutor thread, Runnable notice) {
+  private static void run(OneThread thread, Runnable notice) {
     try {
       thread.execute(() -> guarded(notice));
     } catch (RejectedExecutionException e) {
       log.debug("Closed; a notice is not delivered");
+    } catch (OutOfMemoryError e) {
+      // The notice is in the queue by now, and the next one starts the thread.
+      log.error("No thread can be started now; a notice is delivered with the next one", e);
     }
   }
 
@@ -115,7 +139,10 @@ final class Notices {
     }
   }
 
-  /** Delivers what was posted, but waits no longer than a second for each thread. */
+  /**
+   * Delivers what was posted, but waits no longer than a second for each thread. If the user's code
+   * calls this, its thread delivers the rest when that code has returned.
+   */
   void close() {
     listening.shutdown();
     depending.shutdown();
@@ -123,16 +150,15 @@ final class Notices {
       awaitEnd(depending, "An action that depends on the loss of a lease");
       awaitEnd(listening, "A lock listener");
     } catch (InterruptedException e) {
-      listening.shutdownNow();
-      depending.shutdownNow();
+      int left = listening.stop() + depending.stop();
+      log.debug("Interrupted while it closed; {} notices are not delivered", left);
       Thread.currentThread().interrupt();
     }
   }
 
-  private static void awaitEnd(ThreadPoolExecutor thread, String who) throws InterruptedException {
-    if (!thread.awaitTermination(1, TimeUnit.SECONDS)) {
-      log.warn("{} blocks; {} notices are not delivered", who, thread.getQueue().size());
-      var unused = thread.shutdownNow();
+  private static void awaitEnd(OneThread thread, String who) throws InterruptedException {
+    if (!thread.isCurrent() && !thread.awaitTermination(1, TimeUnit.SECONDS)) {
+      log.warn("{} blocks; {} notices are not delivered", who, thread.stop());
     }
   }
 }

@@ -57,6 +57,9 @@ abstract class LockContract {
   /** What the listener waits for when it is told of a lease. */
   private volatile CountDownLatch mayGoOn = new CountDownLatch(0);
 
+  /** What the listener does when it is told of a loss. */
+  private volatile Runnable whenLost = () -> {};
+
   abstract AmqpLocks create(LockListener listener);
 
   /** What keeps the tokens of semaphores. */
@@ -88,6 +91,17 @@ abstract class LockContract {
               @Override
               public void lost(Lease lease, LossReason reason, Duration held) {
                 events.add("lost " + reason.cause());
+                whenLost.run();
+              }
+
+              @Override
+              public void sessionOpened() {
+                events.add("opened");
+              }
+
+              @Override
+              public void sessionEnded(String detail) {
+                events.add("ended: " + detail);
               }
             });
   }
@@ -510,18 +524,69 @@ abstract class LockContract {
     assertThat(second.state()).isEqualTo(LeaseState.LOST);
     assertThatThrownBy(() -> locks.slotSemaphore(name).tryAcquire())
         .isInstanceOf(LockException.NotFound.class);
-    await()
-        .untilAsserted(
-            () ->
-                assertThat(events)
-                    .containsExactly(
-                        "acquired",
-                        "BUSY",
-                        "TIMEOUT",
-                        "released",
-                        "acquired",
-                        "lost REVOKED",
-                        "ERROR"));
+    awaitEvents(
+        "opened", "acquired", "BUSY", "TIMEOUT", "released", "acquired", "lost REVOKED", "ERROR");
+  }
+
+  private void awaitEvents(String... expected) {
+    await().untilAsserted(() -> assertThat(events).containsExactly(expected));
+  }
+
+  @Test
+  void tellsListenersOfTheClose() throws Exception {
+    Lease unused = locks.mutex(name).acquire(LONG);
+    locks.close();
+    awaitEvents("opened", "acquired", "released", "ended: closed by this process");
+  }
+
+  @Test
+  void whoNeverConnectedIsToldOfNoEnd() {
+    locks.close();
+    assertThat(events).isEmpty();
+  }
+
+  @Test
+  void aListenerMayCloseTheLocks() throws Exception {
+    CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
+    whenLost = () -> closeHere(interrupted);
+    Lease lost = locks.mutex(name).acquire(LONG);
+    Lease released = locks.mutex(name + ":other").acquire(LONG);
+    assertThat(locks.revoke(lost.lock(), "for a test")).isEqualTo(1);
+    assertThat(interrupted.get(LONG.toSeconds(), TimeUnit.SECONDS)).isFalse();
+    assertThat(released.state()).isEqualTo(LeaseState.RELEASED);
+    // It is told of what follows when it has returned.
+    awaitEvents(
+        "opened",
+        "acquired",
+        "acquired",
+        "lost REVOKED",
+        "released",
+        "ended: closed by this process");
+  }
+
+  @Test
+  void anActionThatFollowsALossMayCloseTheLocks() throws Exception {
+    Lease lost = locks.mutex(name).acquire(LONG);
+    Lease other = locks.mutex(name + ":other").acquire(LONG);
+    CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
+    CompletableFuture<LossReason> next = new CompletableFuture<>();
+    var unused = lost.whenLost().thenAccept(reason -> closeWhenLost(other, next, interrupted));
+    assertThat(locks.revoke(lost.lock(), "for a test")).isEqualTo(1);
+    assertThat(interrupted.get(LONG.toSeconds(), TimeUnit.SECONDS)).isFalse();
+    assertThat(next.get(LONG.toSeconds(), TimeUnit.SECONDS).detail()).isEqualTo("for a test");
+  }
+
+  /** Another loss waits for its turn meanwhile. */
+  private void closeWhenLost(
+      Lease other, CompletableFuture<LossReason> next, CompletableFuture<Boolean> interrupted) {
+    var unused = other.whenLost().thenAccept(next::complete);
+    assertThat(locks.revoke(other.lock(), "for a test")).isEqualTo(1);
+    closeHere(interrupted);
+  }
+
+  private void closeHere(CompletableFuture<Boolean> interrupted) {
+    locks.close();
+    boolean unused = interrupted.complete(Thread.currentThread().isInterrupted());
   }
 
   @ParameterizedTest

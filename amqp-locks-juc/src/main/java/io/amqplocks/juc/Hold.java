@@ -28,9 +28,10 @@ final class Hold {
       state = lease.verify();
     }
     if (state == LeaseState.UNCERTAIN) {
-      throw new LockException.Unanswered(
-          "The broker did not say whether this thread still holds %s, which it acquired before; try again, or unlock it as often as it was locked"
-              .formatted(lease.lock()));
+      throw ofThisLock(
+          new LockException.Unanswered(
+              "The broker did not say whether this thread still holds %s, which it acquired before; try again, or unlock it as often as it was locked"
+                  .formatted(lease.lock())));
     }
     if (state != LeaseState.HELD) {
       throw lost();
@@ -57,11 +58,17 @@ final class Hold {
     }
   }
 
-  private LockException.Lost lost() {
+  private LockException lost() {
     String why = lease.lossReason().map(Object::toString).orElse("it was released elsewhere");
-    return new LockException.Lost(
-        "%s was lost while this thread held it: %s. Others may have worked at the same time; unlock it as often as it was locked, and check what was done"
-            .formatted(lease.lock(), why),
-        null);
+    return ofThisLock(
+        new LockException.Lost(
+            "%s was lost while this thread held it: %s. Others may have worked at the same time; unlock it as often as it was locked, and check what was done"
+                .formatted(lease.lock(), why),
+            null));
+  }
+
+  private LockException ofThisLock(LockException failure) {
+    failure.initLock(lease.lock());
+    return failure;
   }
 }

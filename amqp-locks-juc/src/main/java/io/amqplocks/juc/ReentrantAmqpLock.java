@@ -208,8 +208,7 @@ public final class ReentrantAmqpLock implements Lock {
           interrupted = true;
           // Whoever interrupts without end must not keep this thread here without end.
           if (left.isNegative()) {
-            throw new LockException.AcquireTimeout(
-                "%s was not free within %s".formatted(lock.id(), holds.longestWait()));
+            throw timeout();
           }
           Thread.interrupted();
           left = holds.longestWait().minusNanos(System.nanoTime() - began);
@@ -220,6 +219,14 @@ public final class ReentrantAmqpLock implements Lock {
         Thread.currentThread().interrupt();
       }
     }
+  }
+
+  private LockException timeout() {
+    LockException timeout =
+        new LockException.AcquireTimeout(
+            "%s was not free within %s".formatted(lock.id(), holds.longestWait()));
+    timeout.initLock(lock.id());
+    return timeout;
   }
 
   private boolean reentered() {

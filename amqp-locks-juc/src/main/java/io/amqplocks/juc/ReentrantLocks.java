@@ -6,6 +6,7 @@ import io.amqplocks.lock.LockId;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,7 +54,7 @@ public final class ReentrantLocks {
    * priority, or fencing tokens. The returned object is cheap and needs no keeping.
    */
   public ReentrantAmqpLock of(AmqpLock lock) {
-    return new ReentrantAmqpLock(lock, this);
+    return new ReentrantAmqpLock(Objects.requireNonNull(lock), this);
   }
 
   Duration longestWait() {

@@ -39,6 +39,10 @@ class HoldTest {
     return verified;
   }
 
+  private static void namesTheLock(Throwable failure) {
+    assertThat(((LockException) failure).lock()).contains(LockId.mutex("orders"));
+  }
+
   @Test
   void aHeldLeaseIsEnteredWithoutAskingTheBroker() {
     hold.reenter();
@@ -61,7 +65,8 @@ class HoldTest {
     assertThatThrownBy(hold::reenter)
         .isInstanceOf(LockException.Unanswered.class)
         .hasMessageContaining("mutex 'orders'")
-        .hasMessageContaining("try again, or unlock");
+        .hasMessageContaining("try again, or unlock")
+        .satisfies(HoldTest::namesTheLock);
     assertThat(hold.count()).isOne();
   }
 
@@ -72,7 +77,8 @@ class HoldTest {
     assertThatThrownBy(hold::reenter)
         .isInstanceOf(LockException.Lost.class)
         .hasMessageContaining("mutex 'orders'")
-        .hasMessageContaining("SESSION_ENDED");
+        .hasMessageContaining("SESSION_ENDED")
+        .satisfies(HoldTest::namesTheLock);
     state = LeaseState.RELEASED;
     assertThatThrownBy(hold::reenter).isInstanceOf(LockException.Lost.class);
     assertThat(hold.count()).isOne();

@@ -76,6 +76,13 @@ class ReentrantAmqpLockStatesTest {
   }
 
   @Test
+  @SuppressWarnings("NullAway") // As code without checks may call it.
+  void aMissingLockIsRefusedWhenItIsGiven() {
+    ReentrantLocks reentrant = new ReentrantLocks(Duration.ofMinutes(5));
+    assertThatThrownBy(() -> reentrant.of(null)).isInstanceOf(NullPointerException.class);
+  }
+
+  @Test
   void anUncertainLeaseIsNotSaidToBeHeldAndIsReleasedWithoutAnError() {
     ReentrantAmqpLock view = view(Duration.ofMinutes(5));
     assertThat(view.tryLock()).isTrue();
@@ -94,7 +101,10 @@ class ReentrantAmqpLockStatesTest {
     assertThatThrownBy(view(Duration.ofMillis(50))::lock)
         .isInstanceOf(LockException.AcquireTimeout.class)
         .hasMessageContaining("mutex 'orders'")
-        .hasMessageContaining("PT0.05S");
+        .hasMessageContaining("PT0.05S")
+        .satisfies(
+            failure ->
+                assertThat(((LockException) failure).lock()).contains(LockId.mutex("orders")));
     assertThat(attempts).isGreaterThan(1);
     assertThat(Thread.interrupted()).isTrue();
   }

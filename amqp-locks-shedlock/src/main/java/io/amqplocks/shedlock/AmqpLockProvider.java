@@ -6,6 +6,7 @@ import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockName;
 import java.time.Duration;
 import java.util.List;
@@ -79,6 +80,7 @@ public final class AmqpLockProvider implements ExtensibleLockProvider, AutoClose
    *     is copied and never changed.
    * @param nodes the nodes of the broker; if empty, the factory's host and port
    * @param queuePrefix the queue prefix that {@code locks} was built with
+   * @throws LockException.Invalid if no {@code AmqpLocks} can have that queue prefix
    */
   public AmqpLockProvider(
       AmqpLocks locks, ConnectionFactory factory, List<Address> nodes, String queuePrefix) {
@@ -98,13 +100,26 @@ public final class AmqpLockProvider implements ExtensibleLockProvider, AutoClose
    *     then
    * @throws LockException.Unsupported if the broker has no queue for that, as Apache Qpid has none
    * @throws LockException.Closed if this provider is closed, and nobody holds the lock
-   * @throws LockException as {@link io.amqplocks.lock.AmqpLock#tryAcquire()} does
+   * @throws LockException as {@link io.amqplocks.lock.AmqpLock#tryAcquire()} does. Nothing is held
+   *     then. But after {@link LockException.Unreachable} and {@link LockException.Unanswered}, the
+   *     broker may have what keeps the lock for {@code lockAtLeastFor}: nobody gets it before that
+   *     is over, though nobody has run its job
    */
   @Override
   public Optional<SimpleLock> lock(LockConfiguration wanted) {
+    LockId id = LockId.mutex("shedlock:" + wanted.getName());
+    try {
+      return lock(id, wanted);
+    } catch (LockException e) {
+      e.initLock(id);
+      throw e;
+    }
+  }
+
+  private Optional<SimpleLock> lock(LockId id, LockConfiguration wanted) {
     String name = wanted.getName();
     Markers.check(name, wanted.getLockAtLeastFor());
-    Optional<Lease> acquired = locks.mutex("shedlock:" + name).tryAcquire();
+    Optional<Lease> acquired = locks.lock(id).tryAcquire();
     if (acquired.isEmpty()) {
       return Optional.empty();
     }
@@ -151,8 +166,9 @@ public final class AmqpLockProvider implements ExtensibleLockProvider, AutoClose
 
   /**
    * Closes the connection for {@code lockAtLeastFor}. Locks that are held stay so until they are
-   * unlocked, and are not released at {@code lockAtMostFor} any more. So close it after the tasks
-   * have ended. The {@code AmqpLocks} may be closed before or after it.
+   * unlocked, and are not released at {@code lockAtMostFor} any more. The same goes for one whose
+   * {@link #lock} is about to return. So close it after the tasks have ended. The {@code AmqpLocks}
+   * may be closed before or after it.
    */
   @Override
   public void close() {

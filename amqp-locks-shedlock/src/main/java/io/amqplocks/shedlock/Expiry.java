@@ -1,7 +1,6 @@
 package io.amqplocks.shedlock;
 
 import io.amqplocks.lock.Lease;
-import io.amqplocks.lock.LockException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -31,15 +30,15 @@ final class Expiry {
   }
 
   /**
-   * Begins to watch a lease. It is not released by this call, also if its time is over.
-   *
-   * @throws LockException.Closed if this is closed
+   * Begins to watch a lease. It is not released by this call, also if its time is over. Nor is it
+   * by this object if that is closed: its marker is there by now, and would keep the lock from all.
+   * So it is as a lease that was watched when this was closed.
    */
   void watch(ExpiringLease expiring, Lease lease) {
     try {
       lookIn(expiring.left(), expiring, lease);
     } catch (RejectedExecutionException e) {
-      throw new LockException.Closed("The AmqpLockProvider was closed");
+      log.debug("Closed; {} is not released at lockAtMostFor", lease.lock());
     }
   }
 

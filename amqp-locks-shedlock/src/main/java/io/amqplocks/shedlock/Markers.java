@@ -13,6 +13,7 @@ import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockName;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -41,6 +42,7 @@ import org.slf4j.LoggerFactory;
  * future that is set by compare-and-set. Whoever finds none, or one that is over, sets the next one
  * and begins to connect. The others wait for the same, for a limited time.
  */
+// More than 300 lines: all that is said to the broker is here, with what each failure of it means.
 final class Markers {
 
   /** The broker counts the milliseconds of a message's life in 32 bits. */
@@ -50,6 +52,9 @@ final class Markers {
 
   private static final String NAME = "amqp-locks shedlock";
   private static final int TIMEOUT = 5_000;
+
+  /** The 255 bytes of a queue name, less the longest {@code shedlock.NAME}. */
+  private static final int MAX_PREFIX_BYTES = 255 - LockName.MAX_BYTES;
 
   /**
    * Nodes that cannot be reached take the timeout each, and those that say nothing half of it. The
@@ -74,6 +79,7 @@ final class Markers {
   private volatile boolean closed;
 
   Markers(ConnectionFactory factory, List<Address> nodes, String queuePrefix) {
+    check(queuePrefix);
     this.nodes = List.copyOf(nodes);
     this.factory = factory.clone();
     this.factory.setAutomaticRecoveryEnabled(false);
@@ -87,6 +93,19 @@ final class Markers {
         "capabilities", new ConnectionFactory().getClientProperties().get("capabilities"));
     this.factory.setClientProperties(properties);
     this.prefix = queuePrefix + "shedlock.";
+  }
+
+  /** As the one of {@code AmqpLocks}. The client library would wait for ever with a longer name. */
+  private static void check(String queuePrefix) {
+    if (queuePrefix.getBytes(StandardCharsets.UTF_8).length > MAX_PREFIX_BYTES) {
+      throw new LockException.Invalid(
+          "The queue prefix '%s' is longer than %d bytes".formatted(queuePrefix, MAX_PREFIX_BYTES));
+    }
+    if (queuePrefix.startsWith("amq.")) {
+      throw new LockException.Invalid(
+          "The queue prefix '%s' begins with 'amq.', which RabbitMQ keeps for itself"
+              .formatted(queuePrefix));
+    }
   }
 
   static void check(String name, Duration atLeast) {
@@ -176,7 +195,7 @@ final class Markers {
   }
 
   private void publish(Channel channel, String name, Duration time)
-      throws IOException, TimeoutException, InterruptedException {
+      throws IOException, TimeoutException {
     if (isNone(time)) {
       return;
     }
@@ -190,7 +209,7 @@ final class Markers {
     channel.addReturnListener(message -> returned.set(true));
     channel.confirmSelect();
     channel.basicPublish("", prefix + name, true, marker, new byte[0]);
-    if (!channel.waitForConfirms(TIMEOUT)) {
+    if (!isConfirmed(channel)) {
       throw new LockException.Unanswered(
           "The broker did not take the marker that keeps the lock '%s' for %s"
               .formatted(name, time));
@@ -203,8 +222,32 @@ final class Markers {
     }
   }
 
+  /**
+   * Waits though the thread is interrupted. Whoever gave up would leave the marker, and it would
+   * keep the lock though nobody had it.
+   */
+  private static boolean isConfirmed(Channel channel) throws TimeoutException {
+    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(TIMEOUT);
+    boolean interrupted = false;
+    try {
+      while (true) {
+        try {
+          // To the client, zero is for ever.
+          long left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
+          return channel.waitForConfirms(Math.max(1, left));
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
   private interface Steps {
-    boolean on(Channel channel) throws IOException, TimeoutException, InterruptedException;
+    boolean on(Channel channel) throws IOException, TimeoutException;
   }
 
   private boolean onChannel(String name, Steps steps) {
@@ -222,7 +265,7 @@ final class Markers {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new LockException.Interrupted(
-          "Interrupted while the broker was asked how long the lock '%s' is kept".formatted(name));
+          "Interrupted while connecting, to ask how long the lock '%s' is kept".formatted(name));
     } catch (IOException | TimeoutException | ShutdownSignalException e) {
       String lacks = refusedArguments(e);
       if (lacks != null) {
@@ -362,9 +405,10 @@ final class Markers {
       if (cause instanceof TimeoutException late) {
         throw late;
       }
-      if (cause instanceof RuntimeException failure) {
-        throw failure;
+      if (cause instanceof ShutdownSignalException ended) {
+        throw ended;
       }
+      // The application's part of it has failed, as a credentials provider.
       throw new IOException(cause);
     }
   }

@@ -24,6 +24,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -32,6 +33,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import net.javacrumbs.shedlock.core.DefaultLockingTaskExecutor;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.LockExtender;
@@ -177,17 +179,108 @@ class AmqpLockProviderTest {
     await().atMost(PATIENCE).until(() -> System.nanoTime() - begin > time.toNanos() + 500_000_000);
   }
 
-  /** A close that comes between the marker and the timer. */
+  /** Its lock is as one of just before. Else its marker would keep it, though nobody had it. */
   @Test
-  void aClosedTimerTakesNoLease() throws Exception {
-    Expiry expiry = new Expiry();
-    expiry.close();
-    try (Lease lease = here.mutex(name).acquire(PATIENCE)) {
-      ExpiringLease expiring = new ExpiringLease(lease, System.nanoTime(), LONG);
-      assertThatThrownBy(() -> expiry.watch(expiring, lease))
-          .isInstanceOf(LockException.Closed.class);
-      assertThat(lease.state()).isEqualTo(LeaseState.HELD);
+  void aCloseBetweenTheMarkerAndTheTimerTakesNoLockAway() {
+    AtomicReference<AmqpLockProvider> closed = new AtomicReference<>();
+    // The first call after the confirm of the marker.
+    ConnectionFactory closing =
+        new HarmingFactory(
+            broker.connectionFactory(),
+            "asyncCompletableRpc",
+            channel -> Optional.ofNullable(closed.get()).ifPresent(AmqpLockProvider::close));
+    try (AmqpLockProvider hasty = new AmqpLockProvider(here, closing)) {
+      closed.set(hasty);
+      SimpleLock lock = locked(hasty, LONG, LONG);
+      assertThat(markers()).isOne();
+      assertThat(here.leases()).hasSize(1);
+      lock.unlock();
+      assertThat(here.leases()).isEmpty();
+      assertThatThrownBy(() -> lock(hasty, LONG, NO_TIME)).isInstanceOf(LockException.Closed.class);
     }
+  }
+
+  /** Or its marker would keep the lock from all, and nobody would have run the job. */
+  @Test
+  void anInterruptedThreadGetsTheLockThatItMarked() {
+    // So that it does not have to connect.
+    locked(provider, LONG, NO_TIME).unlock();
+    Thread.currentThread().interrupt();
+    Optional<SimpleLock> lock;
+    boolean kept;
+    try {
+      lock = lock(provider, LONG, LONG);
+    } finally {
+      kept = Thread.interrupted();
+    }
+    assertThat(kept).as("the flag").isTrue();
+    assertThat(lock).isPresent();
+    assertThat(markers()).isOne();
+    lock.get().unlock();
+  }
+
+  /** As a credentials provider may. What keeps a lock alive would drop a task that throws. */
+  @Test
+  void whatThrowsInTheClientLibraryIsAnOutage() throws Exception {
+    List<Connection> opened = new CopyOnWriteArrayList<>();
+    ConnectionFactory failing =
+        new ConnectionFactory() {
+          @Override
+          public ConnectionFactory clone() {
+            return this;
+          }
+
+          @Override
+          public Connection newConnection(String clientName) throws IOException, TimeoutException {
+            if (!opened.isEmpty()) {
+              throw new IllegalStateException("no credentials in this test");
+            }
+            opened.add(broker.connectionFactory().newConnection(clientName));
+            return opened.get(0);
+          }
+        };
+    try (Warnings warnings = Warnings.of(name);
+        AmqpLockProvider hasty = new AmqpLockProvider(here, failing)) {
+      SimpleLock lock = locked(hasty, LONG, LONG);
+      opened.get(0).close();
+      SimpleLock extended = lock.extend(LONG, LONG).orElseThrow();
+      assertThat(warnings.all()).singleElement().asString().contains("lockAtLeastFor of PT5M");
+      extended.unlock();
+      assertThatThrownBy(() -> lock(hasty, LONG, NO_TIME))
+          .isInstanceOf(LockException.Unreachable.class)
+          .hasMessageContaining("no credentials in this test")
+          .hasRootCauseInstanceOf(IllegalStateException.class)
+          .extracting(error -> ((LockException) error).lock().orElseThrow())
+          .isEqualTo(LockId.mutex("shedlock:" + name));
+    }
+    assertThat(here.leases()).isEmpty();
+  }
+
+  @Test
+  void aQueuePrefixIsCheckedAsThatOfTheLocksIs() {
+    for (String prefix : List.of("x".repeat(60), "\u00e9".repeat(30), "amq.locks.")) {
+      assertThatThrownBy(
+              () -> new AmqpLockProvider(here, broker.connectionFactory(), List.of(), prefix))
+          .isInstanceOf(LockException.Invalid.class)
+          .hasMessageContaining(prefix);
+    }
+    ConnectionFactory factory = broker.connectionFactory();
+    assertThatThrownBy(() -> new AmqpLockProvider(here, factory, List.of(), unset()))
+        .isInstanceOf(NullPointerException.class);
+    String longest = "x".repeat(55);
+    String job = "j".repeat(191);
+    try (AmqpLockProvider long55 = new AmqpLockProvider(here, factory, List.of(), longest);
+        Connection stranger = factory.newConnection()) {
+      long55.lock(new LockConfiguration(Instant.now(), job, LONG, NO_TIME)).orElseThrow().unlock();
+      stranger.createChannel().queueDelete(longest + "shedlock." + job);
+    } catch (IOException | TimeoutException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @SuppressWarnings("NullAway") // As code without checks may have it.
+  private static String unset() {
+    return null;
   }
 
   @Test
@@ -600,7 +693,9 @@ class AmqpLockProviderTest {
     try (AmqpLockProvider hasty = new AmqpLockProvider(here, deleting)) {
       assertThatThrownBy(() -> lock(hasty, LONG, LONG))
           .isInstanceOf(LockException.Conflict.class)
-          .hasMessageContaining("amqp-locks.shedlock." + name);
+          .hasMessageContaining("amqp-locks.shedlock." + name)
+          .extracting(error -> ((LockException) error).lock().orElseThrow())
+          .isEqualTo(LockId.mutex("shedlock:" + name));
     }
     assertThat(here.leases()).isEmpty();
     awaitLocked(other);

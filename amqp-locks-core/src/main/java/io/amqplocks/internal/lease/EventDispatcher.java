@@ -11,6 +11,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,8 +32,8 @@ public final class EventDispatcher implements AutoCloseable {
   private final List<LockListener> listeners;
   private final LockListener recorder;
   private final LockObserver observer;
-  private final ThreadPoolExecutor listening;
-  private final ThreadPoolExecutor depending;
+  private final OneThread listening;
+  private final OneThread depending;
 
   /**
    * Creates a dispatcher for listeners.
@@ -58,12 +59,33 @@ public final class EventDispatcher implements AutoCloseable {
     this.listeners = List.copyOf(listeners);
     this.recorder = recorder;
     observer = CompositeObserver.of(observers);
-    listening = oneThread(threads);
-    depending = oneThread(threads);
+    listening = new OneThread(threads);
+    depending = new OneThread(threads);
   }
 
-  private static ThreadPoolExecutor oneThread(ThreadFactory threads) {
-    return new ThreadPoolExecutor(0, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads);
+  /** A thread, which ends when there is nothing to do and is replaced when there is. */
+  private static final class OneThread extends ThreadPoolExecutor {
+
+    private volatile @Nullable Thread current;
+
+    OneThread(ThreadFactory threads) {
+      super(0, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads);
+    }
+
+    @Override
+    protected void beforeExecute(Thread thread, Runnable notice) {
+      current = thread;
+    }
+
+    /** Whether the user's code calls this. */
+    boolean isCurrent() {
+      return Thread.currentThread().equals(current);
+    }
+
+    /** Returns how many notices are not delivered by this. Whoever calls it goes on. */
+    int stop() {
+      return isCurrent() ? 0 : shutdownNow().size();
+    }
   }
 
   /** Notifies the observers that a call for that lock begins on this thread. */
@@ -115,7 +137,7 @@ public final class EventDispatcher implements AutoCloseable {
     run(depending, notice);
   }
 
-  private static void run(ThreadPoolExecutor thread, Runnable notice) {
+  private static void run(OneThread thread, Runnable notice) {
     try {
       thread.execute(() -> guarded(notice));
     } catch (RejectedExecutionException e) {
@@ -134,7 +156,10 @@ public final class EventDispatcher implements AutoCloseable {
     }
   }
 
-  /** Delivers the posted events, but waits no longer than a second for each thread. */
+  /**
+   * Delivers the posted events, but waits no longer than a second for each thread. If the user's
+   * code calls this, its thread delivers the rest when that code has returned.
+   */
   @Override
   public void close() {
     listening.shutdown();
@@ -143,16 +168,15 @@ public final class EventDispatcher implements AutoCloseable {
       awaitEnd(depending, "An action that depends on the loss of a lease");
       awaitEnd(listening, "A lock listener");
     } catch (InterruptedException e) {
-      int left = listening.shutdownNow().size() + depending.shutdownNow().size();
+      int left = listening.stop() + depending.stop();
       log.debug("Interrupted while it closed; {} notices are not delivered", left);
       Thread.currentThread().interrupt();
     }
   }
 
-  private static void awaitEnd(ThreadPoolExecutor thread, String who) throws InterruptedException {
-    if (!thread.awaitTermination(1, TimeUnit.SECONDS)) {
-      log.warn("{} blocks; {} notices are not delivered", who, thread.getQueue().size());
-      var unused = thread.shutdownNow();
+  private static void awaitEnd(OneThread thread, String who) throws InterruptedException {
+    if (!thread.isCurrent() && !thread.awaitTermination(1, TimeUnit.SECONDS)) {
+      log.warn("{} blocks; {} notices are not delivered", who, thread.stop());
     }
   }
 }

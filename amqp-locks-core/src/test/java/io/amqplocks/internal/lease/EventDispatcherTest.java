@@ -81,6 +81,34 @@ class EventDispatcherTest {
   }
 
   @Test
+  void aListenerThatClosesIsNotInterruptedAndTheOthersAreTold() {
+    List<EventDispatcher> closed = new CopyOnWriteArrayList<>();
+    List<String> heard = new CopyOnWriteArrayList<>();
+    LockListener closing =
+        new LockListener() {
+          @Override
+          public void sessionOpened() {
+            closed.forEach(EventDispatcher::close);
+            heard.add("interrupted: " + Thread.currentThread().isInterrupted());
+          }
+        };
+    LockListener other =
+        new LockListener() {
+          @Override
+          public void sessionOpened() {
+            heard.add("opened");
+          }
+        };
+    EventDispatcher notices =
+        new EventDispatcher(List.of(closing, other), LockListener.NO_OP, Thread::new);
+    closed.add(notices);
+    notices.post(LockListener::sessionOpened);
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .untilAsserted(() -> assertThat(heard).containsExactly("interrupted: false", "opened"));
+  }
+
+  @Test
   void whatDependsOnALossDoesNotWaitForAListenerThatBlocks() {
     CountDownLatch later = new CountDownLatch(1);
     AtomicInteger told = new AtomicInteger();

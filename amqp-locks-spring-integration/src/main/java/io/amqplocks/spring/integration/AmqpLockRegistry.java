@@ -9,6 +9,7 @@ import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockName;
 import java.time.Duration;
 import java.util.ConcurrentModificationException;
+import java.util.Objects;
 import java.util.function.Function;
 import org.springframework.integration.support.locks.DistributedLock;
 import org.springframework.integration.support.locks.ExpirableLockRegistry;
@@ -71,7 +72,7 @@ public final class AmqpLockRegistry
    */
   public AmqpLockRegistry(
       Function<String, AmqpLock> locks, String registryKey, Duration longestWait) {
-    this.locks = locks;
+    this.locks = Objects.requireNonNull(locks);
     this.keys = new LockKeys(registryKey);
     this.reentrant = new ReentrantLocks(longestWait);
   }

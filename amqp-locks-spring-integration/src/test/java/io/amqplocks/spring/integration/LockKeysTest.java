@@ -28,6 +28,13 @@ class LockKeysTest {
   private final LockKeys keys = new LockKeys("app");
 
   @Test
+  @SuppressWarnings("NullAway") // As code without checks may call it.
+  void aRegistryWithoutLocksIsRefused() {
+    assertThatThrownBy(() -> new AmqpLockRegistry(null, "app", Duration.ofMinutes(5)))
+        .isInstanceOf(NullPointerException.class);
+  }
+
+  @Test
   void aNameShowsItsKeyWhereItCan() {
     assertThat(keys.name("order-17")).isEqualTo("app:order-17");
     assertThat(keys.name("a:b c/é")).isEqualTo("app:a:b c/é");
