@@ -37,8 +37,8 @@ enum FaultKind {
   POLICY("a policy set and removed"),
   /** The process of a lock's queue is killed, and the broker starts another one. */
   QUEUE_CRASH("a crashed queue"),
-  /** The queue of a mutex, or of a read-write lock, is deleted. */
-  QUEUE_DELETE("a deleted queue of a mutex or a read-write lock"),
+  /** Queues of mutexes, slots and read-write locks are deleted again and again, for a while. */
+  QUEUE_DELETE("deleted queues of mutexes, slots and read-write locks"),
   /** The process of the gate of a read-write lock is killed. Nothing but the order relies on it. */
   GATE_CRASH("a crashed gate of a read-write lock"),
   /** Gates of read-write locks are deleted again and again, for a while. */

@@ -98,7 +98,7 @@ final class Round {
       for (ClientProcess client : clients) {
         TcpProxy proxy = client.proxy();
         String uri = "amqp://guest:guest@%s:%d/%%2f".formatted(proxy.host(), proxy.port());
-        int seconds = Math.toIntExact(Plan.HEARTBEAT.toSeconds());
+        int seconds = Math.toIntExact(plan.heartbeat().toSeconds());
         open(client, uri, seconds);
       }
       create(clients.get(0), observer);

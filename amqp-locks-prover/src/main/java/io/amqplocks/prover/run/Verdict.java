@@ -78,8 +78,8 @@ record Verdict(
                           || nodes.of(claim).stream()
                               .anyMatch(time -> time.has(claim.acquired())))));
       violations.addAll(CertaintyCheck.check(lock, history, of, silences));
-      violations.addAll(LossCheck.check(lock, history, of, Plan.HEARTBEAT));
-      excusedLosses += LossCheck.excusedByReason(lock, history, of, Plan.HEARTBEAT);
+      violations.addAll(LossCheck.check(lock, history, of, plan.heartbeat()));
+      excusedLosses += LossCheck.excusedByReason(lock, history, of, plan.heartbeat());
       if (lock.kind().consumes()) {
         violations.addAll(MessageCheck.check(lock, history, disturbances(history)));
         if (plan.harms().isEmpty()) {

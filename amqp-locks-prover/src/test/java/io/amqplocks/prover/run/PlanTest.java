@@ -253,6 +253,52 @@ class PlanTest {
   }
 
   @Test
+  void whereQueuesAreDeletedManyHoldForLongAndNothingElseOfThePlanChanges() {
+    int longer = 0;
+    int could = 0;
+    for (long seed = 0; seed < 300; seed++) {
+      Plan plan = Plan.of(seed, List.of(FaultKind.QUEUE_DELETE), LENGTH);
+      Plan other = Plan.of(seed, List.of(FaultKind.CUT), LENGTH);
+      assertThat(plan.locks()).isEqualTo(other.locks());
+      assertThat(plan.resizes()).isEqualTo(other.resizes());
+      for (Plan.Slots slots : plan.locks()) {
+        LockRef lock = slots.lock();
+        List<Plan.Work> was = other.work().stream().filter(w -> w.lock().equals(lock)).toList();
+        List<Plan.Work> is = plan.work().stream().filter(w -> w.lock().equals(lock)).toList();
+        boolean isLonger =
+            is.stream().map(Plan.Work::load).allMatch(l -> l.holdMicros() >= 3_000_000);
+        assertThat(is.equals(was)).isNotEqualTo(isLonger);
+        if (lock.kind().consumes()) {
+          assertThat(isLonger).isFalse();
+        } else {
+          could++;
+          longer += isLonger ? 1 : 0;
+        }
+      }
+    }
+    assertThat(could).isGreaterThan(1_000);
+    assertThat((double) longer / could).isBetween(0.4, 0.6);
+  }
+
+  /** Whoever is not told of a loss finds it by a verification, which is three seconds away then. */
+  @Test
+  void theHeartbeatIsLongWhereQueuesAreDeletedAndNothingElseIsDone() {
+    FaultKind delete = FaultKind.QUEUE_DELETE;
+    for (long seed = 0; seed < 30; seed++) {
+      Duration usual = Duration.ofSeconds(1);
+      Duration only = Plan.consumes(seed) ? usual : Duration.ofSeconds(6);
+      assertThat(heartbeat(seed, delete)).isEqualTo(only);
+      assertThat(heartbeat(seed, delete, FaultKind.QUEUE_CRASH)).isEqualTo(usual);
+      assertThat(heartbeat(seed, FaultKind.QUEUE_CRASH)).isEqualTo(usual);
+      assertThat(heartbeat(seed)).isEqualTo(usual);
+    }
+  }
+
+  private static Duration heartbeat(long seed, FaultKind... faults) {
+    return Plan.of(seed, List.of(faults), LENGTH).heartbeat();
+  }
+
+  @Test
   void aFaultByItselfFindsSomethingToHarm() {
     for (long seed = 0; seed < 30; seed++) {
       assertThat(Plan.consumes(Plan.seedFor(seed, List.of(FaultKind.CONSUMED_CRASH)))).isTrue();
