@@ -246,7 +246,11 @@ public final class SoleConsumer implements AutoCloseable {
     }
   }
 
-  /** Whether that thread calls the handler, or a listener of the {@linkplain #election election}. */
+  /**
+   * Whether that thread calls the handler, or a listener of the {@linkplain #election() election}.
+   * {@link #close()} does not wait when it is called on such a thread. For any thread to ask, at
+   * any time.
+   */
   public boolean isOwnThread(Thread thread) {
     return terms.workerOn(thread) != null || election.isOwnThread(thread);
   }

@@ -307,7 +307,10 @@ public final class LeaderElection implements AutoCloseable {
     }
   }
 
-  /** Whether that thread calls a listener or the task of this election. */
+  /**
+   * Whether that thread calls a listener or the task of this election. {@link #close()} does not
+   * wait when it is called on such a thread. For any thread to ask, at any time.
+   */
   public boolean isOwnThread(Thread thread) {
     return callbacks.isOwnThread(thread);
   }

@@ -22,6 +22,10 @@ final class Prove {
   private Duration time = FULL;
   private long seed = System.nanoTime() & 0xFFFFFF;
   private String round = "";
+  private String left = "";
+  private List<String> locks = List.of();
+  private List<String> also = List.of();
+  private Duration shrinking = Duration.ZERO;
   private boolean stopAtFirst;
   private boolean consumers;
   private boolean cluster;
@@ -59,6 +63,10 @@ final class Prove {
         case "--consumers" -> consumers = true;
         case "--cluster" -> cluster = true;
         case "--round" -> round = value(option, args);
+        case "--less" -> left = value(option, args);
+        case "--also" -> also = List.of(value(option, args).split(",", -1));
+        case "--lock" -> locks = List.of(value(option, args).split(",", -1));
+        case "--shrink" -> shrinking = duration(value(option, args));
         case "--fault" -> faults = List.of(value(option, args).split(",", -1));
         case "--line" -> lines = List.of(value(option, args).split(",", -1));
         case "--client" -> clients.add(client(value(option, args)));
@@ -129,6 +137,14 @@ final class Prove {
     if (!faults.isEmpty()) {
       prover.only(faults);
     }
+    if (!left.isEmpty()) {
+      prover.leave(left);
+    }
+    if (!locks.isEmpty()) {
+      prover.onlyLocks(locks);
+    }
+    prover.also(also);
+    prover.shrink(shrinking);
     if (consumers) {
       prover.onlyConsumers();
     }

@@ -28,8 +28,8 @@ import java.lang.annotation.Target;
  * a message that it receives until then is handled. At the end of a term the container waits for
  * its handlers, for its own {@code shutdownTimeout} (5 s by default), before the next process may
  * lead. In a context that is stopped it does not run, even if this process leads. When a context is
- * started again after a stop, Spring starts the container first; where the process does not lead, it
- * is stopped a moment later, and may have received a message by then.
+ * started again after a stop, Spring starts the container first. Where the process does not lead,
+ * it is stopped a moment later, and may have received a message by then.
  *
  * <pre>{@code
  * @RabbitListener(id = "orders", queues = "orders", autoStartup = "false")

@@ -1,8 +1,5 @@
 package io.amqplocks.prover.driver;
 
-import com.rabbitmq.client.ConnectionFactory;
-import io.amqplocks.AmqpLocks;
-import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.prover.driver.Event.What;
 import java.io.BufferedReader;
@@ -10,7 +7,6 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -20,16 +16,14 @@ import org.jspecify.annotations.Nullable;
  * The client of this project behind the line protocol: commands on standard input, events on
  * standard output, as {@code docs/PROVER.md} says. Each command has a thread of its own, so a
  * client can wait for one lock while it holds another. The process ends with its input.
+ *
+ * <p>What depends on the state of core is in {@link OpenedLocks}. {@code bin/prove --against} puts
+ * another class in its place if the core of a commit is too old for this one.
  */
 public final class Driver {
 
-  /** How long tokens in use may take to come back. No load holds one for longer. */
-  private static final Duration WITHDRAWAL = Duration.ofSeconds(10);
-
   private final PrintStream out;
-  private @Nullable AmqpLocks locks;
-  private @Nullable ConnectionFactory factory;
-  private String prefix = "";
+  private @Nullable OpenedLocks locks;
 
   Driver(PrintStream out) {
     this.out = out;
@@ -84,14 +78,16 @@ public final class Driver {
     try {
       switch (command.action()) {
         case OPEN -> open(command);
-        case CREATE -> create(command);
-        case RESIZE -> resize(command);
-        case WORK -> work(command);
+        case CREATE -> locks().create(required(command.lock(), "lock"), command.slots());
+        case RESIZE -> locks().resize(required(command.lock(), "lock"), command.slots());
+        case WORK -> locks().work(command, required(command.lock(), "lock"), this::write);
         case CLOSE -> throw new IllegalStateException("Not here");
       }
       report(command, What.DONE, null);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    } catch (UnsupportedOperationException e) {
+      report(command, What.UNSUPPORTED, e.toString());
     } catch (RuntimeException
         | Error
         | java.security.GeneralSecurityException
@@ -100,8 +96,8 @@ public final class Driver {
     }
   }
 
-  private synchronized AmqpLocks locks() {
-    AmqpLocks opened = locks;
+  private synchronized OpenedLocks locks() {
+    OpenedLocks opened = locks;
     if (opened == null) {
       throw new IllegalStateException("The first command must be OPEN");
     }
@@ -110,64 +106,14 @@ public final class Driver {
 
   private void open(Command command)
       throws java.security.GeneralSecurityException, java.net.URISyntaxException {
-    ConnectionFactory connecting = new ConnectionFactory();
-    connecting.setUri(required(command.uri(), "uri"));
-    connecting.setRequestedHeartbeat(command.heartbeat());
-    Duration heartbeat = Duration.ofSeconds(command.heartbeat());
-    String names = required(command.prefix(), "prefix");
-    AmqpLocks opened =
-        AmqpLocks.builder(connecting)
-            .heartbeat(heartbeat)
-            .callTimeout(heartbeat)
-            .queuePrefix(names)
-            .connectionName("prover")
-            .build();
-    try {
-      opened.connect();
-    } catch (LockException e) {
-      opened.close();
-      throw e;
-    }
+    OpenedLocks opened =
+        OpenedLocks.open(
+            required(command.uri(), "uri"),
+            required(command.prefix(), "prefix"),
+            command.heartbeat());
     synchronized (this) {
       locks = opened;
-      factory = connecting;
-      prefix = names;
     }
-  }
-
-  private void work(Command command) throws InterruptedException {
-    LockRef ref = required(command.lock(), "lock");
-    AmqpLock lock = lock(command);
-    if (ref.kind().consumes()) {
-      consumerWorker(command, ref, lock).work();
-    } else {
-      new Worker(command, lock, this::write).work();
-    }
-  }
-
-  private synchronized ConsumerWorker consumerWorker(Command command, LockRef ref, AmqpLock lock) {
-    return new ConsumerWorker(
-        command,
-        lock,
-        required(factory, "factory"),
-        ConsumedQueue.of(prefix, ref),
-        ref.kind() == LockRef.Kind.ACTIVE_QUEUE,
-        this::write);
-  }
-
-  private void create(Command command) {
-    CoreLocks.create(locks(), required(command.lock(), "lock"), command.slots());
-  }
-
-  private void resize(Command command) throws InterruptedException {
-    CoreLocks.resize(locks(), required(command.lock(), "lock"), command.slots(), WITHDRAWAL);
-  }
-
-  private AmqpLock lock(Command command) {
-    LockRef ref = required(command.lock(), "lock");
-    AmqpLock lock = locks().lock(CoreLocks.id(ref, command.reads()));
-    lock = command.fenced() && !ref.kind().isFenced() ? lock.fenced() : lock;
-    return command.permits() > 1 ? lock.withPermits(command.permits()) : lock;
   }
 
   private static <T> T required(@Nullable T value, String name) {
@@ -187,7 +133,7 @@ public final class Driver {
   }
 
   private void close() {
-    AmqpLocks opened;
+    OpenedLocks opened;
     synchronized (this) {
       opened = locks;
     }

@@ -41,6 +41,7 @@ final class HistoryPage {
       """;
 
   private final Plan plan;
+  private final String command;
   private final List<Claim> claims;
   private final List<Entry> faults;
   private final List<Violation> violations;
@@ -48,8 +49,9 @@ final class HistoryPage {
   private final long end;
   private final StringBuilder html = new StringBuilder();
 
-  private HistoryPage(Plan plan, History history, List<Violation> violations) {
+  private HistoryPage(Plan plan, String command, History history, List<Violation> violations) {
     this.plan = plan;
+    this.command = command;
     this.violations = violations;
     claims = history.claims();
     faults = history.entries().stream().filter(entry -> entry.fault() != null).toList();
@@ -57,9 +59,13 @@ final class HistoryPage {
     end = Math.max(begin + 1, claims.stream().mapToLong(Claim::ended).max().orElse(0));
   }
 
-  /** The page of a round. */
-  static String of(Plan plan, History history, List<Violation> violations) {
-    return new HistoryPage(plan, history, violations).page();
+  /**
+   * The page of a round.
+   *
+   * @param command what to tell {@code bin/prove} for the same round
+   */
+  static String of(Plan plan, String command, History history, List<Violation> violations) {
+    return new HistoryPage(plan, command, history, violations).page();
   }
 
   private String page() {
@@ -75,8 +81,8 @@ final class HistoryPage {
         .append(faults.size())
         .append(" faults, ")
         .append(violations.size())
-        .append(" violations. Do the same again by <code>bin/prove --round ")
-        .append(plan.command())
+        .append(" violations. Do the same again by <code>bin/prove ")
+        .append(command)
         .append("</code>.</p><p class=\"key\"><span class=\"k\" style=\"background:#e3e3e3\">waits")
         .append("</span><span style=\"background:#a9c9ee\">has it</span>")
         .append("<span style=\"background:#1f6fc4;color:#fff\">is certain to hold it</span>")

@@ -11,8 +11,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
+import java.util.stream.LongStream;
 
 /**
  * Carries out rounds on a broker, one after the other, and has each of them checked. A round with a
@@ -35,6 +38,9 @@ public final class Prover {
   private List<FaultKind> kinds;
   private boolean onlySome;
   private boolean onlyConsumers;
+  private Less less = Less.NOTHING;
+  private final Set<Also> also = EnumSet.noneOf(Also.class);
+  private Duration shrinking = Duration.ZERO;
   private Verdict all = Verdict.none();
   private int histories;
 
@@ -107,6 +113,49 @@ public final class Prover {
     }
   }
 
+  /**
+   * Searches with these locks only, and in rounds that have one of them.
+   *
+   * @param locks kinds or names
+   * @throws IllegalArgumentException if no round has any
+   */
+  public void onlyLocks(List<String> locks) {
+    less = less.withLocks(locks);
+    Less wanted = less;
+    if (LongStream.range(0, 300).noneMatch(seed -> wanted.leavesLocks(plan(seed, List.of())))) {
+      throw new IllegalArgumentException("There are no locks " + locks);
+    }
+  }
+
+  /**
+   * Has clients do more than plans say.
+   *
+   * @param names of {@link Also}
+   * @throws IllegalArgumentException if there is none of that name
+   */
+  public void also(List<String> names) {
+    names.forEach(name -> also.add(Also.valueOf(name)));
+  }
+
+  /**
+   * Leaves out of each round what that says.
+   *
+   * @param left what is left, as the page of a violation says
+   * @throws IllegalArgumentException if it cannot be read
+   */
+  public void leave(String left) {
+    less = Less.parse(left);
+  }
+
+  /**
+   * Repeats each round that has a violation with less, as long as the same promise is violated.
+   *
+   * @param time for each of them, no round begins after that time
+   */
+  public void shrink(Duration time) {
+    shrinking = time;
+  }
+
   private static List<FaultKind> kinds(List<String> names) {
     return names.stream().map(FaultKind::valueOf).toList();
   }
@@ -137,9 +186,17 @@ public final class Prover {
       }
       List<FaultKind> faults = i < first.size() ? first.get(i) : chosen(new Random(roundSeed));
       boolean isToHarm = i < first.size() || onlySome;
-      roundSeed = isToHarm ? Plan.seedFor(roundSeed, faults) : roundSeed;
-      round(site.isCluster() ? ClusterPlan.seedFor(roundSeed) : roundSeed, faults);
+      long chosen = here(isToHarm ? Plan.seedFor(roundSeed, faults) : roundSeed);
+      while (!less.leavesLocks(plan(chosen, faults))) {
+        chosen = here(chosen + 1);
+      }
+      round(chosen, faults);
     }
+  }
+
+  /** On a cluster, from that seed on, the first one with a client at each node. */
+  private long here(long seed) {
+    return site.isCluster() ? ClusterPlan.seedFor(seed) : seed;
   }
 
   private boolean foundAny() {
@@ -181,10 +238,73 @@ public final class Prover {
    * @param faults what is done in it
    */
   void round(long seed, List<FaultKind> faults) throws IOException, InterruptedException {
-    Plan plan = site.plan(seed, faults, length(seed, faults));
-    Path folder =
-        results.resolve(
-            (site.isCluster() ? "cluster-round-" : "round-") + site.version() + "-" + seed);
+    Plan whole = plan(seed, faults);
+    Verdict verdict = round(whole, less, "");
+    if (!shrinking.isZero() && !verdict.violations().isEmpty()) {
+      shrink(whole, mostTelling(verdict.violations()));
+    }
+  }
+
+  /** What is stuck may follow from something else, and takes a minute to show. */
+  private static Violation mostTelling(List<Violation> violations) {
+    return violations.stream()
+        .filter(each -> each.promise() != Violation.Promise.LIVENESS)
+        .findFirst()
+        .orElse(violations.get(0));
+  }
+
+  /** The rounds of a shrinking count like others. Their folders say what they were for. */
+  private void shrink(Plan whole, Violation found) throws IOException, InterruptedException {
+    long end = System.nanoTime() + shrinking.toNanos();
+    out.printf("      shrinking it for %d s at most%n", shrinking.toSeconds());
+    Shrinker shrinker =
+        new Shrinker(
+            whole,
+            () -> System.nanoTime() < end,
+            left ->
+                round(whole, left, "-shrunk").violations().stream()
+                    .anyMatch(each -> isLike(each, found)));
+    Less least = shrinker.shrink(less, found.lock().name());
+    Path folder = folder(whole, least.equals(less) ? "" : "-shrunk");
+    out.printf("      %s: bin/prove %s; see %s%n", found.promise(), command(whole, least), folder);
+  }
+
+  /** Of another lock of that kind, it may be the same defect. */
+  private static boolean isLike(Violation one, Violation other) {
+    return one.promise() == other.promise() && one.lock().kind() == other.lock().kind();
+  }
+
+  private Path folder(Plan plan, String suffix) {
+    return results.resolve(
+        (site.isCluster() ? "cluster-round-" : "round-")
+            + site.version()
+            + "-"
+            + plan.seed()
+            + suffix);
+  }
+
+  private Plan plan(long seed, List<FaultKind> faults) {
+    Plan result = site.plan(seed, faults, length(seed, faults));
+    for (Also each : also) {
+      result = each.in(result);
+    }
+    return result;
+  }
+
+  /** What to tell {@code bin/prove} for the same round. */
+  private String command(Plan whole, Less left) {
+    String names = String.join(",", also.stream().map(Also::name).toList());
+    return (site.isCluster() ? "--cluster " : "")
+        + left.command(whole)
+        + (names.isEmpty() ? "" : " --also " + names);
+  }
+
+  /** What is left of a plan. The folder of the last one with a violation stays. */
+  private Verdict round(Plan whole, Less left, String suffix)
+      throws IOException, InterruptedException {
+    Plan plan = left.of(whole);
+    List<FaultKind> faults = plan.harms().stream().map(Plan.Harm::what).distinct().toList();
+    Path folder = folder(plan, suffix + ".now");
     Files.createDirectories(folder);
     Round round =
         new Round(plan, site, programs, folder, site.isCluster() ? CLUSTER_PATIENCE : PATIENCE);
@@ -198,7 +318,7 @@ public final class Prover {
     out.printf(
         "%4d  %-52s %7d operations %4d unknown %3d violations  %5.1f s%n",
         histories,
-        (Plan.consumes(seed) ? "consumers, " : "")
+        (Plan.consumes(plan.seed()) ? "consumers, " : "")
             + (faults.isEmpty()
                 ? "no fault"
                 : String.join(", ", faults.stream().map(FaultKind::label).toList())),
@@ -213,8 +333,13 @@ public final class Prover {
     if (verdict.violations().isEmpty()) {
       remove(folder);
     } else {
-      keep(plan, round, verdict, folder);
+      Path kept = folder(plan, suffix);
+      if (Files.exists(kept)) {
+        remove(kept);
+      }
+      keep(plan, command(whole, left), round, verdict, Files.move(folder, kept));
     }
+    return verdict;
   }
 
   /** Consumers take longer to take turns: who handed over stands by again after two seconds. */
@@ -222,17 +347,17 @@ public final class Prover {
     return Duration.ofSeconds((faults.isEmpty() ? 3 : 6) + (Plan.consumes(seed) ? 6 : 0));
   }
 
-  private void keep(Plan plan, Round round, Verdict verdict, Path folder) throws IOException {
+  private void keep(Plan plan, String command, Round round, Verdict verdict, Path folder)
+      throws IOException {
     round.history().writeTo(folder.resolve("history.jsonl"));
     Files.writeString(
         folder.resolve("history.html"),
-        HistoryPage.of(plan, round.history(), verdict.violations()));
+        HistoryPage.of(plan, command, round.history(), verdict.violations()));
     Files.writeString(
         folder.resolve("violations.txt"),
-        "bin/prove %s--round %s, with %s%n%s%n"
+        "bin/prove %s, with %s%n%s%n"
             .formatted(
-                site.isCluster() ? "--cluster " : "",
-                plan.command(),
+                command,
                 plan.harms(),
                 String.join("\n", verdict.violations().stream().map(Violation::text).toList())));
     verdict.violations().stream()

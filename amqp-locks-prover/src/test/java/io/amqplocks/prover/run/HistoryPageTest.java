@@ -47,9 +47,9 @@ class HistoryPageTest {
             List.of(),
             List.of(),
             Duration.ofSeconds(1));
-    String page = HistoryPage.of(plan, history, List.of());
+    String page = HistoryPage.of(plan, "--round 1", history, List.of());
     assertThat(page)
-        .contains("readers or a writer, 3 leases")
+        .contains("readers or a writer, 3 leases", "<code>bin/prove --round 1</code>")
         .contains(">reads, client-1 #002<", ">reads, client-1 #003<", ">writes, client-2 #002<");
     assertThat(page.split("class=\"certain\"", -1)).hasSize(3);
     assertThat(page.split("class=\"certain writes\"", -1)).hasSize(2);
