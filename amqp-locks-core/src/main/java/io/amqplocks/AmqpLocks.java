@@ -186,7 +186,8 @@ public interface AmqpLocks extends AutoCloseable {
   /**
    * Closes all locks. New acquires are refused, waiting ones end with {@link LockException.Closed},
    * all leases are released, and then the connections are closed. It takes a few call timeouts at
-   * most. Closing again does nothing.
+   * most. Closing again does nothing. A listener may close the locks; it and the others are told of
+   * what follows when it has returned.
    */
   @Override
   default void close() {

@@ -44,7 +44,6 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
-import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeoutException;
@@ -221,19 +220,25 @@ final class Components {
 
   /**
    * Upgrades tokens on the first acquire after an upgrade of the broker, if nobody holds one then.
-   * That takes some hundred steps, so a thread of the library does it, and goes on when the call
-   * waits no longer.
+   * That takes hundreds of steps, so a thread of the library does it, and goes on when the call
+   * waits no longer. After a close nobody does it, and the call waits in vain.
    */
   boolean upgradeTokens(Call call) {
     Call waiting = call.half();
     Duration turn = Duration.ofNanos(waiting.remainingNanos());
-    Future<Boolean> upgrade =
+    CompletableFuture<Boolean> upgrade =
         CompletableFuture.supplyAsync(
             () -> new AdminFactory(this).tokens(call.lock(), turn).upgrade(turn), background);
+    var unused =
+        upgrade.exceptionally(
+            failure -> {
+              log.warn("The tokens of {} could not be moved", call.lock(), failure);
+              return false;
+            });
     try {
       return Futures.await(upgrade, waiting.remainingNanos());
     } catch (TimeoutException | ExecutionException e) {
-      // Until the queue is deleted, its tokens are in use: those that the move has received.
+      // The move has received the tokens. Others see them as in use until the old queue is deleted.
       return false;
     }
   }

@@ -116,7 +116,11 @@ public interface TokenSemaphoreAdmin extends SemaphoreAdmin {
    * <p>It takes all of the given time, because a surplus token may be in use. It ends earlier only
    * if the queue is a quorum queue, all tokens were seen, and nobody else holds or waits there.
    *
+   * <p>While another administrator moves the tokens to another queue, it waits for that as well,
+   * for 30 s at most.
+   *
    * @param timeout how long to wait for tokens in use; zero to look at the idle ones only
+   * @throws LockException.AcquireTimeout if another administrator was at work for too long
    */
   TokenAudit audit(Duration timeout);
 

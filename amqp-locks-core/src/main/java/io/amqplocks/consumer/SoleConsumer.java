@@ -247,9 +247,13 @@ public final class SoleConsumer implements AutoCloseable {
   }
 
   /**
-   * Whether that thread calls the handler, or a listener of the {@linkplain #election() election}.
-   * {@link #close()} does not wait when it is called on such a thread. For any thread to ask, at
-   * any time.
+   * Whether that thread is one that calls {@link DeliveryHandler#handle}, or a listener of the
+   * {@linkplain #election() election}, also while it calls none. {@link #close()} does not wait
+   * when it is called on such a thread. It is not the thread of {@link
+   * DeliveryHandler#interrupted}, which must not close. Any thread may ask, at any time.
+   *
+   * @param thread the thread, such as the present one
+   * @return whether it is one of this consumer's
    */
   public boolean isOwnThread(Thread thread) {
     return terms.workerOn(thread) != null || election.isOwnThread(thread);

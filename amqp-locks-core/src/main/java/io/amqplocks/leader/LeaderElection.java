@@ -308,8 +308,12 @@ public final class LeaderElection implements AutoCloseable {
   }
 
   /**
-   * Whether that thread calls a listener or the task of this election. {@link #close()} does not
-   * wait when it is called on such a thread. For any thread to ask, at any time.
+   * Whether that thread is one that calls a listener or the task of this election, also while it
+   * calls none. {@link #close()} does not wait when it is called on such a thread. Any thread may
+   * ask, at any time.
+   *
+   * @param thread the thread, such as the present one
+   * @return whether it is one of this election's
    */
   public boolean isOwnThread(Thread thread) {
     return callbacks.isOwnThread(thread);

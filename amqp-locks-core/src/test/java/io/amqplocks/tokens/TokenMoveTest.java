@@ -52,7 +52,9 @@ class TokenMoveTest extends TokenAdministered {
     }
   }
 
-  /** An audit waits for its turn then, for the queue may be gone for no other reason. */
+  /**
+   * Between two steps of the move there is no queue, for longer than an audit takes. It waits then.
+   */
   @Test
   void anAuditMeanwhileIsOfTheNextQueue() throws Exception {
     admin.create(1, TokenQueueType.CLASSIC);

@@ -30,9 +30,9 @@ final class Expiry {
   }
 
   /**
-   * Begins to watch a lease. It is not released by this call, also if its time is over. Nor is it
-   * by this object if that is closed: its marker is there by now, and would keep the lock from all.
-   * So it is as a lease that was watched when this was closed.
+   * Begins to watch a lease. It is not released by this call, also if its time is over. If this is
+   * closed, the lease is not released at {@code lockAtMostFor}, as one that was watched before the
+   * close. To refuse the lock would be worse: its marker is there by now, and keeps it from all.
    */
   void watch(ExpiringLease expiring, Lease lease) {
     try {

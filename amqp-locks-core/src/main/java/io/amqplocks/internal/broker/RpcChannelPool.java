@@ -234,8 +234,8 @@ public final class RpcChannelPool {
   }
 
   /**
-   * The time since the sending of the newest request that the broker has answered, and so had
-   * received.
+   * The time since the sending of the newest request that the broker has answered or carried out,
+   * and so had received.
    */
   public long silentNanos() {
     return ticker.nanos() - answeredAt.get();

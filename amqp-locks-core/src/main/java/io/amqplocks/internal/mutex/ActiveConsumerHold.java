@@ -65,7 +65,7 @@ record ActiveConsumerHold(
     return true;
   }
 
-  /** A pushed message does not prove that the broker hears us; the last answered request does. */
+  /** A pushed message does not prove that the broker hears us. What it carried out last does. */
   @Override
   public long proofAgeNanos(Session session) {
     return unrequested ? session.silentNanos() : 0;

@@ -231,11 +231,6 @@ public final class HeldToken {
     return displaced;
   }
 
-  /** When a message was last given back. */
-  long givenBackAt() {
-    return givenBackAt;
-  }
-
   /** How long ago the message was given back that is awaited, in nanoseconds. */
   long awaitedFor() {
     return nanos.getAsLong() - givenBackAt;

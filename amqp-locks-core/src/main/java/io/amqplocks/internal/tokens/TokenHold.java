@@ -229,7 +229,7 @@ final class TokenHold implements Hold {
     return token.isConsumed();
   }
 
-  /** A pushed message does not prove that the broker hears us; the last answered request does. */
+  /** A pushed message does not prove that the broker hears us. What it carried out last does. */
   @Override
   public long proofAgeNanos(Session session) {
     return pushed ? session.silentNanos() : 0;

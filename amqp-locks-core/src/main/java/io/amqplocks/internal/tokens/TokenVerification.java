@@ -161,6 +161,7 @@ final class TokenVerification {
 
   private Answer prove(Call call, HeldToken token, boolean thisOne, ReturnedMessageJudge judge) {
     boolean given = false;
+    long givenAt = 0;
     int declined = 0;
     for (int i = 0; i < MOST_EXCHANGES; i++) {
       TokenState now = token.state();
@@ -202,10 +203,11 @@ final class TokenVerification {
         }
       } else if (given && !token.isLate()) {
         // Whoever only holds makes no other requests, and must not be taken for cut off.
-        channels.carriedOut(token.givenBackAt());
+        channels.carriedOut(givenAt);
         return Answer.OK;
       } else {
         given = true;
+        givenAt = channels.nanos();
         step = giveBack(call, token, thisOne, Delivery::putBack);
       }
       if (step != Answer.OK) {

@@ -1,5 +1,7 @@
 package io.amqplocks.spring.internal.leader;
 
+import static java.util.Comparator.comparing;
+
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.consumer.SoleConsumer;
 import io.amqplocks.leader.LeaderElection;
@@ -75,7 +77,11 @@ public final class LeaderElections
   /** An election, or a sole consumer with its election. */
   private record Part(LeaderElection election, @Nullable SoleConsumer consumer) {
 
-    /** One of a consumer opens a connection, and sees whether the broker has what it needs. */
+    boolean mayConnect() {
+      return consumer != null;
+    }
+
+    /** One of a consumer may open a connection, to see whether the broker has what it needs. */
     void start() {
       if (consumer == null) {
         election.start();
@@ -295,8 +301,8 @@ public final class LeaderElections
     } finally {
       guard.unlock();
     }
-    // Without the guard, since it may take as long as a connection does.
-    parts().forEach(Part::start);
+    // Without the guard, since one of a consumer may take as long as a connection does.
+    parts().stream().sorted(comparing(Part::mayConnect)).forEach(Part::start);
     containers.settle();
   }
 
