@@ -12,6 +12,7 @@ import io.amqplocks.admin.TokenStatus;
 import io.amqplocks.internal.broker.QueueNames;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.support.Fences;
 import io.amqplocks.support.Fixture;
@@ -106,9 +107,17 @@ class UpgradedBrokerTest extends TokenAdministered {
       assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(timeout.multipliedBy(2));
       assertThat(fixture.exists(old)).isTrue();
       await().atMost(Duration.ofMinutes(2)).until(() -> !fixture.exists(old));
-      try (Lease lease = far.tokenSemaphore("s").acquire(LONG)) {
-        assertThat(lease.fencingTokenIfAny()).isPresent();
-      }
+      // The record is made anew then, and is not to be had for a while.
+      await()
+          .atMost(Duration.ofMinutes(2))
+          .ignoreExceptionsInstanceOf(LockException.class)
+          .until(() -> isFenced(far.tokenSemaphore("s").acquire(LONG)));
+    }
+  }
+
+  private static boolean isFenced(Lease acquired) {
+    try (Lease lease = acquired) {
+      return lease.fencingTokenIfAny().isPresent();
     }
   }
 
