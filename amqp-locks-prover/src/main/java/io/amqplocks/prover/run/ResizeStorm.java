@@ -63,8 +63,8 @@ final class ResizeStorm {
    * to be removed has come back before the change is over. The holder of a slot finds out at its
    * next verification. If it cannot verify, it is not certain after 1.75 heartbeats.
    */
-  static Duration grace(LockRef lock) {
-    return lock.kind().hasTokens() ? Duration.ZERO : Plan.HEARTBEAT.multipliedBy(7).dividedBy(4);
+  static Duration grace(LockRef lock, Duration heartbeat) {
+    return lock.kind().hasTokens() ? Duration.ZERO : heartbeat.multipliedBy(7).dividedBy(4);
   }
 
   /** Of how many changes nobody knows what effect they had. */

@@ -66,7 +66,7 @@ record Verdict(
     for (Slots each : plan.locks()) {
       LockRef lock = each.lock();
       List<Claim> of = byLock.getOrDefault(lock, List.of());
-      violations.addAll(tooMany(each, excused(of, blind, nodes), history));
+      violations.addAll(tooMany(plan, each, excused(of, blind, nodes), history));
       violations.addAll(
           FencingOrderCheck.check(
               lock,
@@ -144,14 +144,15 @@ record Verdict(
     return result;
   }
 
-  private static List<Violation> tooMany(Slots slots, List<Claim> claims, History history) {
+  private static List<Violation> tooMany(
+      Plan plan, Slots slots, List<Claim> claims, History history) {
     LockRef lock = slots.lock();
     return lock.kind() == LockRef.Kind.READ_WRITE_LOCK
         ? ExclusionCheck.check(lock, claims)
         : CapacityCheck.check(
             lock,
             claims,
-            Capacity.in(history, lock, slots.count(), ResizeStorm.grace(lock)),
+            Capacity.in(history, lock, slots.count(), ResizeStorm.grace(lock, plan.heartbeat())),
             Excuse.tolerated(history, lock));
   }
 

@@ -225,6 +225,37 @@ class VerdictTest {
         null);
   }
 
+  /** For 1.75 heartbeats, which are long where only queues are deleted. */
+  @ParameterizedTest
+  @CsvSource({"QUEUE_DELETE, false", "QUEUE_CRASH, true"})
+  void theHolderOfARemovedSlotIsExcusedByTheHeartbeatOfTheRound(FaultKind kind, boolean violates) {
+    LockRef slots = new LockRef(LockRef.Kind.SLOT_SEMAPHORE, "slot_semaphore");
+    history.told("admin", Command.resize(1, slots, 1, TimeUnit.MILLISECONDS.toNanos(1_010)));
+    did("admin", What.DONE, 1_020);
+    for (String client : List.of("client-1", "client-2")) {
+      history.told(client, Command.work(1, slots, new Load(1, false, false, 0, 0, 0), 0));
+      did(client, What.ASKS, 990);
+      did(client, What.ACQUIRED, 1_000);
+      for (long at = 1_050; at < 4_000; at += 50) {
+        did(client, What.HELD, at);
+      }
+      did(client, What.RELEASES, 4_000);
+      did(client, What.RELEASED, 4_001);
+    }
+    Plan plan =
+        new Plan(
+            1,
+            2,
+            List.of(new Plan.Slots(slots, 2)),
+            List.of(),
+            List.of(),
+            List.of(new Plan.Harm(kind, 0, Duration.ofMillis(1), Duration.ofMillis(1))),
+            Duration.ofSeconds(1));
+    assertThat(Verdict.of(plan, history, List.of()).violations())
+        .extracting(Violation::promise)
+        .containsExactlyElementsOf(violates ? List.of(Promise.CAPACITY) : List.of());
+  }
+
   @Test
   void whatWasDoneToItsQueueExcusesThatLock() {
     history.suffered(fault(FaultKind.QUEUE_DELETE, MUTEX));
