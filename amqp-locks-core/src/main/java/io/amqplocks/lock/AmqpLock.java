@@ -13,6 +13,9 @@ public interface AmqpLock {
   /** How many permits one lease can have. */
   int MAX_PERMITS = 100;
 
+  /** The highest priority; the lowest one is its negative. */
+  int MAX_PRIORITY = 999;
+
   /** The id of this lock. */
   LockId id();
 
@@ -36,10 +39,12 @@ public interface AmqpLock {
    * Returns a view of this lock for calls with that priority. The broker serves waiters with a
    * higher priority before all waiters with a lower one, in any process. Waiters of this process
    * with the same priority share one queue. A priority does not reserve a free slot: the first
-   * request takes it. The default priority is 0.
+   * request takes it. The default priority is 0. The priorities above the highest are those of
+   * administrators and of holders, which must get a message before all waiters.
    *
-   * @throws LockException.Invalid if this kind of lock has no priorities; only token semaphores and
-   *     fenced mutexes have them
+   * @param priority from {@code -}{@value #MAX_PRIORITY} to {@value #MAX_PRIORITY}
+   * @throws LockException.Invalid if it is not; or if this kind of lock has no priorities: only
+   *     token semaphores and fenced mutexes have them
    */
   AmqpLock withPriority(int priority);
 

@@ -1,16 +1,21 @@
 package io.amqplocks.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
+import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockName;
 import io.amqplocks.support.Fixture;
+import io.amqplocks.support.LockArgument;
 import io.amqplocks.test.Broker;
+import io.amqplocks.test.BrokerQueue;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -22,10 +27,15 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What does not answer must not keep what does from being asked. */
 @BrokerTest(everyLine = true, ownBroker = true)
 class UnresponsiveBrokerTest {
+
+  /** So few that tries which keep one each use them up at once. */
+  private static final int MOST_CHANNELS = 32;
 
   @RegisterExtension private final Fixture fixture = new Fixture();
 
@@ -73,6 +83,54 @@ class UnresponsiveBrokerTest {
       broker.faults().resumeQueue(fixture.names().slot(LockName.of("s"), i));
     }
     await().until(() -> leases.stream().allMatch(l -> l.verify() == LeaseState.HELD));
+  }
+
+  /** Each try would wait on a channel of its own, until none is left for all other locks. */
+  @Tag("trap-6")
+  @ParameterizedTest
+  @ValueSource(strings = {"mutex", "tokens", "write"})
+  void whoTriesAgainAndAgainUsesUpNoChannels(String kind, Broker broker) throws Exception {
+    ConnectionFactory factory = broker.connectionFactory();
+    factory.setRequestedChannelMax(MOST_CHANNELS);
+    AmqpLocks owner = fixture.open();
+    owner.admin().tokenSemaphore("x").create(1, TokenQueueType.CLASSIC);
+    AmqpLock used = LockArgument.lock(owner, kind + ":x");
+    Fixture.first(used).close();
+    String queue = queue(broker, kind);
+    AmqpLocks locks =
+        fixture.connected(fixture.builder(factory).callTimeout(Duration.ofMillis(100)));
+    Fixture.first(locks.mutex("other")).close();
+    broker.faults().suspendQueue(queue);
+    AmqpLock hanging = LockArgument.lock(locks, kind + ":x");
+    // At first it is not known yet, and then it is.
+    assertOthersAreServed(locks, hanging);
+    broker.faults().resumeQueue(queue);
+    Fixture.first(hanging).close();
+    broker.faults().suspendQueue(queue);
+    assertOthersAreServed(locks, hanging);
+    broker.faults().resumeQueue(queue);
+    Fixture.first(hanging).close();
+  }
+
+  private String queue(Broker broker, String kind) {
+    LockName name = LockName.of("x");
+    return switch (kind) {
+      case "mutex" -> fixture.names().mutex(name);
+      case "tokens" ->
+          broker.faults().queues().stream()
+              .map(BrokerQueue::name)
+              .filter(each -> each.startsWith(fixture.prefix()) && each.contains("x.tokens."))
+              .findFirst()
+              .orElseThrow();
+      default -> fixture.names().readWrite(name);
+    };
+  }
+
+  private static void assertOthersAreServed(AmqpLocks locks, AmqpLock hanging) {
+    for (int i = 0; i < 2 * MOST_CHANNELS; i++) {
+      assertThatThrownBy(hanging::tryAcquire).isInstanceOf(LockException.Unanswered.class);
+    }
+    Fixture.first(locks.mutex("other")).close();
   }
 
   @Tag("defect-L2")

@@ -35,6 +35,11 @@ record InMemoryLock(LockId id, Request request, LockTable table, Executor result
     if (id.kind() != LockKind.TOKEN_SEMAPHORE && id.kind() != LockKind.FENCED_MUTEX) {
       throw invalid("The %s serves without priorities; a token semaphore has them".formatted(id));
     }
+    if (Math.abs((long) priority) > MAX_PRIORITY) {
+      throw invalid(
+          "A priority of %1$d for %2$s is not possible; use -%3$d to %3$d"
+              .formatted(priority, id, MAX_PRIORITY));
+    }
     return with(request.withPriority(priority));
   }
 

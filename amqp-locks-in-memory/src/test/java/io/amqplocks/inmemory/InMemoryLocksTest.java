@@ -191,7 +191,7 @@ class InMemoryLocksTest {
   void theLowestPriorityIsServedLast() throws Exception {
     AmqpLock lock = locks.fencedMutex("orders");
     Lease first = lock.acquire(LONG);
-    CompletableFuture<Lease> lowest = lock.withPriority(Integer.MIN_VALUE).acquireAsync(LONG);
+    CompletableFuture<Lease> lowest = lock.withPriority(-AmqpLock.MAX_PRIORITY).acquireAsync(LONG);
     CompletableFuture<Lease> plain = lock.acquireAsync(LONG);
     first.close();
     plain.get(30, TimeUnit.SECONDS).close();

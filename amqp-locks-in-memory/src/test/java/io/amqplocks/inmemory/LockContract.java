@@ -703,6 +703,14 @@ abstract class LockContract {
         mutex.id(),
         () -> mutex.withPermits(2),
         "A lease of 2 permits of mutex '%s' is not possible: each has one; those of a semaphore can have more");
+    for (int priority : new int[] {1000, -1000, Integer.MIN_VALUE}) {
+      assertInvalid(
+          LockId.tokenSemaphore(name),
+          () -> locks.tokenSemaphore(name).withPriority(priority),
+          "A priority of "
+              + priority
+              + " for token semaphore '%s' is not possible; use -999 to 999");
+    }
     assertInvalid(
         LockId.tokenSemaphore(name),
         () -> locks.tokenSemaphore(name).withPermits(0),

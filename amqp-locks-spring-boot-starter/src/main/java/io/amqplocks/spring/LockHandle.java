@@ -173,8 +173,9 @@ public final class LockHandle {
    * A handle of this lock whose calls are served before waiting calls of a lower priority in all
    * processes. By default the priority is 0.
    *
-   * @throws io.amqplocks.lock.LockException.Invalid if the lock's algorithm has no priorities; only
-   *     tokens have them
+   * @param priority from -999 to 999
+   * @throws io.amqplocks.lock.LockException.Invalid if it is not; or if the lock's algorithm has no
+   *     priorities: only tokens have them
    */
   public LockHandle withPriority(int priority) {
     return of(lock.withPriority(priority));

@@ -138,7 +138,7 @@ public @interface MutexGuarded {
   /**
    * The priority of waiting calls in all processes: those with the highest priority get the mutex
    * first. Processes take turns within a priority. Only {@link MutexAlgorithm#TOKENS} has
-   * priorities.
+   * priorities. They are from -999 to 999.
    */
   int priority() default 0;
 

@@ -301,7 +301,7 @@ public @interface SemaphoreGuarded {
   /**
    * The priority of waiting calls in all processes: those with the highest priority get a slot
    * first. Processes take turns within a priority. Only {@link SemaphoreAlgorithm#TOKENS} has
-   * priorities.
+   * priorities. They are from -999 to 999.
    */
   int priority() default 0;
 

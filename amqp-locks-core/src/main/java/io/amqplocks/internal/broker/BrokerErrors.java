@@ -132,13 +132,13 @@ public final class BrokerErrors {
 
   /** Whether the property that differs is durability. */
   static boolean isAboutDurability(LockException.Unexpected failure) {
-    return text(failure.getCause()).contains("inequivalent arg 'durable'");
+    return text(failure.getCause()).startsWith("PRECONDITION_FAILED - inequivalent arg 'durable'");
   }
 
   /** Whether the broker closed the channel because a message was not acknowledged for too long. */
   public static boolean isHeldTooLong(ShutdownSignalException signal) {
     return replyCode(signal) == AMQP.PRECONDITION_FAILED
-        && text(signal).contains("delivery acknowledgement on channel");
+        && text(signal).startsWith("PRECONDITION_FAILED - delivery acknowledgement on channel");
   }
 
   /** The error for a connection that could not be opened. */
@@ -231,7 +231,8 @@ public final class BrokerErrors {
 
   private static boolean isNoQueue(ShutdownSignalException signal) {
     String text = text(signal);
-    return text.contains("no queue '") || NO_QUEUE_OF_QPID.matcher(text).matches();
+    // At its beginning: other texts of a 404 have the queue's name, and any words can be in that.
+    return text.startsWith("NOT_FOUND - no queue '") || NO_QUEUE_OF_QPID.matcher(text).matches();
   }
 
   /** Whether the broker refused it with that reply code. */

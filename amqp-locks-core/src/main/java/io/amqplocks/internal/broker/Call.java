@@ -4,7 +4,6 @@ import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import java.time.Duration;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,17 +20,12 @@ public record Call(
 
   /** A call that begins now and has the given bound. */
   public static Call on(LockId lock, Duration bound, Ticker ticker) {
-    return new Call(lock, bound, end(bound, ticker), ticker, false);
+    return new Call(lock, bound, ticker.after(bound), ticker, false);
   }
 
   /** A call that begins now, and opens what all locks of the process need. */
   public static Call onAll(Duration bound, Ticker ticker) {
-    return new Call(null, bound, end(bound, ticker), ticker, false);
-  }
-
-  /** A bound of centuries is one of 292 years. */
-  private static long end(Duration bound, Ticker ticker) {
-    return ticker.nanos() + TimeUnit.NANOSECONDS.convert(bound);
+    return new Call(null, bound, ticker.after(bound), ticker, false);
   }
 
   /** The lock. A call for all locks has none, and must not be asked. */

@@ -1,6 +1,7 @@
 package io.amqplocks.internal.broker;
 
 import com.rabbitmq.client.AMQP.Basic;
+import com.rabbitmq.client.AMQP.Queue;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.Method;
@@ -11,6 +12,7 @@ import io.amqplocks.lock.LockException;
 import java.io.IOException;
 import java.util.Deque;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
@@ -45,6 +47,7 @@ public final class ConsumerChannelPool {
   private final int spare;
   private final Semaphore available;
   private final AtomicBoolean opening = new AtomicBoolean();
+  private final OverdueQueues overdue = new OverdueQueues();
   private final Deque<ConsumerChannel> idle = new ConcurrentLinkedDeque<>();
 
   public ConsumerChannelPool(Connection connection, RpcChannelPool rpc, Executor background) {
@@ -132,8 +135,8 @@ public final class ConsumerChannelPool {
    * Sends a request on a lent channel, for a caller that handles a late reply, as {@link Rpc#ask}
    * does. If this throws, the channel is of no more use and was given back. If it returns
    * TIMED_OUT, {@code late} must give it back. No request is sent on a channel that was given back
-   * in the meantime, or that still owes another reply. The result is then TIMED_OUT, and {@code
-   * late} is called at once.
+   * in the meantime, or that still owes another reply, nor to a queue that does. The result is then
+   * TIMED_OUT, and {@code late} is called at once.
    */
   public Answer ask(
       Call call,
@@ -185,10 +188,12 @@ public final class ConsumerChannelPool {
       LateAnswer late,
       Prelude prelude) {
     ConsumerChannel asked = channel.channel();
-    if (!begin(channel, method)) {
+    String queue = queue(method);
+    if (overdue.has(queue) || !begin(channel, method)) {
       late.came(Answer.TIMED_OUT);
       return Answer.TIMED_OUT;
     }
+    CompletableFuture<Answer> reply = new CompletableFuture<>();
     Answer answer = Answer.TIMED_OUT;
     boolean failed = true;
     try {
@@ -206,9 +211,18 @@ public final class ConsumerChannelPool {
               method,
               reading,
               background,
-              came -> cameLate(asked, late, came));
+              came -> {
+                reply.complete(came);
+                cameLate(asked, late, came);
+              });
       failed = false;
-      return answer == Answer.TIMED_OUT ? answer : rpc.answered(sentAt, answer);
+      if (answer != Answer.TIMED_OUT) {
+        return rpc.answered(sentAt, answer);
+      }
+      if (!queue.isEmpty()) {
+        overdue.add(queue, reply);
+      }
+      return answer;
     } catch (IOException | ShutdownSignalException e) {
       throw BrokerErrors.calling(call, step, e);
     } finally {
@@ -224,6 +238,17 @@ public final class ConsumerChannelPool {
         discard(channel);
       }
     }
+  }
+
+  /** The queue that replies to the request; empty if the channel does. */
+  private static String queue(Method request) {
+    if (request instanceof Basic.Consume consume) {
+      return consume.getQueue();
+    }
+    if (request instanceof Basic.Get get) {
+      return get.getQueue();
+    }
+    return request instanceof Queue.Declare declare ? declare.getQueue() : "";
   }
 
   /**

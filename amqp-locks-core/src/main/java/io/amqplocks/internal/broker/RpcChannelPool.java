@@ -9,9 +9,7 @@ import io.amqplocks.internal.broker.Rpc.Reading;
 import io.amqplocks.lock.LockException;
 import java.io.IOException;
 import java.util.Deque;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
@@ -31,9 +29,7 @@ import org.slf4j.LoggerFactory;
  * background. If a reply is overdue, the channel stays lent until that very reply arrives, so a
  * late reply is never taken for the reply to the next request (trap 6). If the connection breaks,
  * every outstanding request fails with it, so no reply is awaited in vain. A semaphore bounds the
- * number of lent channels. A call that finds none waits for one within its own bound. A queue is
- * marked as overdue after its request timed out, and the mark is removed by whatever ends the
- * request. The result is right in either order of the two.
+ * number of lent channels. A call that finds none waits for one within its own bound.
  */
 public final class RpcChannelPool {
 
@@ -50,7 +46,7 @@ public final class RpcChannelPool {
   private final Semaphore lendable = new Semaphore(MOST_CHANNELS);
   private final AtomicBoolean opening = new AtomicBoolean();
   private final AtomicLong answeredAt;
-  private final Set<String> overdue = ConcurrentHashMap.newKeySet();
+  private final OverdueQueues overdue = new OverdueQueues();
 
   public RpcChannelPool(Connection connection, Executor background, Ticker ticker) {
     this(connection, background, ticker, () -> {});
@@ -112,14 +108,13 @@ public final class RpcChannelPool {
   /** Sends a repeated request, like the method above, whose reply carries more than yes or no. */
   public Answer askUnlessOverdue(
       Call call, String step, Method method, String queue, Reading reading) {
-    if (overdue.contains(queue)) {
+    if (overdue.has(queue)) {
       throw call.unanswered(step);
     }
     CompletableFuture<Answer> late = new CompletableFuture<>();
     Answer answer = ask(call, step, method, reading, late::complete);
     if (answer == Answer.TIMED_OUT) {
-      overdue.add(queue);
-      var unused = late.thenRun(() -> overdue.remove(queue));
+      overdue.add(queue, late);
     }
     return replied(call, step, answer);
   }

@@ -123,20 +123,26 @@ public final class LeaseRegistry implements LeaseFactory {
     // held a moment ago, and whose holder hears of that later (trap 19). It answers nothing any
     // more on such a connection.
     boolean maybeEnding = hold.isPushed() && session.hasLease(call.lock(), lease);
-    if (maybeEnding || maybeSilent(session, hold)) {
+    if (maybeEnding || maybeSilent(session)) {
       session.hear(call);
     }
-    return lease.acquired();
+    boolean held = lease.acquired();
+    if (!held && lease.state() == LeaseState.UNCERTAIN) {
+      // To say that others hold the lock would be wrong.
+      throw new LockException.Unanswered(
+          "RabbitMQ gave the %s so late that the lease was in doubt at once, and was given back"
+              .formatted(call.lock()));
+    }
+    return held;
   }
 
   /**
-   * Whether a hold that was won without a request might begin uncertain, because nothing was heard
-   * of the broker for too long: it would go to the next client. A session without leases sends no
-   * beats.
+   * Whether a hold might begin uncertain, because nothing was heard of the broker for too long.
+   * Either it was won without a request, in a session without leases, which sends no beats. Or the
+   * broker took long for the request, as it may with a slow disk.
    */
-  private static boolean maybeSilent(Session session, Hold hold) {
-    return hold.proofAgeNanos(session) > 0
-        && session.silentNanos() >= session.certainFor().toNanos() / 2;
+  private static boolean maybeSilent(Session session) {
+    return session.silentNanos() >= session.certainFor().toNanos() / 2;
   }
 
   /**

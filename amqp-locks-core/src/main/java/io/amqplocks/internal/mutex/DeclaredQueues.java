@@ -23,7 +23,8 @@ record DeclaredQueues(BrokerProfile broker, AuxiliaryConnection side) implements
     QueueState.Reader reader = new QueueState.Reader();
     Answer answer;
     try {
-      answer = side.open(call).rpc().ask(call, step, broker.mutex(queue), reader);
+      answer =
+          side.open(call).rpc().askUnlessOverdue(call, step, broker.mutex(queue), queue, reader);
     } catch (LockException.Unexpected e) {
       throw BrokerErrors.isOtherwise(e) ? foreign(call, queue, BrokerErrors.text(e)) : e;
     }

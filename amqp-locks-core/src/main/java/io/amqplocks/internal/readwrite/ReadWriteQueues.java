@@ -7,6 +7,7 @@ import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.QueueArguments;
 import io.amqplocks.internal.broker.QueueCache;
 import io.amqplocks.internal.broker.QueueRetry;
+import io.amqplocks.internal.broker.RpcChannelPool;
 import io.amqplocks.internal.consuming.Access;
 import io.amqplocks.internal.consuming.HoldingConsumer;
 import io.amqplocks.internal.consuming.HoldingConsumers;
@@ -90,7 +91,8 @@ final class ReadWriteQueues {
     String step = "declare queue " + queue;
     Answer answer;
     try {
-      answer = declaring.open(call).rpc().ask(call, step, QueueArguments.readWrite(queue));
+      RpcChannelPool rpc = declaring.open(call).rpc();
+      answer = rpc.askUnlessOverdue(call, step, QueueArguments.readWrite(queue), queue);
     } catch (LockException.Unexpected e) {
       throw BrokerErrors.isOtherwise(e) ? foreign(call, queue, BrokerErrors.text(e)) : e;
     }

@@ -142,7 +142,7 @@ public final class SlotAdministration implements SlotSemaphoreAdmin {
    */
   private boolean await(BooleanSupplier reached, Duration wait) throws InterruptedException {
     Ticker ticker = changes.call().ticker();
-    long end = ticker.nanos() + TimeUnit.NANOSECONDS.convert(wait);
+    long end = ticker.after(wait);
     Backoff backoff = new Backoff();
     while (!reached.getAsBoolean()) {
       long left = end - ticker.nanos();

@@ -68,12 +68,15 @@ final class FrontWaiter {
       Subscription kept = subscription;
       Optional<HeldLease> lease = kept == null ? first(deadline, wake) : again(kept);
       if (lease.isEmpty()) {
+        sessions.requireNotClosed(calls.apply(variant));
         record(deadline);
       }
       usable = true;
       return lease;
     } catch (LockException.Unreachable | LockException.Unanswered e) {
       close();
+      // A close explains why the session ended, so it is reported instead.
+      sessions.requireNotClosed(calls.apply(variant));
       usable = true;
       outage = e.isOutage() ? e : null;
       deadline.broken(e, sessions.everOpened());

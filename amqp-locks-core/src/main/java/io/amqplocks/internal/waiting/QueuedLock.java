@@ -81,6 +81,11 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
     if (!kind.hasPriorities()) {
       throw invalid("The %s serves without priorities; a token semaphore has them".formatted(id));
     }
+    if (Math.abs((long) priority) > MAX_PRIORITY) {
+      throw invalid(
+          "A priority of %1$d for %2$s is not possible; use -%3$d to %3$d"
+              .formatted(priority, id, MAX_PRIORITY));
+    }
     return with(variant.withPriority(priority));
   }
 
@@ -277,7 +282,17 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
   /** Asks the broker, whoever waits in this process. */
   Optional<HeldLease> attempt() {
     Call call = call(variant);
-    return kind.claim(variant).attempt(call, context.sessions.current(call));
+    try {
+      Optional<HeldLease> lease = kind.claim(variant).attempt(call, context.sessions.current(call));
+      if (lease.isEmpty()) {
+        context.sessions.requireNotClosed(call);
+      }
+      return lease;
+    } catch (LockException.Unreachable | LockException.Unanswered e) {
+      // A close explains why the session ended, so it is reported instead.
+      context.sessions.requireNotClosed(call);
+      throw e;
+    }
   }
 
   /** A call for that variant, which is another one's if the front asks for the waiters. */

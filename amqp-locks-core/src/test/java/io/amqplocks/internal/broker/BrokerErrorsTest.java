@@ -66,6 +66,8 @@ class BrokerErrorsTest {
         "404,\"NOT_FOUND - no queue 'a' in vhost '/'\",ABSENT",
         "404,\"NOT_FOUND - home node 'r@h' of durable queue 'a' in vhost '/' is down\",TIMED_OUT",
         "404,\"NOT_FOUND - failed to perform operation on queue 'a' in vhost '/' due to timeout\",TIMED_OUT",
+        "404,\"NOT_FOUND - home node 'r@h' of durable queue 'no queue 'b' in vhost '/' is down\",TIMED_OUT",
+        "404,\"NOT_FOUND - failed to perform operation on queue 'no queue 'b' due to timeout\",TIMED_OUT",
         "405,\"RESOURCE_LOCKED - cannot obtain exclusive access to locked queue 'a'\",LOCKED",
         "406,\"PRECONDITION_FAILED - whatever\",TIMED_OUT"
       })

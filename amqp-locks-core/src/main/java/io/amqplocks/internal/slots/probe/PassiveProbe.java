@@ -7,15 +7,19 @@ import io.amqplocks.internal.broker.AuxiliaryConnection;
 import io.amqplocks.internal.broker.BrokerErrors;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.Futures;
+import io.amqplocks.internal.broker.OverdueQueues;
 import io.amqplocks.internal.broker.QueueArguments;
 import io.amqplocks.lock.LockException;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Declares each queue passively. It publishes nothing. On a connection that nobody publishes on, an
@@ -25,8 +29,10 @@ import java.util.concurrent.TimeoutException;
  * <p>Concurrency: a channel has one request at a time. When the reply arrives, in time or not, the
  * connection's reading thread gives the channel back, or forgets it if the reply closed it. When
  * the connection breaks, each outstanding request fails. So no channel stays lent forever. A
- * semaphore limits the channels of all callers together. A caller that finds none waits within its
- * own bound. It waits for replies only, never for another caller.
+ * semaphore limits the requests that all callers together wait for. A caller that may not ask waits
+ * within its own bound. A request that nobody waits for any more is not counted, and its queue is
+ * not asked again before it answers: the slots of a node that is down keep nobody from looking at
+ * others.
  */
 public final class PassiveProbe implements ExistenceProbe {
 
@@ -38,42 +44,64 @@ public final class PassiveProbe implements ExistenceProbe {
   private final IdleChannels<Channel> channels =
       new IdleChannels<>(channel -> channel, channel -> channel);
   private final Semaphore free = new Semaphore(MOST_CHANNELS);
+  private final OverdueQueues overdue = new OverdueQueues();
+
+  /** A request under way, which is counted until it is answered or given up. */
+  private final class Question {
+
+    private final CompletableFuture<Command> answer;
+    private final AtomicBoolean counted = new AtomicBoolean(true);
+
+    Question(Channel channel, CompletableFuture<Command> sent) {
+      answer =
+          sent.whenComplete(
+              (ok, failure) -> {
+                if (failure == null) {
+                  channels.giveBack(channel);
+                }
+                end();
+              });
+    }
+
+    void end() {
+      if (counted.getAndSet(false)) {
+        free.release();
+      }
+    }
+  }
 
   @Override
   public List<Presence> probe(Call call, AuxiliaryConnection prober, List<String> queues) {
-    List<CompletableFuture<Command>> asked = new ArrayList<>(queues.size());
+    Map<String, Question> asked = new HashMap<>();
     for (String queue : queues) {
+      if (overdue.has(queue)) {
+        continue;
+      }
       if (!Futures.acquire(free, call)) {
         break;
       }
       try {
-        asked.add(ask(call, prober, queue));
+        asked.put(queue, ask(call, prober, queue));
       } catch (LockException.Unanswered e) {
         // No channel became available within the bound.
         break;
       }
     }
     List<Presence> answers = new ArrayList<>(queues.size());
-    for (int i = 0; i < queues.size(); i++) {
-      answers.add(i < asked.size() ? await(call, queues.get(i), asked.get(i)) : Presence.UNKNOWN);
+    for (String queue : queues) {
+      Question question = asked.get(queue);
+      answers.add(question == null ? Presence.UNKNOWN : await(call, queue, question));
     }
     return answers;
   }
 
-  private CompletableFuture<Command> ask(Call call, AuxiliaryConnection prober, String queue) {
+  private Question ask(Call call, AuxiliaryConnection prober, String queue) {
     boolean asked = false;
     try {
       Channel channel = channels.borrow(call, prober);
-      CompletableFuture<Command> answer =
-          channel.asyncCompletableRpc(QueueArguments.passive(queue));
+      CompletableFuture<Command> sent = channel.asyncCompletableRpc(QueueArguments.passive(queue));
       asked = true;
-      return answer.whenComplete(
-          (ok, failure) -> {
-            if (failure == null) {
-              channels.giveBack(channel);
-            }
-            free.release();
-          });
+      return new Question(channel, sent);
     } catch (IOException | ShutdownSignalException e) {
       throw BrokerErrors.calling(call, step(queue), e);
     } finally {
@@ -83,11 +111,13 @@ public final class PassiveProbe implements ExistenceProbe {
     }
   }
 
-  private static Presence await(Call call, String queue, CompletableFuture<Command> answer) {
+  private Presence await(Call call, String queue, Question question) {
     try {
-      Futures.await(answer, call.remainingNanos());
+      Futures.await(question.answer, call.remainingNanos());
       return Presence.PRESENT;
     } catch (TimeoutException e) {
+      overdue.add(queue, question.answer);
+      question.end();
       return Presence.UNKNOWN;
     } catch (ExecutionException e) {
       return switch (BrokerErrors.looked(call, step(queue), e)) {

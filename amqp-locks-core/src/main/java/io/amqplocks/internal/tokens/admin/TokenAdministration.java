@@ -123,7 +123,7 @@ public final class TokenAdministration implements TokenSemaphoreAdmin {
 
   @Override
   public boolean awaitWithdrawn(Duration wait) throws InterruptedException {
-    long end = turn.ticker().nanos() + TimeUnit.NANOSECONDS.convert(wait);
+    long end = turn.ticker().after(wait);
     Backoff backoff = new Backoff();
     while (!isWithdrawn()) {
       long left = end - turn.ticker().nanos();

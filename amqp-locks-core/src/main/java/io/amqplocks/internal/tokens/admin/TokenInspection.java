@@ -8,7 +8,6 @@ import io.amqplocks.internal.tokens.TokenRecords;
 import io.amqplocks.lock.LockException;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -119,7 +118,7 @@ record TokenInspection(AdminTurn turn, TokenRecords records) {
   }
 
   private TokenAudit inspect(Duration timeout, Enough enough, Conclusion conclusion) {
-    long end = turn.ticker().nanos() + TimeUnit.NANOSECONDS.convert(timeout);
+    long end = turn.ticker().after(timeout);
     for (int i = 0; i < TRIES; i++) {
       TokenRecord record = record();
       String queue = turn.names().tokens(turn.lock(), record.generation());

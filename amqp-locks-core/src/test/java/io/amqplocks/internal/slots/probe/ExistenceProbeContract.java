@@ -76,6 +76,10 @@ abstract class ExistenceProbeContract {
     return queues.held(name);
   }
 
+  String slot(String name) throws Exception {
+    return queues.slot(name);
+  }
+
   String nacking(String name) throws Exception {
     return queues.nacking(name);
   }

@@ -2,12 +2,14 @@ package io.amqplocks.internal.slots.probe;
 
 import static io.amqplocks.internal.slots.probe.Presence.ABSENT;
 import static io.amqplocks.internal.slots.probe.Presence.PRESENT;
+import static io.amqplocks.internal.slots.probe.Presence.UNKNOWN;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.amqplocks.support.ProberSession;
 import io.amqplocks.test.Broker;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -26,6 +28,34 @@ class PassiveProbeTest extends ExistenceProbeContract {
     ProberSession session = session(broker.connectionFactory());
     assertThat(probe.probe(session.call(), session.prober(), List.of(nacking("nacks"))))
         .containsExactly(PRESENT);
+  }
+
+  /** As those of a node that is down do, for a minute. */
+  @Tag("trap-6")
+  @Test
+  void queuesThatHangKeepNobodyFromLookingAtOthers(Broker broker) throws Exception {
+    List<String> hanging = new ArrayList<>();
+    for (int i = 0; i < PassiveProbe.MOST_CHANNELS; i++) {
+      hanging.add(slot("hangs-" + i));
+      broker.faults().suspendQueue(hanging.get(i));
+    }
+    ProberSession session = session(broker.connectionFactory(), BOUND);
+    assertThat(probe.probe(session.call(), session.prober(), hanging)).containsOnly(UNKNOWN);
+    List<String> all = new ArrayList<>(hanging);
+    all.add(slot("answers"));
+    // The bound is short, and a machine may stall.
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(probe.probe(session.call(), session.prober(), all))
+                    .endsWith(PRESENT)
+                    .hasSize(all.size()));
+    hanging.forEach(broker.faults()::resumeQueue);
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(probe.probe(session.call(), session.prober(), all))
+                    .containsOnly(PRESENT));
   }
 
   @Tag("trap-4")

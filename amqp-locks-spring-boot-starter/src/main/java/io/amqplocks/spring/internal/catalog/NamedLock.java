@@ -1,6 +1,7 @@
 package io.amqplocks.spring.internal.catalog;
 
 import io.amqplocks.admin.TokenQueueType;
+import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockKind;
 import io.amqplocks.spring.LockConfigurationException;
@@ -157,6 +158,12 @@ record NamedLock(
                   priority.source(), name, priority.value(), algorithm(is.value()), is.source()),
           "Choose TOKENS there or by %s.algorithm=tokens, or leave the priority out."
               .formatted(name.property()));
+    }
+    if (priority != null && Math.abs((long) priority.value()) > AmqpLock.MAX_PRIORITY) {
+      throw new LockConfigurationException(
+          "%s waits for the %s with priority %d."
+              .formatted(priority.source(), name, priority.value()),
+          "Use -%1$d to %1$d.".formatted(AmqpLock.MAX_PRIORITY));
     }
     if (!tokens && queueType != null) {
       throw new LockConfigurationException(

@@ -90,6 +90,20 @@ class AlgorithmConflictTest {
         "SLOTS, by amqp-locks.semaphore-algorithm, has no priorities");
   }
 
+  static class TooUrgent {
+    @SemaphoreGuarded(name = "images", slots = 2, priority = 1000)
+    public void upload() {}
+  }
+
+  /** Not at the first call: that may be weeks later. */
+  @Test
+  void aPriorityThatIsTooHigh() {
+    assertFails(
+        application.withBean(TooUrgent.class),
+        TooUrgent.class.getName() + ".upload() waits for the semaphore 'images' with priority 1000",
+        "Use -999 to 999");
+  }
+
   @Test
   void aQueueTypeForSlots() {
     assertFails(
