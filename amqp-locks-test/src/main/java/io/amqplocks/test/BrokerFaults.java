@@ -142,7 +142,8 @@ public interface BrokerFaults {
 
   /**
    * Adds a user with permissions on the virtual host {@code /}, each a regular expression of names
-   * (an empty one permits nothing but the server's own names). {@link #heal()} removes it.
+   * (an empty one permits nothing but the server's own names). If it is there, it keeps its
+   * password, and has these permissions from now on. {@link #heal()} removes it.
    */
   void addUser(String user, String password, String configure, String write, String read);
 

@@ -395,7 +395,11 @@ final class Erlang {
   static final String ADD_USER =
       """
       User = %s,
-      ok = rabbit_auth_backend_internal:add_user(User, %s, <<"amqp-locks-test">>),
+      Password = %s,
+      case rabbit_auth_backend_internal:exists(User) of
+        true -> ok;
+        false -> ok = rabbit_auth_backend_internal:add_user(User, Password, <<"amqp-locks-test">>)
+      end,
       ok = rabbit_auth_backend_internal:set_permissions(
         User, <<"/">>, %s, %s, %s, <<"amqp-locks-test">>)
       """

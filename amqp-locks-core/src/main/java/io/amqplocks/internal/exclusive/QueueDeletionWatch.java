@@ -40,9 +40,11 @@ import org.slf4j.LoggerFactory;
  * gone. The thread then consumes again on another channel, until each remaining queue has a
  * consumer on the open channel. If a queue does not answer, its channel is given up as well, and
  * stays open until the answer comes. Until then nobody consumes from that queue again, so a queue
- * that hangs for hours costs one channel. Tags are never used twice, so a late cancel for a
- * released queue does not reach the next holder. A cancel may arrive on the client's thread while
- * the watch thread consumes. The thread that removes the entry from the map notifies its owner.
+ * that hangs for hours costs one channel. A queue that the broker refuses to have consumed would
+ * close the channel each time, and is tried on one of its own until the broker lets it be. Tags are
+ * never used twice, so a late cancel for a released queue does not reach the next holder. A cancel
+ * may arrive on the client's thread while the watch thread consumes. The thread that removes the
+ * entry from the map notifies its owner.
  */
 public final class QueueDeletionWatch {
 
@@ -61,7 +63,11 @@ public final class QueueDeletionWatch {
   /** The queues whose answer to a consume is overdue. */
   private final Set<String> overdue = new HashSet<>();
 
+  /** The queues that the broker refused to have consumed. While there is one, it is retried. */
+  private final Set<String> refused = new HashSet<>();
+
   private @Nullable Channel channel;
+  private boolean retries;
   private long lastTag;
 
   /** The watch of that session. */
@@ -140,7 +146,7 @@ public final class QueueDeletionWatch {
             try {
               String tag = "watch-" + ++lastTag;
               WatchedQueue begun = new WatchedQueue(queue, revoked, null);
-              if (overdue.contains(queue)) {
+              if (isPutOff(queue)) {
                 watched.put(tag, begun);
               } else {
                 restore(tag, begun);
@@ -202,24 +208,63 @@ public final class QueueDeletionWatch {
     }
   }
 
+  /** False if there is no use in going on with other queues for now. */
   private boolean restore(String tag, WatchedQueue each) {
+    Channel on = null;
     try {
-      if (!consume("watch-" + ++lastTag, each, open())) {
+      on = open();
+      if (!consume("watch-" + ++lastTag, each, on)) {
         each.revoked().run();
       }
       return true;
     } catch (IOException | RuntimeException e) {
       log.warn("Queue {} is not watched for now: {}", each.queue(), BrokerErrors.text(e));
       watched.put(tag, each);
+      if (on != null && !on.isOpen()) {
+        refused.add(each.queue());
+      }
       retryLater();
-      return false;
+      return on != null && connection.isOpen();
     }
+  }
+
+  private void retry() {
+    retries = false;
+    for (String queue : List.copyOf(refused)) {
+      tryAlone(queue);
+    }
+    restore();
+    if (!refused.isEmpty()) {
+      retryLater();
+    }
+  }
+
+  /** A queue that is no longer refused is consumed as all others when that channel is closed. */
+  private void tryAlone(String queue) {
+    Channel alone = null;
+    try {
+      alone = newChannel();
+      alone.basicConsume(queue, true, new DefaultConsumer(alone));
+    } catch (IOException | RuntimeException e) {
+      if (BrokerErrors.expected(e) != null) {
+        // It has gone, which its owner is told when it is consumed as all others.
+        refused.remove(queue);
+      }
+    }
+    if (alone != null && alone.isOpen()) {
+      refused.remove(queue);
+      giveUp(alone, queue);
+    }
+  }
+
+  private boolean isPutOff(String queue) {
+    return overdue.contains(queue) || refused.contains(queue);
   }
 
   private List<String> astray() {
     return watched.entrySet().stream()
         .filter(entry -> entry.getValue().isAstray(channel))
-        .filter(entry -> !overdue.contains(entry.getValue().queue()))
+        .filter(entry -> !isPutOff(entry.getValue().queue()))
         .map(Map.Entry::getKey)
         .toList();
   }
@@ -229,13 +274,7 @@ public final class QueueDeletionWatch {
     if (present != null && present.isOpen()) {
       return present;
     }
-    Channel opened = connection.createChannel();
-    if (opened == null) {
-      throw new IOException("all channels of the connection are in use");
-    }
-    // If a consume is confirmed too late, the client does not know that consumer, and would end the
-    // connection at its first message.
-    opened.setDefaultConsumer(new DefaultConsumer(opened));
+    Channel opened = newChannel();
     opened.addShutdownListener(
         cause -> {
           if (!cause.isHardError() && !cause.isInitiatedByApplication()) {
@@ -243,6 +282,17 @@ public final class QueueDeletionWatch {
           }
         });
     channel = opened;
+    return opened;
+  }
+
+  private Channel newChannel() throws IOException {
+    Channel opened = connection.createChannel();
+    if (opened == null) {
+      throw new IOException("all channels of the connection are in use");
+    }
+    // If a consume is confirmed too late, the client does not know that consumer, and would end the
+    // connection at its first message.
+    opened.setDefaultConsumer(new DefaultConsumer(opened));
     return opened;
   }
 
@@ -257,20 +307,29 @@ public final class QueueDeletionWatch {
     Channel abandoned = channel;
     channel = null;
     if (abandoned != null && abandoned.isOpen()) {
-      overdue.add(queue);
-      ChannelCloser.closeWhenAnswered(
-          abandoned,
-          watchThread,
-          () -> {
-            overdue.remove(queue);
-            restore();
-          });
+      giveUp(abandoned, queue);
     }
   }
 
+  /** The queue is consumed again when that channel is closed. */
+  private void giveUp(Channel abandoned, String queue) {
+    overdue.add(queue);
+    ChannelCloser.closeWhenAnswered(
+        abandoned,
+        watchThread,
+        () -> {
+          overdue.remove(queue);
+          restore();
+        });
+  }
+
   private void retryLater() {
+    if (retries) {
+      return;
+    }
+    retries = true;
     try {
-      var unused = watchThread.schedule(() -> restore(), RETRY_MILLIS, TimeUnit.MILLISECONDS);
+      var unused = watchThread.schedule(this::retry, RETRY_MILLIS, TimeUnit.MILLISECONDS);
     } catch (RejectedExecutionException e) {
       log.debug("The session has ended; nothing is watched any more");
     }

@@ -14,6 +14,7 @@ import io.amqplocks.lock.LockId;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -127,14 +128,56 @@ class QueueDeletionWatchTest {
   }
 
   private void openWithTimeout(Broker broker, int millis) throws Exception {
-    connection.abort(1000);
     ConnectionFactory factory = broker.connectionFactory();
     factory.setChannelRpcTimeout(millis);
     // As the library does: the late reply to the consume is nobody's.
     factory.setChannelShouldCheckRpcResponseType(true);
+    open(factory);
+  }
+
+  private void open(ConnectionFactory factory) throws Exception {
+    connection.abort(1000);
     connection = factory.newConnection("watch");
     channel = connection.createChannel();
     watch = new QueueDeletionWatch(connection, thread);
+  }
+
+  /** A refusal closes the channel of all watches, again and again. */
+  @Test
+  void aQueueThatMayNotBeConsumedKeepsNoOtherUnwatched(Broker broker) throws Exception {
+    String user = prefix + "user";
+    openAs(broker, user, "^(?!.*refused)");
+    declare("a", "refused", "b", "c");
+    assertThat(List.of(watch("a"), watch("b"), watch("c"))).containsOnly(true);
+    var unused = watch.watchSoon(prefix + "refused", () -> revoked.add("refused"));
+    unused = watch.watchSoon(prefix + "a", () -> revoked.add("a again"));
+    // Retried more than once meanwhile.
+    await()
+        .during(Duration.ofSeconds(2))
+        .atMost(Duration.ofMinutes(1))
+        .until(() -> isConsumed("a") && isConsumed("b") && isConsumed("c"));
+    delete(broker, "b");
+    await().untilAsserted(() -> assertThat(revoked).containsExactly("b"));
+    broker.faults().addUser(user, "secret", ".*", ".*", ".*");
+    await().until(() -> isConsumed("refused"));
+    delete(broker, "a");
+    delete(broker, "refused");
+    await()
+        .untilAsserted(
+            () -> assertThat(revoked).containsExactlyInAnyOrder("a", "a again", "b", "refused"));
+    assertThat(isConsumed("c")).isTrue();
+  }
+
+  private boolean isConsumed(String name) throws IOException {
+    return channel.consumerCount(prefix + name) > 0;
+  }
+
+  private void openAs(Broker broker, String user, String read) throws Exception {
+    broker.faults().addUser(user, "secret", ".*", ".*", read);
+    ConnectionFactory factory = broker.connectionFactory();
+    factory.setUsername(user);
+    factory.setPassword("secret");
+    open(factory);
   }
 
   /** The client gives up a close after that time, and uses the channel's number again. */
