@@ -289,7 +289,8 @@ final class Worker {
     if (sentNothing) {
       handOver.accept("RabbitMQ sends it none of the messages of queue '" + settings.queue + "'");
     } else if (System.nanoTime() - inVainSince > settings.longestInVainNanos) {
-      handOver.accept("it could not consume queue '" + settings.queue + "'");
+      handOver.accept(
+          "it could not consume queue '" + settings.queue + "', or not acknowledge its messages");
     }
   }
 
@@ -374,6 +375,7 @@ final class Worker {
    * and a quorum queue would count that against all of them.
    */
   private void handle(Delivery delivery, Subscription from) throws IOException {
+    long begun = System.nanoTime();
     while (from.isOpen()) {
       // Before the term is asked: whoever ends it either sees this or is seen here.
       inHand = delivery;
@@ -385,8 +387,12 @@ final class Worker {
       boolean handled = attempt(delivery);
       inHand = null;
       if (handled) {
+        // However long the handler took, it did not consume in vain meanwhile.
+        inVainSince += System.nanoTime() - begun;
         from.settle(delivery);
-        forgetFailures();
+        if (from.isOpen()) {
+          forgetFailures();
+        }
         return;
       }
       pause();
@@ -410,10 +416,10 @@ final class Worker {
           settings.queue,
           delivery.fail(),
           e);
+      // Until then it got what it consumed.
+      inVainSince = System.nanoTime();
       return false;
     } finally {
-      // However long the handler took.
-      inVainSince = System.nanoTime();
       // A handler may leave the flag set. With NIO, the client sends nothing of an interrupted
       // thread: the acknowledgement would be lost. What stops this thread is the term.
       boolean unused = Thread.interrupted();

@@ -656,6 +656,32 @@ class SoleConsumerTest {
     assertThat(consumer.election().leadership()).as("the same term").contains(term);
   }
 
+  /** Its channel closes before it can acknowledge, as by the broker's consumer timeout. */
+  @Test
+  void oneThatCanAcknowledgeNothingHandsOver() throws Exception {
+    AtomicReference<Connection> last = new AtomicReference<>();
+    ConnectionFactory factory =
+        new ConnectionFactory() {
+          @Override
+          public Connection newConnection(String name) throws IOException, TimeoutException {
+            last.set(super.newConnection(name));
+            return last.get();
+          }
+        };
+    factory.setUri(fixture.broker().uri());
+    SoleConsumerBuilder settings =
+        SoleConsumer.of(
+            fixture.open().mutex("sole"), factory, queue, delivery -> last.get().abort());
+    settings.longestInVainNanos = Duration.ofSeconds(2).toNanos();
+    SoleConsumer one = kept(settings);
+    one.start();
+    assertThat(one.awaitActive(LONG)).isTrue();
+    SoleConsumer other = started(delivery -> handled.add(number(delivery)));
+    publish(0, 1);
+    assertThat(other.awaitActive(LONG)).isTrue();
+    awaitHandled(1);
+  }
+
   /** The consumer that takes over asks by any of the nodes, too. */
   @Test
   void itGoesOnByAnotherNode() throws Exception {
