@@ -5,11 +5,11 @@ import com.rabbitmq.client.DeliverCallback;
 import io.amqplocks.internal.broker.BrokerProfile;
 import io.amqplocks.leader.Leadership;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Queue;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.Condition;
@@ -70,8 +70,8 @@ final class ActiveQueueSubscription implements Subscription {
 
   private boolean allToldOf;
 
-  /** What the broker is to be told when the lock is given back. */
-  private final List<Runnable> toTell = new ArrayList<>();
+  /** What the broker is to be told when the guard is given back, by whoever is first. */
+  private final Queue<Runnable> toTell = new ConcurrentLinkedQueue<>();
 
   private @Nullable String broken;
   private boolean dropped;
@@ -146,38 +146,39 @@ final class ActiveQueueSubscription implements Subscription {
   }
 
   private void change(Runnable change) {
-    List<Runnable> now;
+    changeUntold(change);
+    tellBroker();
+  }
+
+  private void changeUntold(Runnable change) {
     guard.lock();
     try {
       change.run();
       changed.signalAll();
-      now = takeToTell();
     } finally {
       guard.unlock();
     }
-    tellBroker(now);
   }
 
-  /** Each message once: the broker closes a channel that names one that it does not know. */
-  private void tellBroker(List<Runnable> now) {
-    if (now.isEmpty()) {
-      // Whoever drops the connection does not wait for one who cannot write to it.
+  private void tellBroker() {
+    if (toTell.isEmpty()) {
       return;
     }
     telling.lock();
     try {
-      if (!allToldOf) {
-        now.forEach(Runnable::run);
-      }
+      tellNoted();
     } finally {
       telling.unlock();
     }
   }
 
-  private List<Runnable> takeToTell() {
-    List<Runnable> taken = List.copyOf(toTell);
-    toTell.clear();
-    return taken;
+  /** Each message once: the broker closes a channel that names one that it does not know. */
+  private void tellNoted() {
+    for (Runnable next = toTell.poll(); next != null; next = toTell.poll()) {
+      if (!allToldOf) {
+        next.run();
+      }
+    }
   }
 
   /** Notes what to tell the broker. */
@@ -219,7 +220,6 @@ final class ActiveQueueSubscription implements Subscription {
 
   @Override
   public @Nullable Delivery next(long millis) throws IOException {
-    List<Runnable> now = List.of();
     guard.lock();
     try {
       long left = TimeUnit.MILLISECONDS.toNanos(millis);
@@ -231,14 +231,13 @@ final class ActiveQueueSubscription implements Subscription {
       if (next == null && broken != null) {
         throw new IOException(broken);
       }
-      now = takeToTell();
       return next;
     } catch (InterruptedException e) {
       // Nobody but a handler interrupts this thread, and what is to stop it is the term.
       return null;
     } finally {
       guard.unlock();
-      tellBroker(now);
+      tellBroker();
     }
   }
 
@@ -268,7 +267,8 @@ final class ActiveQueueSubscription implements Subscription {
 
   @Override
   public void drop() {
-    change(() -> dropped = true);
+    // Does not wait for one who cannot write to the connection.
+    changeUntold(() -> dropped = true);
   }
 
   @Override
@@ -336,6 +336,8 @@ final class ActiveQueueSubscription implements Subscription {
   private void giveBackAll() throws IOException {
     telling.lock();
     try {
+      // Also what another thread has noted, and was not in time to tell.
+      tellNoted();
       allToldOf = true;
       channel.basicNack(0, true, true);
     } finally {
