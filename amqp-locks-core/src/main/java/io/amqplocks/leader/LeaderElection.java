@@ -200,6 +200,14 @@ public final class LeaderElection implements AutoCloseable {
     callbacks.add(listener);
   }
 
+  /**
+   * Removes a listener: it is notified of nothing any more, except of what it is being notified of
+   * just now. Does nothing if the listener was not added.
+   */
+  public void removeListener(LeaderListener listener) {
+    callbacks.remove(listener);
+  }
+
   /** Whether this process certainly leads. Never blocks, and asks nobody. */
   public boolean isLeader() {
     return leadership().isPresent();

@@ -82,6 +82,10 @@ final class TermCallbacks {
     listeners.add(listener);
   }
 
+  void remove(LeaderListener listener) {
+    listeners.remove(listener);
+  }
+
   /** Has the listeners told of a new term, and the task begun. Does not wait. */
   void granted(Leadership term) {
     last =

@@ -427,6 +427,20 @@ class LeaderElectionTest {
     assertThatThrownBy(never::start).isInstanceOf(IllegalStateException.class);
   }
 
+  @Test
+  void aListenerThatWasRemovedIsNotNotified() throws Exception {
+    LeaderElection election = on(fixture.open().mutex("m"), "a").build();
+    elections.add(election);
+    LeaderListener leaving = recorder("leaving");
+    election.addListener(leaving);
+    election.start();
+    leads(election);
+    await().untilAsserted(() -> assertThat(events).contains("granted leaving"));
+    election.removeListener(leaving);
+    election.close();
+    assertThat(events).containsExactly("granted a", "granted leaving", "revoked a CLOSED");
+  }
+
   /** That lock, but for one method. */
   private static AmqpLock lockWith(AmqpLock real, String method, Callable<Object> instead) {
     return with(AmqpLock.class, real, method, instead);

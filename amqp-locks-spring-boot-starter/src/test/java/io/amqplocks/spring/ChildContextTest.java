@@ -12,8 +12,10 @@ import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import io.micrometer.core.instrument.MeterRegistry;
 import jakarta.annotation.PostConstruct;
+import java.lang.ref.WeakReference;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -23,11 +25,13 @@ import org.junit.jupiter.api.Test;
 import org.springframework.amqp.core.AmqpTemplate;
 import org.springframework.amqp.rabbit.annotation.EnableRabbit;
 import org.springframework.amqp.rabbit.annotation.RabbitListener;
+import org.springframework.amqp.rabbit.listener.RabbitListenerEndpointRegistry;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;
+import org.springframework.context.Lifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.event.ContextRefreshedEvent;
@@ -293,6 +297,57 @@ class ChildContextTest {
         channel.queueDelete(onBroker.name());
       }
     }
+  }
+
+  static class OrdersOfParentsLeader {
+    @RabbitListener(id = "orders", queues = "${child.lock}", autoStartup = "false")
+    @LeaderOnly("${above.lock}")
+    public void book(byte[] unused) {}
+  }
+
+  /** The election above goes on, and would keep the listeners of all children that there were. */
+  @Test
+  void nothingKeepsItsListenersWhenItIsClosed() throws Exception {
+    try (var connection = broker.connectionFactory().newConnection();
+        var channel = connection.createChannel()) {
+      channel.queueDeclare(onBroker.name(), true, false, false, Map.of());
+      try {
+        application
+            .withUserConfiguration(Above.class)
+            .run(
+                parent -> {
+                  WeakReference<?> orders = ordersOfClosedChild(parent);
+                  await()
+                      .until(
+                          () -> {
+                            System.gc();
+                            return orders.get() == null;
+                          });
+                  assertThat(parent.getBean(LeaderElection.class).isLeader()).isTrue();
+                });
+      } finally {
+        channel.queueDelete(onBroker.name());
+      }
+    }
+  }
+
+  private WeakReference<?> ordersOfClosedChild(ApplicationContext parent) {
+    List<WeakReference<?>> orders = new ArrayList<>();
+    childOf(parent)
+        .withUserConfiguration(OwnListeners.class)
+        .withBean(OrdersOfParentsLeader.class)
+        .run(
+            child -> {
+              RabbitListenerEndpointRegistry listeners =
+                  child.getBean(RabbitListenerEndpointRegistry.class);
+              await()
+                  .until(
+                      () ->
+                          listeners.getListenerContainers().stream()
+                              .allMatch(Lifecycle::isRunning));
+              orders.add(new WeakReference<>(child.getBean(OrdersOfParentsLeader.class)));
+            });
+    return orders.get(0);
   }
 
   /** Spring Boot enables listeners in one context only. */

@@ -49,6 +49,11 @@ final class ElectedContainer implements LeaderListener {
     election.addListener(this);
   }
 
+  /** Its context is closed. The election may be one of a context above, and go on. */
+  void detach() {
+    election.removeListener(this);
+  }
+
   @Override
   public void granted(Leadership leadership) {
     // Else it is settled when the context is started, and Spring may be starting it right now.

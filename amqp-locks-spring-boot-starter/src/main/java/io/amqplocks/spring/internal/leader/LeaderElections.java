@@ -331,6 +331,8 @@ public final class LeaderElections
       closing = true;
       close();
     }
+    // Only now: until Spring has stopped them, the end of a term stops them too.
+    containers.detach();
   }
 
   /**

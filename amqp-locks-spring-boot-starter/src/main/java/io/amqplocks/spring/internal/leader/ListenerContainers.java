@@ -64,6 +64,11 @@ final class ListenerContainers {
                     "Let @EnableRabbit process it (a child context needs its own), and let the id be its own."));
   }
 
+  /** The elections call them no more. */
+  void detach() {
+    attached.forEach(ElectedContainer::detach);
+  }
+
   /** Starts or stops each, as it should be. To stop one may take seconds. */
   void settle() {
     attached.forEach(ElectedContainer::settle);

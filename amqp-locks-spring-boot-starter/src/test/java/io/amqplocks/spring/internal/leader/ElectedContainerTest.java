@@ -5,6 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.leader.LeaderElection;
+import io.amqplocks.leader.LeaderListener;
+import io.amqplocks.leader.Leadership;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.test.Broker;
@@ -104,6 +106,29 @@ class ElectedContainerTest {
       container.mayEnd.countDown();
       settled.get(30, TimeUnit.SECONDS);
       assertThat(container.isRunning()).isTrue();
+    }
+  }
+
+  /** Its context is closed, and that of the election is not. */
+  @Test
+  void oneThatIsDetachedIsNotStarted() throws Exception {
+    SlowToStop container = new SlowToStop();
+    CountDownLatch granted = new CountDownLatch(1);
+    try (AmqpLocks locks = onBroker.stranger();
+        LeaderElection election = LeaderElection.on(locks.mutex(onBroker.name())).build()) {
+      ElectedContainer elected = new ElectedContainer("slow", container, election, () -> true);
+      elected.attach();
+      election.addListener(
+          new LeaderListener() {
+            @Override
+            public void granted(Leadership leadership) {
+              granted.countDown();
+            }
+          });
+      elected.detach();
+      election.start();
+      assertThat(granted.await(60, TimeUnit.SECONDS)).isTrue();
+      assertThat(container.isRunning()).isFalse();
     }
   }
 
