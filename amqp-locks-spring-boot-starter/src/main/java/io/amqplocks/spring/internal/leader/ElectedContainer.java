@@ -54,6 +54,15 @@ final class ElectedContainer implements LeaderListener {
     election.removeListener(this);
   }
 
+  /** If the container is that one: whoever leads and consumes nothing would hold up all others. */
+  void stopsItself(Object which, String why) {
+    if (which.equals(container) && election.isLeader()) {
+      log.warn(
+          "The container of listener '{}' stops itself, and leadership is given up: {}", id, why);
+      boolean unused = election.yieldLeadership("its listener stopped itself: " + why);
+    }
+  }
+
   @Override
   public void granted(Leadership leadership) {
     // Else it is settled when the context is started, and Spring may be starting it right now.

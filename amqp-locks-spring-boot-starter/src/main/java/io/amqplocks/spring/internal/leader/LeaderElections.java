@@ -26,9 +26,11 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.amqp.rabbit.listener.ListenerContainerConsumerFailedEvent;
 import org.springframework.amqp.rabbit.listener.RabbitListenerEndpointRegistry;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationEvent;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.ContextClosedEvent;
@@ -53,7 +55,7 @@ import org.springframework.context.event.ContextClosedEvent;
  */
 // More than 300 lines: contexts below and above ask each other for one map of elections.
 public final class LeaderElections
-    implements SmartLifecycle, ApplicationListener<ContextClosedEvent>, DisposableBean {
+    implements SmartLifecycle, ApplicationListener<ApplicationEvent>, DisposableBean {
 
   private static final Logger log = LoggerFactory.getLogger(LeaderElections.class);
 
@@ -313,12 +315,15 @@ public final class LeaderElections
   }
 
   /**
-   * Before anything is stopped: then the containers of listeners still wait for their handlers, and
-   * the locks are released after that.
+   * Closes before anything is stopped: then the containers of listeners still wait for their
+   * handlers, and the locks are released after that.
    */
   @Override
-  public void onApplicationEvent(ContextClosedEvent event) {
-    if (event.getApplicationContext().equals(context)) {
+  public void onApplicationEvent(ApplicationEvent event) {
+    if (event instanceof ListenerContainerConsumerFailedEvent failed) {
+      containers.failed(failed);
+    } else if (event instanceof ContextClosedEvent closed
+        && closed.getApplicationContext().equals(context)) {
       closing = true;
       close();
     }

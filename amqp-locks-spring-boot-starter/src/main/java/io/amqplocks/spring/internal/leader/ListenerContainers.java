@@ -9,6 +9,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.springframework.amqp.rabbit.listener.AbstractMessageListenerContainer;
+import org.springframework.amqp.rabbit.listener.ListenerContainerConsumerFailedEvent;
 import org.springframework.amqp.rabbit.listener.RabbitListenerEndpointRegistry;
 import org.springframework.context.Lifecycle;
 
@@ -67,6 +68,13 @@ final class ListenerContainers {
   /** The elections call them no more. */
   void detach() {
     attached.forEach(ElectedContainer::detach);
+  }
+
+  /** A container says so when it stops itself, which nobody else tells its listener. */
+  void failed(ListenerContainerConsumerFailedEvent event) {
+    if (event.isFatal()) {
+      attached.forEach(each -> each.stopsItself(event.getSource(), event.getReason()));
+    }
   }
 
   /** Starts or stops each, as it should be. To stop one may take seconds. */

@@ -9,6 +9,7 @@ import io.amqplocks.AmqpLocks;
 import io.amqplocks.consumer.SoleConsumer;
 import io.amqplocks.leader.LeaderElection;
 import io.amqplocks.leader.Leadership;
+import io.amqplocks.leader.Revocation.Cause;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockId;
@@ -277,6 +278,27 @@ class LeaderOnlyTest {
                             .containsExactlyInAnyOrderElementsOf(
                                 IntStream.range(0, 110).boxed().toList());
                       });
+            });
+  }
+
+  /** Its queue is deleted, and Spring stops the container for good then. */
+  @Test
+  void aListenerThatStopsItselfDoesNotKeepTheLeadership() {
+    application(Listening.class)
+        .withPropertyValues("spring.rabbitmq.listener.simple.missing-queues-fatal=true")
+        .run(
+            application -> {
+              Leadership term = election(application).awaitLeadership(LONG).orElseThrow();
+              publish(0, 1);
+              Orders orders = application.getBean(Orders.class);
+              await().until(() -> orders.numbers().contains(0));
+              channel.queueDelete(onBroker.name());
+              await().atMost(LONG).until(() -> term.revocation().isPresent());
+              assertThat(term.revocation().orElseThrow().cause()).isEqualTo(Cause.YIELDED);
+              channel.queueDeclare(onBroker.name(), true, false, false, Map.of());
+              publish(1, 2);
+              // In a later term of the same process, as there is no other.
+              await().atMost(LONG).until(() -> orders.numbers().contains(1));
             });
   }
 
