@@ -302,6 +302,83 @@ class LeaderOnlyTest {
             });
   }
 
+  @Configuration(proxyBeanMethods = false)
+  static class Tasked {
+    final CompletableFuture<Duration> closed = new CompletableFuture<>();
+    final CountDownLatch started = new CountDownLatch(1);
+
+    @Bean
+    LeaderElection election(
+        AmqpLocks locks,
+        ConfigurableApplicationContext context,
+        @Value("${test.lock}") String name) {
+      return LeaderElection.on(locks.mutex(name))
+          .grace(LONG)
+          .task(
+              leadership -> {
+                started.await();
+                closeTimed(context, closed);
+              })
+          .build();
+    }
+  }
+
+  private static void closeTimed(
+      ConfigurableApplicationContext context, CompletableFuture<Duration> closed) {
+    long begin = System.nanoTime();
+    context.close();
+    closed.complete(Duration.ofNanos(System.nanoTime() - begin));
+  }
+
+  /** It would wait for itself otherwise, for all of the grace period. */
+  @Test
+  void theTaskOfAnElectionMayCloseTheContext() {
+    application(Tasked.class)
+        .run(
+            application -> {
+              Tasked tasked = application.getBean(Tasked.class);
+              tasked.started.countDown();
+              assertThat(tasked.closed.get(50, TimeUnit.SECONDS))
+                  .isLessThan(Duration.ofSeconds(30));
+              await().until(() -> !onBroker.isMutexHeld());
+            });
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class Ending {
+    final CompletableFuture<Duration> closed = new CompletableFuture<>();
+
+    @Bean
+    SoleConsumer consumer(
+        AmqpLocks locks,
+        Broker broker,
+        ConfigurableApplicationContext context,
+        @Value("${test.lock}") String name) {
+      return SoleConsumer.of(
+              locks.mutex(name),
+              broker.connectionFactory(),
+              name,
+              delivery -> closeTimed(context, closed))
+          .grace(LONG)
+          .build();
+    }
+  }
+
+  /** As the one above. */
+  @Test
+  void theHandlerOfASoleConsumerMayCloseTheContext() {
+    application(Ending.class)
+        .withBean(Broker.class, () -> broker, definition -> definition.setDestroyMethodName(""))
+        .run(
+            application -> {
+              Ending ending = application.getBean(Ending.class);
+              publish(0, 1);
+              assertThat(ending.closed.get(50, TimeUnit.SECONDS))
+                  .isLessThan(Duration.ofSeconds(30));
+              await().until(() -> !onBroker.isMutexHeld());
+            });
+  }
+
   /** Before the container of the listener is there, as a registry's post-processor may. */
   static class BindsEarly implements SmartInitializingSingleton {
     private final ObjectProvider<LeaderGauges> gauges;
