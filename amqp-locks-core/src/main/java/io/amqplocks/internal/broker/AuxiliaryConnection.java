@@ -108,14 +108,22 @@ public final class AuxiliaryConnection {
 
   /** The connection as it is now, opened if need be. */
   public Life open(Call call) {
+    try {
+      return life(call);
+    } catch (SharedFailure e) {
+      throw e.to(call);
+    }
+  }
+
+  private Life life(Call call) throws SharedFailure {
     keepOpen();
     try {
-      Life life = current.get(call, () -> new Life(connector.open(role), background, ticker));
+      Life life = current.open(call, () -> new Life(connector.open(role), background, ticker));
       keepOpen();
-      requireNotClosed(call);
+      requireNotClosed();
       return life;
-    } catch (LockException e) {
-      requireNotClosed(call);
+    } catch (SharedFailure e) {
+      requireNotClosed();
       throw e;
     }
   }
@@ -125,27 +133,38 @@ public final class AuxiliaryConnection {
     return broker;
   }
 
-  private void requireNotClosed(Call call) {
+  private void requireNotClosed() throws SharedFailure {
     if (closed) {
-      throw new LockException.Unreachable(
-          "The session ended while its %s connection was needed for %s"
-              .formatted(role, call.purpose()),
-          null);
+      throw new SharedFailure(
+          call ->
+              new LockException.Unreachable(
+                  "The session ended while its %s connection was needed for %s"
+                      .formatted(role, call.purpose()),
+                  null));
     }
   }
 
   /** Opens a new channel. */
   public Channel openChannel(Call call) {
-    Life life = open(call);
+    try {
+      return newChannel(call);
+    } catch (SharedFailure e) {
+      throw e.to(call);
+    }
+  }
+
+  private Channel newChannel(Call call) throws SharedFailure {
+    Life life = life(call);
     try {
       Channel channel = life.connection.createChannel();
       if (channel == null) {
-        throw call.noChannel("open a channel of the " + role + " connection");
+        throw new SharedFailure(
+            each -> each.noChannel("open a channel of the " + role + " connection"));
       }
       used.complete(true);
       return channel;
     } catch (IOException | ShutdownSignalException e) {
-      throw BrokerErrors.calling(call, "open a channel", e);
+      throw new SharedFailure(each -> BrokerErrors.calling(each, "open a channel", e));
     }
   }
 
@@ -156,18 +175,15 @@ public final class AuxiliaryConnection {
         // there.
         channel -> channel.isOpen() && isPresent(channel),
         channel -> log.debug("{} goes with its connection", channel),
-        (call, failure) ->
-            failure instanceof LockException ours
-                ? ours
-                : BrokerErrors.calling(call, "open a channel", failure));
+        (call, failure) -> BrokerErrors.calling(call, "open a channel", failure));
   }
 
   /**
    * Opens a {@link #shared} channel. It is for all that wait for it meanwhile, so it has the time
    * of a whole call, however little the first of them has left.
    */
-  public Channel openShared(Call first) {
-    return openChannel(Call.on(first.lock(), connector.callTimeout(), ticker));
+  public Channel openShared() throws SharedFailure {
+    return newChannel(Call.onAll(connector.callTimeout(), ticker));
   }
 
   /**

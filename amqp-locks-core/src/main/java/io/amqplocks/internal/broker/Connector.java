@@ -226,9 +226,7 @@ public final class Connector {
 
   /** The error for callers when no connection could be opened. */
   LockException failure(Call call, Exception failure) {
-    return failure instanceof LockException ours
-        ? ours
-        : BrokerErrors.connecting(call, target(), failure);
+    return BrokerErrors.connecting(call, target(), failure);
   }
 
   private String target() {

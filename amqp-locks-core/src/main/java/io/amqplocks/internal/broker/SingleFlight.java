@@ -111,6 +111,15 @@ public final class SingleFlight<T> {
 
   /** The open resource; opens it if there is none. */
   public T get(Call call, Callable<T> opening) {
+    try {
+      return open(call, opening);
+    } catch (SharedFailure e) {
+      throw e.to(call);
+    }
+  }
+
+  /** As {@link #get}, for a caller that itself opens something for others. */
+  T open(Call call, Callable<T> opening) throws SharedFailure {
     while (true) {
       Flight<T> present = current.get();
       if (present != null && !isOver(present)) {
@@ -150,7 +159,7 @@ public final class SingleFlight<T> {
   public Optional<LockException> failure(Call call) {
     Flight<T> present = current.get();
     Exception failure = present == null ? null : knownFailure(present);
-    return failure == null ? Optional.empty() : Optional.of(translation.apply(call, failure));
+    return failure == null ? Optional.empty() : Optional.of(shared(failure).to(call));
   }
 
   private @Nullable Exception knownFailure(Flight<T> present) {
@@ -262,15 +271,23 @@ public final class SingleFlight<T> {
     flight.nextBegins = ticker.nanos() + pause;
   }
 
-  private T await(Call call, Flight<T> flight) {
+  private T await(Call call, Flight<T> flight) throws SharedFailure {
     try {
       return Futures.await(flight.result, call.remainingNanos());
     } catch (TimeoutException e) {
       Exception last = flight.lastFailure;
-      throw last == null ? call.unanswered("open a connection") : translation.apply(call, last);
+      throw last == null
+          ? new SharedFailure(each -> each.unanswered("open a connection"))
+          : shared(last);
     } catch (ExecutionException e) {
-      throw translation.apply(call, e.getCause() instanceof Exception cause ? cause : e);
+      throw shared(e.getCause() instanceof Exception cause ? cause : e);
     }
+  }
+
+  private SharedFailure shared(Exception failure) {
+    return failure instanceof SharedFailure known
+        ? known
+        : new SharedFailure(call -> translation.apply(call, failure));
   }
 
   private boolean isOver(Flight<T> present) {

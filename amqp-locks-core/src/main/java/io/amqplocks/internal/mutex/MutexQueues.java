@@ -184,7 +184,7 @@ final class MutexQueues {
     }
     try {
       announcer.keepOpen();
-      Channel channel = publishing.get(call, () -> announcer.openShared(call));
+      Channel channel = publishing.get(call, announcer::openShared);
       channel.basicPublish("", queue, TRANSIENT, content());
       return channel;
     } catch (IOException | ShutdownSignalException e) {

@@ -15,6 +15,7 @@ import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.ConsumerChannelPool;
 import io.amqplocks.internal.broker.Rpc.Reading;
 import io.amqplocks.internal.broker.RpcChannelPool;
+import io.amqplocks.internal.broker.SharedFailure;
 import io.amqplocks.internal.broker.SingleFlight;
 import io.amqplocks.internal.broker.Ticker;
 import io.amqplocks.internal.session.PerSession;
@@ -149,14 +150,14 @@ public final class WakeQueues {
   private void tellLater(LockId lock, String queue) {
     Call call = Call.on(lock, callTimeout, Ticker.SYSTEM);
     try {
-      boolean unused = publish(publishing.get(call, () -> open(call)), queue);
+      boolean unused = publish(publishing.get(call, this::open), queue);
     } catch (LockException e) {
       log.debug("Nobody is told by queue {}: {}", queue, e.getMessage());
     }
   }
 
-  private Channel open(Call call) {
-    Channel channel = announcer.openShared(call);
+  private Channel open() throws SharedFailure {
+    Channel channel = announcer.openShared();
     channel.addReturnListener(returned -> presence.returned(returned.getRoutingKey()));
     return channel;
   }
