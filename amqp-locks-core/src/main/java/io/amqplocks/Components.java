@@ -206,14 +206,14 @@ final class Components {
     return new ExclusiveLeases(leaseFactory, leaseSessions);
   }
 
-  /** Leaves the call time to hear that another process was at work for too long. */
+  /** Leaves the call time to hear that somebody else was at work for too long. */
   private void makeFencedMutex(Call call) {
     Duration left = Duration.ofNanos(call.half().remainingNanos());
     try {
       new AdminFactory(this).tokens(call.lock(), left).make(1, TokenQueueType.QUORUM);
     } catch (LockException.AcquireTimeout e) {
       throw new LockException.FenceUnavailable(
-          "Another process has been making the %s, or changing it, for more than %d ms; try again later"
+          "The %s has been made or changed for more than %d ms, by another process or by this one in the background; try again later"
               .formatted(call.lock(), left.toMillis()));
     }
   }

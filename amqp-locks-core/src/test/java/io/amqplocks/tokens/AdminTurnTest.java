@@ -93,7 +93,9 @@ class AdminTurnTest extends TokenAdministered {
     long start = System.nanoTime();
     assertThatThrownBy(() -> hasty.fencedMutex("m").tryAcquire())
         .isInstanceOf(LockException.FenceUnavailable.class)
-        .hasMessageContaining("fenced mutex 'm'");
+        .hasMessageContaining("fenced mutex 'm'")
+        // After an upgrade of the broker this process moves the tokens in the background.
+        .hasMessageContaining("by another process or by this one");
     assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(20));
   }
 
