@@ -78,7 +78,7 @@ record AdminFactory(Components components) implements LockAdmin {
         .ifPresent(
             session -> {
               for (int i = 0; i < Math.min(added, MOST_TOLD); i++) {
-                boolean unused = WakeQueues.of(session).tell(id, components.names.wake(id));
+                WakeQueues.of(session).tell(id, components.names.wake(id), () -> {});
               }
             });
   }

@@ -26,23 +26,20 @@ public record ReleaseNotifier(WaitQueues waitQueues, QueueNames names) implement
       return;
     }
     switch (lock.kind()) {
-      case EXCLUSIVE_QUEUE_MUTEX, SLOT_SEMAPHORE -> {
-        if (!WakeQueues.of(session).tell(lock, names.wake(lock))) {
-          // An alarm blocks publishers. At least the waiters of this process are notified.
-          waitQueues.released(lock);
-        }
-      }
+      case EXCLUSIVE_QUEUE_MUTEX, SLOT_SEMAPHORE -> tell(lock, session);
       case READ_LOCK -> {
         // A writer whose turn it is waits until there are no readers.
-        LockId writers = new LockId(LockKind.WRITE_LOCK, lock.name());
-        if (!WakeQueues.of(session).tell(writers, names.wake(writers))) {
-          waitQueues.released(writers);
-        }
+        tell(new LockId(LockKind.WRITE_LOCK, lock.name()), session);
       }
       case MUTEX, PERSISTENT_MUTEX, TOKEN_SEMAPHORE, FENCED_MUTEX, WRITE_LOCK -> {
         // When a message comes back, the broker itself sends it to a waiter.
       }
     }
+  }
+
+  /** If an alarm blocks publishers, at least the waiters of this process are notified. */
+  private void tell(LockId lock, Session session) {
+    WakeQueues.of(session).tell(lock, names.wake(lock), () -> waitQueues.released(lock));
   }
 
   @Override

@@ -136,23 +136,28 @@ public final class WakeQueues {
   /**
    * Notifies one of the waiters. Does not wait, and never throws.
    *
-   * @return false if nobody will be notified
+   * @param untold is called if nobody will be notified, at once or when that is known; must not
+   *     block
    */
-  public boolean tell(LockId lock, String queue) {
+  public void tell(LockId lock, String queue, Runnable untold) {
     Channel open = publishing.ifOpen().orElse(null);
     if (open == null) {
-      background.execute(() -> tellLater(lock, queue));
-      return true;
+      background.execute(() -> tellLater(lock, queue, untold));
+    } else if (announcer.blocked().isDone() || !publish(open, queue)) {
+      untold.run();
     }
-    return !announcer.blocked().isDone() && publish(open, queue);
   }
 
-  private void tellLater(LockId lock, String queue) {
+  private void tellLater(LockId lock, String queue, Runnable untold) {
     Call call = Call.on(lock, callTimeout, Ticker.SYSTEM);
+    boolean told = false;
     try {
-      boolean unused = publish(publishing.get(call, this::open), queue);
+      told = publish(publishing.get(call, this::open), queue);
     } catch (LockException e) {
       log.debug("Nobody is told by queue {}: {}", queue, e.getMessage());
+    }
+    if (!told) {
+      untold.run();
     }
   }
 

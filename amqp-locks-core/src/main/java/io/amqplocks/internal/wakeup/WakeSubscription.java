@@ -147,7 +147,7 @@ public final class WakeSubscription implements ChannelListener {
 
   private void passOn() {
     if (use() != Notification.NONE) {
-      boolean unused = queues.tell(lock, queue);
+      queues.tell(lock, queue, () -> {});
     }
   }
 }

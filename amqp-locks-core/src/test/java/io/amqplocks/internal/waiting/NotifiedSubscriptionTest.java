@@ -114,7 +114,7 @@ class NotifiedSubscriptionTest {
               throw new LockException.Unanswered("by the test");
             },
             () -> notified.set(true));
-    assertThat(WakeQueues.of(client.session()).tell(LOCK, wake)).isTrue();
+    WakeQueues.of(client.session()).tell(LOCK, wake, () -> {});
     await().untilTrue(notified);
     assertThatThrownBy(() -> failing.attempt(client.call(LOCK)))
         .isInstanceOf(LockException.Unanswered.class);

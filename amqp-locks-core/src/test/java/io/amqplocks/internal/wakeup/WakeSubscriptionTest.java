@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -27,6 +28,7 @@ class WakeSubscriptionTest {
   @RegisterExtension private final Fixture fixture = new Fixture();
   private ClockedClient one;
   private ClockedClient two;
+  private final AtomicInteger untold = new AtomicInteger();
   private String queue;
 
   @BeforeEach
@@ -38,6 +40,7 @@ class WakeSubscriptionTest {
 
   @AfterEach
   void close() throws Exception {
+    assertThat(untold).hasValue(0);
     one.close();
     two.close();
   }
@@ -51,7 +54,11 @@ class WakeSubscriptionTest {
   }
 
   private void say() {
-    assertThat(WakeQueues.of(two.session()).tell(LOCK, queue)).isTrue();
+    say(two);
+  }
+
+  private void say(ClockedClient client) {
+    WakeQueues.of(client.session()).tell(LOCK, queue, untold::incrementAndGet);
   }
 
   private boolean allWordsAreAnswered() {
@@ -109,10 +116,19 @@ class WakeSubscriptionTest {
       say();
       assertThat(words.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
       assertThat(next.wakeup().use()).isEqualTo(Notification.OF_THIS_SESSION);
-      assertThat(WakeQueues.of(one.session()).tell(LOCK, queue)).isTrue();
+      say(one);
       assertThat(words.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
       assertThat(next.wakeup().use()).isEqualTo(Notification.OF_OTHERS);
     }
+  }
+
+  /** The first word is said when its channel is open, which comes to nothing here. */
+  @Test
+  void whoSaysAWordHearsThatNobodyWillBeTold() {
+    one.session().announcer().close();
+    say(one);
+    await().untilAsserted(() -> assertThat(untold).hasValue(1));
+    untold.set(0);
   }
 
   private record Closing(WakeSubscription wakeup) implements AutoCloseable {
