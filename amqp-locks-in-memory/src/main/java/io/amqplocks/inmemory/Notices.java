@@ -37,6 +37,7 @@ final class Notices {
   private static final class OneThread extends ThreadPoolExecutor {
 
     private volatile @Nullable Thread current;
+    private volatile boolean closes;
 
     OneThread(String name) {
       super(0, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), Threads.named(name));
@@ -47,14 +48,21 @@ final class Notices {
       current = thread;
     }
 
-    /** Whether the user's code calls this. */
-    boolean isCurrent() {
-      return Thread.currentThread().equals(current);
+    /** Notes it if the user's code calls this, which goes on then, and waits for the other one. */
+    void noteClose() {
+      if (Thread.currentThread().equals(current)) {
+        closes = true;
+      }
     }
 
-    /** Returns how many notices are not delivered by this. Whoever calls it goes on. */
+    /** Returns how many notices are not delivered by this. Whoever closes goes on. */
     int stop() {
-      return isCurrent() ? 0 : shutdownNow().size();
+      return closes ? 0 : shutdownNow().size();
+    }
+
+    /** Whether it has ended, or will end without being waited for. */
+    boolean awaitEnd() throws InterruptedException {
+      return closes || awaitTermination(1, TimeUnit.SECONDS) || closes;
     }
   }
 
@@ -146,6 +154,8 @@ final class Notices {
   void close() {
     listening.shutdown();
     depending.shutdown();
+    listening.noteClose();
+    depending.noteClose();
     try {
       awaitEnd(depending, "An action that depends on the loss of a lease");
       awaitEnd(listening, "A lock listener");
@@ -157,7 +167,7 @@ final class Notices {
   }
 
   private static void awaitEnd(OneThread thread, String who) throws InterruptedException {
-    if (!thread.isCurrent() && !thread.awaitTermination(1, TimeUnit.SECONDS)) {
+    if (!thread.awaitEnd()) {
       log.warn("{} blocks; {} notices are not delivered", who, thread.stop());
     }
   }

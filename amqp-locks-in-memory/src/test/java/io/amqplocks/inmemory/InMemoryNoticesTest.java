@@ -16,6 +16,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -191,6 +192,31 @@ class InMemoryNoticesTest {
     effects.add(() -> other.complete("delivered"));
     effects.run();
     assertThat(other).isCompletedWithValue("delivered");
+  }
+
+  /** Each of the two would be the one that blocks to the other. */
+  @Test
+  void aListenerAndWhatDependsOnALossMayCloseAtOnce() {
+    Notices notices = new Notices(List.of(), List.of());
+    CountDownLatch both = new CountDownLatch(2);
+    List<String> heard = new CopyOnWriteArrayList<>();
+    Runnable closing =
+        () -> {
+          both.countDown();
+          await().until(() -> both.getCount() == 0);
+          notices.close();
+          heard.add("interrupted: " + Thread.currentThread().isInterrupted());
+        };
+    notices.run(closing);
+    notices.run(() -> heard.add("told"));
+    notices.runDependent(closing);
+    notices.runDependent(() -> heard.add("told"));
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(heard)
+                    .containsExactlyInAnyOrder(
+                        "interrupted: false", "interrupted: false", "told", "told"));
   }
 
   @Test

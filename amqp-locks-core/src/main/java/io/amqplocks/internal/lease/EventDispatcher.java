@@ -67,6 +67,7 @@ public final class EventDispatcher implements AutoCloseable {
   private static final class OneThread extends ThreadPoolExecutor {
 
     private volatile @Nullable Thread current;
+    private volatile boolean closes;
 
     OneThread(ThreadFactory threads) {
       super(0, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads);
@@ -77,14 +78,21 @@ public final class EventDispatcher implements AutoCloseable {
       current = thread;
     }
 
-    /** Whether the user's code calls this. */
-    boolean isCurrent() {
-      return Thread.currentThread().equals(current);
+    /** Notes it if the user's code calls this, which goes on then, and waits for the other one. */
+    void noteClose() {
+      if (Thread.currentThread().equals(current)) {
+        closes = true;
+      }
     }
 
-    /** Returns how many notices are not delivered by this. Whoever calls it goes on. */
+    /** Returns how many notices are not delivered by this. Whoever closes goes on. */
     int stop() {
-      return isCurrent() ? 0 : shutdownNow().size();
+      return closes ? 0 : shutdownNow().size();
+    }
+
+    /** Whether it has ended, or will end without being waited for. */
+    boolean awaitEnd() throws InterruptedException {
+      return closes || awaitTermination(1, TimeUnit.SECONDS) || closes;
     }
   }
 
@@ -164,6 +172,8 @@ public final class EventDispatcher implements AutoCloseable {
   public void close() {
     listening.shutdown();
     depending.shutdown();
+    listening.noteClose();
+    depending.noteClose();
     try {
       awaitEnd(depending, "An action that depends on the loss of a lease");
       awaitEnd(listening, "A lock listener");
@@ -175,7 +185,7 @@ public final class EventDispatcher implements AutoCloseable {
   }
 
   private static void awaitEnd(OneThread thread, String who) throws InterruptedException {
-    if (!thread.isCurrent() && !thread.awaitTermination(1, TimeUnit.SECONDS)) {
+    if (!thread.awaitEnd()) {
       log.warn("{} blocks; {} notices are not delivered", who, thread.stop());
     }
   }

@@ -108,6 +108,31 @@ class EventDispatcherTest {
         .untilAsserted(() -> assertThat(heard).containsExactly("interrupted: false", "opened"));
   }
 
+  /** Each of the two would be the one that blocks to the other. */
+  @Test
+  void aListenerAndWhatDependsOnALossMayCloseAtOnce() {
+    EventDispatcher notices = new EventDispatcher(List.of(), LockListener.NO_OP, Thread::new);
+    CountDownLatch both = new CountDownLatch(2);
+    List<String> heard = new CopyOnWriteArrayList<>();
+    Runnable closing =
+        () -> {
+          both.countDown();
+          await().until(() -> both.getCount() == 0);
+          notices.close();
+          heard.add("interrupted: " + Thread.currentThread().isInterrupted());
+        };
+    notices.run(closing);
+    notices.run(() -> heard.add("told"));
+    notices.runDependent(closing);
+    notices.runDependent(() -> heard.add("told"));
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(heard)
+                    .containsExactlyInAnyOrder(
+                        "interrupted: false", "interrupted: false", "told", "told"));
+  }
+
   @Test
   void whatDependsOnALossDoesNotWaitForAListenerThatBlocks() {
     CountDownLatch later = new CountDownLatch(1);
