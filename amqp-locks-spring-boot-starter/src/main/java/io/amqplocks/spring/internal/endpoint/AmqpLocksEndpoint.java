@@ -142,6 +142,7 @@ public final class AmqpLocksEndpoint {
           long given =
               Stream.of(slots, enabled, sweepKeysUnusedFor).filter(Objects::nonNull).count();
           if (given == 1 && slots != null) {
+            existing(id, caller); // or a slot semaphore would be created
             return new RequestedChange("resize to " + slots, () -> changes.resize(id, slots));
           }
           if (given == 1 && enabled != null) {

@@ -202,4 +202,15 @@ class EndpointResizeTest {
       assertThat(none.status()).isEqualTo(404);
     }
   }
+
+  /** Slots can be added to a slot semaphore that has none, which would create it. */
+  @Test
+  void whatNobodyKnowsIsNotCreated() {
+    try (EndpointApplication application = application()) {
+      Answer none = application.post("amqplocks/semaphore/none?algorithm=slots", "{\"slots\":2}");
+      assertThat(none.status()).as(none.text()).isEqualTo(404);
+      AmqpLocks locks = application.bean(AmqpLocks.class);
+      assertThat(locks.admin().slotSemaphore("none").count()).isZero();
+    }
+  }
 }
