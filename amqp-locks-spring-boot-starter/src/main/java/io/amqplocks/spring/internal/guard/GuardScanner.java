@@ -69,22 +69,25 @@ public final class GuardScanner implements SmartInitializingSingleton {
    * The bean, if it was created; null otherwise. A factory's product counts as created if it was
    * injected into another bean. Others are not asked for, since that could create them.
    */
-  @SuppressWarnings("EqualsNull") // what Spring has in the place of null says so
   private @Nullable Object created(String name) {
     Object bean = beans.getSingleton(name);
     if (!(bean instanceof FactoryBean<?> factory)) {
-      return bean;
+      return unlessNull(bean);
     }
     if (!factory.isSingleton() || isLazy(name) || beans.getDependentBeans(name).length == 0) {
       return null;
     }
     try {
-      Object product = beans.getBean(name);
-      return product.equals(null) ? null : product;
+      return unlessNull(beans.getBean(name));
     } catch (BeansException e) {
       log.debug("The bean '{}' cannot be created now", name, e);
       return null; // whoever needs it is told
     }
+  }
+
+  @SuppressWarnings("EqualsNull") // what Spring has in the place of null says so
+  private static @Nullable Object unlessNull(@Nullable Object bean) {
+    return bean == null || bean.equals(null) ? null : bean;
   }
 
   private boolean isLazy(String name) {

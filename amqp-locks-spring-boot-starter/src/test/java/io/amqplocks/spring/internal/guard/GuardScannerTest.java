@@ -13,6 +13,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.support.BeanDefinitionBuilder;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 
 class GuardScannerTest {
 
@@ -58,6 +60,21 @@ class GuardScannerTest {
         throw new UncheckedIOException(e);
       }
     }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class WithoutABean {
+    @Bean
+    @Nullable Needless needless() {
+      return null;
+    }
+  }
+
+  @Test
+  void aBeanThatIsNullStopsNothing() {
+    Contexts.withoutBroker()
+        .withUserConfiguration(WithoutABean.class)
+        .run(context -> assertThat(context).hasNotFailed());
   }
 
   @Test
