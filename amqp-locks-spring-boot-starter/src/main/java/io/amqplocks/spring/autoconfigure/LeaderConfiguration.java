@@ -1,5 +1,6 @@
 package io.amqplocks.spring.autoconfigure;
 
+import io.amqplocks.spring.internal.catalog.LockCatalog;
 import io.amqplocks.spring.internal.leader.IntegrationLeaderEvents;
 import io.amqplocks.spring.internal.leader.LeaderElections;
 import io.amqplocks.spring.internal.leader.LeaderOnlyAdvisor;
@@ -56,12 +57,14 @@ class LeaderConfiguration {
 
   @Bean
   @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
-  LeaderElections amqpLocksLeaderElections(LeaderOnlyMethods methods, ApplicationContext context) {
+  LeaderElections amqpLocksLeaderElections(
+      LeaderOnlyMethods methods, ApplicationContext context, LockCatalog catalog) {
     ApplicationContext parent = context.getParent();
     return new LeaderElections(
         methods,
         context,
-        parent == null ? null : parent.getBeanProvider(LeaderElections.class).getIfAvailable());
+        parent == null ? null : parent.getBeanProvider(LeaderElections.class).getIfAvailable(),
+        catalog);
   }
 
   /** For applications with Spring Integration. */

@@ -14,7 +14,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -44,6 +43,10 @@ public final class LockCatalog {
   private final Set<FamilyId> keyed = ConcurrentHashMap.newKeySet();
   private final Set<FamilyId> unkeyed = ConcurrentHashMap.newKeySet();
   private final Set<FamilyId> known = new LinkedHashSet<>();
+
+  /** What watchers were told, or are being told. */
+  private final Set<LockId> told = new LinkedHashSet<>();
+
   private final List<Consumer<LockId>> watchers = new ArrayList<>();
   private final ReentrantLock lock = new ReentrantLock();
   private volatile boolean complete;
@@ -83,7 +86,7 @@ public final class LockCatalog {
               ? named.getOrDefault(name, NamedLock.of(name)).and(settings)
               : usedBefore.usedBefore(settings, defaults.kind(name.family()));
       named.put(name, now);
-      if (known.add(name) && now.settled()) {
+      if (known.add(name) && now.settled() && told.add(now.id())) {
         tell = List.copyOf(watchers);
       }
     } finally {
@@ -216,7 +219,7 @@ public final class LockCatalog {
       NamedLock before = named.getOrDefault(name, NamedLock.of(name));
       now = before.settle(defaults.kind(name.family()));
       named.put(name, now);
-      if (!before.settled() && known.contains(name)) {
+      if (!before.settled() && known.contains(name) && told.add(now.id())) {
         tell = List.copyOf(watchers);
       }
     } finally {
@@ -282,19 +285,33 @@ public final class LockCatalog {
     return names.stream().map(this::resolve).toList();
   }
 
-  /** Calls back for each known lock whose algorithm is decided, and for each as it becomes so. */
+  /**
+   * Adds the lock of an election for those who watch, since such locks are a closed set too. Nothing
+   * is said of it.
+   */
+  public void addElected(LockId id) {
+    List<Consumer<LockId>> tell = List.of();
+    lock.lock();
+    try {
+      if (told.add(id)) {
+        tell = List.copyOf(watchers);
+      }
+    } finally {
+      lock.unlock();
+    }
+    tell.forEach(watcher -> watcher.accept(id));
+  }
+
+  /**
+   * Calls back for each known lock whose algorithm is decided and for each lock of an election, and
+   * for each as it becomes so.
+   */
   public void watch(Consumer<LockId> watcher) {
     List<LockId> now;
     lock.lock();
     try {
       watchers.add(watcher);
-      now =
-          known.stream()
-              .map(named::get)
-              .filter(Objects::nonNull)
-              .filter(NamedLock::settled)
-              .map(NamedLock::id)
-              .toList();
+      now = List.copyOf(told);
     } finally {
       lock.unlock();
     }

@@ -5,13 +5,13 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * What metrics call a lock: by its name if a property or an annotation names it, a key's lock by
- * the name that the key belongs to, and all others alike, since names and keys made up at run time
- * have no end.
+ * What metrics call a lock: by its name if a property or an annotation names it or an election is
+ * on it, a key's lock by the name that the key belongs to, and all others alike, since names and
+ * keys made up at run time have no end.
  */
 public final class MetricNames {
 
-  /** The name of locks that neither a property nor an annotation names. */
+  /** The name of locks that no property, annotation or election names. */
   public static final String OTHER = "(other)";
 
   private final LockCatalog catalog;

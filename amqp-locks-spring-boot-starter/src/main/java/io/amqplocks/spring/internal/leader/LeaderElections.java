@@ -12,6 +12,7 @@ import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.LeadershipGrantedEvent;
 import io.amqplocks.spring.LeadershipRevokedEvent;
 import io.amqplocks.spring.LockConfigurationException;
+import io.amqplocks.spring.internal.catalog.LockCatalog;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -114,12 +115,17 @@ public final class LeaderElections
    * Starts and closes the elections of that context.
    *
    * @param above those of the context above it; null if nobody there looks after elections
+   * @param catalog is told of their locks, so that meters have the names of these
    */
   public LeaderElections(
-      LeaderOnlyMethods methods, ApplicationContext context, @Nullable LeaderElections above) {
+      LeaderOnlyMethods methods,
+      ApplicationContext context,
+      @Nullable LeaderElections above,
+      LockCatalog catalog) {
     this.methods = methods;
     this.context = context;
     this.above = above;
+    watchers.add(catalog::addElected);
     containers =
         new ListenerContainers(() -> beans(RabbitListenerEndpointRegistry.class), this::isRunning);
   }
@@ -194,8 +200,8 @@ public final class LeaderElections
     }
     if (above != null) {
       above.below.add(this);
-      all().forEach(election -> above.tell(election.lock()));
     }
+    all().forEach(election -> tell(election.lock()));
   }
 
   /** When all else has started: gauges may have asked for elections before there are containers. */

@@ -22,7 +22,7 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 public final class LockMeters implements LockListener {
 
-  /** The name under which locks are counted that neither a property nor an annotation names. */
+  /** The name under which locks are counted that no property, annotation or election names. */
   public static final String OTHER = MetricNames.OTHER;
 
   private final LockCatalog catalog;

@@ -20,6 +20,7 @@ import io.amqplocks.spring.LeadershipRevokedEvent;
 import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.spring.internal.health.AmqpLocksHealthIndicator;
 import io.amqplocks.spring.internal.metrics.LeaderGauges;
+import io.amqplocks.spring.internal.metrics.LockMeters;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -159,6 +160,35 @@ class LeaderOnlyTest {
   }
 
   @Configuration(proxyBeanMethods = false)
+  /** Else it would be one of the locks that nobody names, for as long as it leads or waits. */
+  @Test
+  void theLockOfAnElectionHasMetersOfItsOwn() {
+    application(Scheduling.class)
+        .run(
+            leader -> {
+              await().until(() -> gauge(leader, "amqp.locks.held", onBroker.name()) == 1);
+              assertThat(gauge(leader, "amqp.locks.held", LockMeters.OTHER)).isZero();
+              application(Scheduling.class)
+                  .run(
+                      follower -> {
+                        awaitTwoContenders();
+                        String waiting = "amqp.locks.waiting";
+                        await().until(() -> gauge(follower, waiting, onBroker.name()) == 1);
+                        assertThat(gauge(follower, waiting, LockMeters.OTHER)).isZero();
+                      });
+            });
+  }
+
+  private static double gauge(
+      org.springframework.context.ApplicationContext application, String meter, String lock) {
+    return application
+        .getBean(MeterRegistry.class)
+        .get(meter)
+        .tags("amqp.locks.name", lock, "amqp.locks.type", "mutex")
+        .gauge()
+        .value();
+  }
+
   static class OwnElection {
     @Bean
     LeaderElection election(AmqpLocks locks, @Value("${test.lock}") String name) {
