@@ -106,6 +106,9 @@ class LockObserverTest {
     seen.clear();
     assertThat(mutex.tryAcquire()).isEmpty();
     assertThatThrownBy(() -> mutex.acquire(Duration.ZERO))
+        .isInstanceOf(LockException.AcquireTimeout.class)
+        .satisfies(busy -> assertThat(((LockException) busy).lock()).contains(mutex.id()));
+    assertThatThrownBy(() -> mutex.acquire(Duration.ofMillis(20)))
         .isInstanceOf(LockException.AcquireTimeout.class);
     Thread.currentThread().interrupt();
     assertThatThrownBy(() -> mutex.acquire(LONG)).isInstanceOf(InterruptedException.class);
@@ -113,6 +116,8 @@ class LockObserverTest {
         .isInstanceOf(LockException.NotFound.class);
     assertThat(seen)
         .containsExactly(
+            here("begin mutex 'm'"),
+            here("BUSY"),
             here("begin mutex 'm'"),
             here("BUSY"),
             here("begin mutex 'm'"),

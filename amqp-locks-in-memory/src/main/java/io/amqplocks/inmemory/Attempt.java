@@ -29,8 +29,14 @@ final class Attempt {
   }
 
   void missed(Throwable failure) {
-    missed(
-        failure instanceof LockException.AcquireTimeout ? Outcome.TIMEOUT : Outcome.ERROR, failure);
+    if (!(failure instanceof LockException.AcquireTimeout timeout)) {
+      missed(Outcome.ERROR, failure);
+    } else if (patience.isZero()) {
+      timeout.initLock(lock);
+      missed(Outcome.BUSY, null);
+    } else {
+      missed(Outcome.TIMEOUT, failure);
+    }
   }
 
   void missed(Outcome outcome, @Nullable Throwable failure) {

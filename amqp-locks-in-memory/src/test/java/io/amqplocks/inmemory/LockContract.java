@@ -518,6 +518,13 @@ abstract class LockContract {
     assertThat(mutex.tryAcquire()).isEmpty();
     assertThatThrownBy(() -> mutex.acquire(Duration.ZERO))
         .isInstanceOf(LockException.AcquireTimeout.class);
+    assertThat(mutex.acquireAsync(Duration.ZERO))
+        .failsWithin(LONG)
+        .withThrowableThat()
+        .withCauseInstanceOf(LockException.AcquireTimeout.class)
+        .satisfies(failure -> assertThat(lockOf(failure)).contains(mutex.id()));
+    assertThatThrownBy(() -> mutex.acquire(Duration.ofMillis(20)))
+        .isInstanceOf(LockException.AcquireTimeout.class);
     first.close();
     Lease second = mutex.acquire(LONG);
     assertThat(locks.revoke(mutex.id(), "test")).isEqualTo(1);
@@ -525,7 +532,22 @@ abstract class LockContract {
     assertThatThrownBy(() -> locks.slotSemaphore(name).tryAcquire())
         .isInstanceOf(LockException.NotFound.class);
     awaitEvents(
-        "opened", "acquired", "BUSY", "TIMEOUT", "released", "acquired", "lost REVOKED", "ERROR");
+        "opened",
+        "acquired",
+        "BUSY",
+        "BUSY",
+        "BUSY",
+        "TIMEOUT",
+        "released",
+        "acquired",
+        "lost REVOKED",
+        "ERROR");
+  }
+
+  private static Optional<LockId> lockOf(Throwable failure) {
+    return failure.getCause() instanceof LockException exception
+        ? exception.lock()
+        : Optional.empty();
   }
 
   private void awaitEvents(String... expected) {

@@ -202,7 +202,10 @@ final class AsyncAcquire {
       if (lease.isPresent()) {
         succeed(lease.get());
       } else {
-        fail(null, Outcome.TIMEOUT, deadline.end(null));
+        LockException busy = deadline.end(null);
+        busy.initLock(attempted.lock());
+        attempted.missed(Outcome.BUSY, null);
+        complete(() -> result.completeExceptionally(busy));
       }
     } catch (LockException e) {
       fail(null, Outcome.ERROR, e);

@@ -183,7 +183,12 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
       attempted.acquired(lease);
       return lease;
     } catch (LockException.AcquireTimeout e) {
-      attempted.missed(Outcome.TIMEOUT, e);
+      if (wait.isZero()) {
+        e.initLock(id);
+        attempted.missed(Outcome.BUSY, null);
+      } else {
+        attempted.missed(Outcome.TIMEOUT, e);
+      }
       throw e;
     } catch (InterruptedException e) {
       attempted.missed(Outcome.INTERRUPTED, e);
