@@ -9,6 +9,7 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.amqp.rabbit.annotation.RabbitListener;
 import org.springframework.aop.ClassFilter;
+import org.springframework.aop.framework.autoproxy.ProxyCreationContext;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -23,12 +24,16 @@ public final class LeaderOnlyAdvisor extends StaticMethodMatcherPointcutAdvisor 
 
   @Serial private static final long serialVersionUID = 1L;
 
+  private final transient Supplier<LeaderOnlyMethods> methods;
+
   /**
-   * An advisor at that place among others. Both suppliers are asked at the first call: the advisor
-   * is created before other beans, and must not have them created too.
+   * An advisor at that place among others. The elections are asked for at the first call, and the
+   * methods at the first proxy: the advisor is created before other beans, and must not have them
+   * created too.
    */
   public LeaderOnlyAdvisor(
       Supplier<LeaderOnlyMethods> methods, Supplier<LeaderElections> elections, int order) {
+    this.methods = methods;
     setAdvice(new IfLeader(methods, elections));
     setOrder(order);
   }
@@ -41,8 +46,14 @@ public final class LeaderOnlyAdvisor extends StaticMethodMatcherPointcutAdvisor 
   @Override
   public boolean matches(Method method, Class<?> targetClass) {
     Method called = AopUtils.getMostSpecificMethod(method, targetClass);
-    return AnnotatedElementUtils.hasAnnotation(called, LeaderOnly.class)
-        && !AnnotatedElementUtils.hasAnnotation(called, RabbitListener.class);
+    boolean matches =
+        AnnotatedElementUtils.hasAnnotation(called, LeaderOnly.class)
+            && !AnnotatedElementUtils.hasAnnotation(called, RabbitListener.class);
+    String bean = ProxyCreationContext.getCurrentProxiedBeanName();
+    if (matches && bean != null) {
+      methods.get().proxies(bean);
+    }
+    return matches;
   }
 
   private record IfLeader(Supplier<LeaderOnlyMethods> methods, Supplier<LeaderElections> elections)

@@ -53,6 +53,7 @@ public final class LeaderOnlyMethods implements BeanPostProcessor {
   private final Function<String, @Nullable String> placeholders;
   private final Function<Class<?>, Map<Method, LeaderOnly>> search;
   private final Set<String> names = ConcurrentHashMap.newKeySet();
+  private final Set<String> proxies = ConcurrentHashMap.newKeySet();
   private final Map<String, String> listeners = new ConcurrentHashMap<>();
   private volatile boolean late;
 
@@ -72,9 +73,18 @@ public final class LeaderOnlyMethods implements BeanPostProcessor {
   public Object postProcessAfterInitialization(Object bean, String beanName) {
     Class<?> type = AopUtils.getTargetClass(bean);
     if (AnnotationUtils.isCandidateClass(type, LeaderOnly.class)) {
-      found.get(type).forEach((method, only) -> add(method, type, only, AopUtils.isAopProxy(bean)));
+      boolean proxied = AopUtils.isAopProxy(bean) || proxies.contains(beanName);
+      found.get(type).forEach((method, only) -> add(method, type, only, proxied));
     }
     return bean;
+  }
+
+  /**
+   * A proxy of that bean is made, for calls of such methods. If another bean needed it early, the
+   * bean itself comes by here, and Spring puts the proxy in its place later.
+   */
+  void proxies(String bean) {
+    proxies.add(bean);
   }
 
   static Map<Method, LeaderOnly> annotated(Class<?> type) {

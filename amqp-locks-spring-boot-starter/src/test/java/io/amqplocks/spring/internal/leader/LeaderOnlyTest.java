@@ -48,6 +48,7 @@ import org.springframework.amqp.rabbit.annotation.RabbitListener;
 import org.springframework.amqp.rabbit.listener.RabbitListenerEndpointRegistry;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -159,7 +160,6 @@ class LeaderOnlyTest {
             });
   }
 
-  @Configuration(proxyBeanMethods = false)
   /** Else it would be one of the locks that nobody names, for as long as it leads or waits. */
   @Test
   void theLockOfAnElectionHasMetersOfItsOwn() {
@@ -189,6 +189,7 @@ class LeaderOnlyTest {
         .value();
   }
 
+  @Configuration(proxyBeanMethods = false)
   static class OwnElection {
     @Bean
     LeaderElection election(AmqpLocks locks, @Value("${test.lock}") String name) {
@@ -238,6 +239,35 @@ class LeaderOnlyTest {
                     .getFailure()
                     .hasStackTraceContaining("Several elections have a lock with the name")
                     .hasStackTraceContaining(onBroker.name()));
+  }
+
+  static class CallsItself {
+    private final AtomicInteger runs = new AtomicInteger();
+    @Autowired private CallsItself self;
+
+    @LeaderOnly("${test.lock}")
+    public void run() {
+      runs.incrementAndGet();
+    }
+
+    int runs() {
+      self.run();
+      return runs.get();
+    }
+  }
+
+  /** Spring makes its proxy before the bean is ready, and puts that in its place after all. */
+  @Test
+  void aBeanThatIsInjectedIntoItselfHasAProxy() {
+    application()
+        .withAllowCircularReferences(true)
+        .withBean(CallsItself.class)
+        .run(
+            application -> {
+              CallsItself bean = application.getBean(CallsItself.class);
+              await().until(() -> bean.runs() > 0);
+              assertThat(election(application).isLeader()).isTrue();
+            });
   }
 
   @Test
