@@ -167,12 +167,12 @@ public record AmqpLocksProperties(
     }
     checkWait("amqp-locks.default-wait", defaultWait);
     checkWait("amqp-locks.shutdown-timeout", shutdownTimeout);
-    semaphores = Map.copyOf(semaphores);
+    semaphores = Map.copyOf(ConfiguredNames.withoutVariables(semaphores));
     semaphores.forEach(AmqpLocksProperties::check);
-    mutexes = Map.copyOf(mutexes);
+    mutexes = Map.copyOf(ConfiguredNames.withoutVariables(mutexes));
     mutexes.forEach(
         (name, mutex) -> checkWait(property(Family.MUTEX, name) + ".wait", mutex.maxWait));
-    readWriteLocks = Map.copyOf(readWriteLocks);
+    readWriteLocks = Map.copyOf(ConfiguredNames.withoutVariables(readWriteLocks));
     readWriteLocks.forEach(
         (name, lock) -> checkWait(property(Family.WRITE_LOCK, name) + ".wait", lock.maxWait));
   }

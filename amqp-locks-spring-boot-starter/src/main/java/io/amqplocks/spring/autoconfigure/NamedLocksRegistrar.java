@@ -56,7 +56,7 @@ final class NamedLocksRegistrar implements ImportBeanDefinitionRegistrar {
   private Set<String> names(String group) {
     return Binder.get(environment)
         .bind(group, Bindable.mapOf(String.class, Object.class))
-        .map(Map::keySet)
+        .map(configured -> ConfiguredNames.withoutVariables(configured).keySet())
         .orElse(Set.of());
   }
 

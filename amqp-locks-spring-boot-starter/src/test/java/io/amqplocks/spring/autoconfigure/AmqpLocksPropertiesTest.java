@@ -4,15 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.Contexts;
+import io.amqplocks.spring.LockHandle;
 import io.amqplocks.spring.internal.catalog.LockCatalog;
 import io.amqplocks.spring.internal.naming.FamilyId;
 import java.time.Duration;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 class AmqpLocksPropertiesTest {
 
@@ -97,6 +100,41 @@ class AmqpLocksPropertiesTest {
                     .getFailure()
                     .rootCause()
                     .hasMessageContaining(property + " must"));
+  }
+
+  /** The variable's name has no place for a dash, so it reads as another lock's too. */
+  @Test
+  void aVariableOverridesThePropertyOfANameWithADash() {
+    Map<String, Object> variables =
+        Map.of(
+            "AMQPLOCKS_SEMAPHORES_IMAGEUPLOADS_SLOTS", "8",
+            "AMQPLOCKS_MUTEXES_DAILYREPORT_WAIT", "2s",
+            "AMQPLOCKS_MUTEXES_OTHER_WAIT", "2s");
+    application
+        .withPropertyValues(
+            "amqp-locks.semaphores.image-uploads.slots=5", "amqp-locks.mutexes.dailyReport.wait=1s")
+        .withInitializer(
+            context ->
+                context
+                    .getEnvironment()
+                    .getPropertySources()
+                    .addFirst(
+                        new SystemEnvironmentPropertySource("test-systemEnvironment", variables)))
+        .run(
+            context -> {
+              LockCatalog catalog = context.getBean(LockCatalog.class);
+              LockId uploads = LockId.tokenSemaphore("image-uploads");
+              assertThat(catalog.locks())
+                  .containsExactlyInAnyOrder(
+                      uploads, LockId.mutex("dailyReport"), LockId.mutex("other"));
+              assertThat(catalog.slots(uploads)).isEqualTo(8);
+              assertThat(catalog.waitFor(FamilyId.mutex("dailyReport"))).hasSeconds(2);
+              assertThat(context.getBeanNamesForType(LockHandle.class))
+                  .containsExactlyInAnyOrder(
+                      "amqp-locks.semaphores.image-uploads",
+                      "amqp-locks.mutexes.dailyReport",
+                      "amqp-locks.mutexes.other");
+            });
   }
 
   @ParameterizedTest
