@@ -39,9 +39,9 @@ public final class LossLog implements LockListener {
     remarks.remove(lease);
   }
 
-  /** The method has ended, and the lease is kept for its minimum time. */
-  public void keeps(Lease lease, String method) {
-    remarks.put(lease, ", after " + method + " had ended: it was kept for holdAtLeast");
+  /** The method has ended, and the lease is kept for something else. */
+  public void keeps(Lease lease, String method, String what) {
+    remarks.put(lease, ", after " + method + " had ended: it was kept for " + what);
     if (isOver(lease)) {
       remarks.remove(lease);
     }

@@ -44,6 +44,7 @@ public final class OuterLease {
   private final AtomicInteger uses = new AtomicInteger(1);
   private volatile @Nullable LossWatch losses;
   private volatile boolean worked;
+  private volatile boolean givenBack;
 
   private OuterLease(LeaseRequest acquired, Lease lease, @Nullable Loans loans) {
     lock = lease instanceof JoinedLease joined ? joined.outer().lock : acquired.lock();
@@ -86,6 +87,11 @@ public final class OuterLease {
   /** Whether the lease was given back, so that it cannot be joined. */
   boolean isReleased() {
     return uses.get() == 0 || isClosed();
+  }
+
+  /** Whether nobody is under it any more. It may still be kept for a minimum time. */
+  public boolean isGivenBack() {
+    return givenBack;
   }
 
   /** Whether the call closed its lease, even if the lease is still kept for a minimum time. */
@@ -322,6 +328,7 @@ public final class OuterLease {
   }
 
   private void giveBack() {
+    givenBack = true;
     Duration keep = keptFor.get();
     if (lease instanceof JoinedLease joined) {
       joined.leave(worked, keep);

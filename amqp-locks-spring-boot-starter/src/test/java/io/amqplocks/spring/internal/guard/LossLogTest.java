@@ -9,6 +9,7 @@ import io.amqplocks.lock.LeaseState;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.spring.MutexGuarded;
+import io.amqplocks.spring.ReleaseAfter;
 import io.amqplocks.spring.SemaphoreGuarded;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
@@ -17,6 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -25,6 +27,8 @@ import org.junit.jupiter.api.parallel.Isolated;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
 import reactor.core.publisher.Mono;
 
 /** What an operator reads of a lease that was lost, where nothing else is configured. */
@@ -71,6 +75,14 @@ class LossLogTest {
 
     @MutexGuarded(name = "${test.lock}", holdAtLeast = "30s")
     void kept() {}
+
+    @MutexGuarded(name = "${test.lock}", key = "'b'", releaseAfter = ReleaseAfter.TRANSACTION)
+    void booked() {}
+
+    @MutexGuarded(name = "${test.lock}")
+    void outer(Runnable nested) {
+      nested.run();
+    }
 
     @SemaphoreGuarded(name = "${test.lock}", slots = 2)
     Mono<String> semaphore() {
@@ -151,6 +163,47 @@ class LossLogTest {
         .asString()
         .contains(
             "after " + Work.class.getName() + ".kept() had ended: it was kept for holdAtLeast")
+        .doesNotContain("worked under it");
+  }
+
+  @Test
+  void ofOneThatIsKeptForATransaction(CapturedOutput output) {
+    application(
+        context -> {
+          AmqpLocks locks = context.getBean(AmqpLocks.class);
+          Work work = context.getBean(Work.class);
+          JdbcDataSource database = new JdbcDataSource();
+          database.setURL("jdbc:h2:mem:" + onBroker.name());
+          new TransactionTemplate(new JdbcTransactionManager(database))
+              .executeWithoutResult(
+                  status -> {
+                    work.booked();
+                    locks.leases().forEach(lease -> locks.revoke(lease.lock(), WHY));
+                    await().until(() -> losses(output).size() == 1);
+                  });
+        });
+    assertThat(losses(output))
+        .singleElement()
+        .asString()
+        .contains("after " + Work.class.getName() + ".booked() had ended")
+        .doesNotContain("worked under it");
+  }
+
+  @Test
+  void ofOneThatANestedCallKeeps(CapturedOutput output) {
+    application(
+        context -> {
+          AmqpLocks locks = context.getBean(AmqpLocks.class);
+          Work work = context.getBean(Work.class);
+          work.outer(work::kept);
+          locks.leases().forEach(lease -> locks.revoke(lease.lock(), WHY));
+          await().until(() -> losses(output).size() == 1);
+        });
+    assertThat(losses(output))
+        .singleElement()
+        .asString()
+        .contains(
+            "after " + Work.class.getName() + ".outer() had ended: it was kept for holdAtLeast")
         .doesNotContain("worked under it");
   }
 

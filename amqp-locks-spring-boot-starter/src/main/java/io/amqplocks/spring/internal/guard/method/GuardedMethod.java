@@ -10,6 +10,7 @@ import io.amqplocks.spring.ReleaseAfter;
 import io.amqplocks.spring.internal.async.MinimumHold;
 import io.amqplocks.spring.internal.guard.declared.ExecutionMode;
 import io.amqplocks.spring.internal.lifecycle.LossLog;
+import io.amqplocks.spring.internal.nesting.JoinedLease;
 import io.amqplocks.spring.internal.nesting.LeaseScope;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -185,16 +186,17 @@ public final class GuardedMethod {
     try {
       HeldLock.close(all, worked);
     } finally {
-      all.forEach(held -> ended(held.lease()));
+      all.forEach(this::ended);
     }
   }
 
-  private void ended(Lease lease) {
-    Lease unwrapped = MinimumHold.unwrapped(lease);
-    if (MinimumHold.isClosed(lease) && !LossLog.isOver(unwrapped)) {
-      losses.keeps(unwrapped, where);
+  private void ended(HeldLock held) {
+    Lease lease = MinimumHold.unwrapped(held.lease());
+    if (LossLog.isOver(lease) || lease instanceof JoinedLease) {
+      losses.ends(lease); // one that is joined is another method's
     } else {
-      losses.ends(unwrapped);
+      boolean atLeast = held.outer().isGivenBack();
+      losses.keeps(lease, where, atLeast ? "holdAtLeast" : "its transaction or nested calls");
     }
   }
 
