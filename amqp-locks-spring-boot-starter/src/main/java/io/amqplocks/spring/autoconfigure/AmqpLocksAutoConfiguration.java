@@ -86,6 +86,7 @@ public final class AmqpLocksAutoConfiguration {
       AmqpLocksProperties properties,
       Environment environment,
       ObjectProvider<LockListener> listeners,
+      LossLog losses,
       ObjectProvider<AmqpLocksCustomizer> customizers) {
     log.info(
         "The locks use RabbitMQ at {}, virtual host {}",
@@ -113,6 +114,7 @@ public final class AmqpLocksAutoConfiguration {
       builder.certainFor(properties.certainFor());
     }
     listeners.orderedStream().forEach(builder::listener);
+    losses.listens();
     customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
     return builder.build();
   }
@@ -156,8 +158,8 @@ public final class AmqpLocksAutoConfiguration {
 
   @Bean
   @ConditionalOnMissingBean
-  LossLog amqpLocksLossLog() {
-    return new LossLog();
+  LossLog amqpLocksLossLog(LeaseLostEventPublisher events) {
+    return new LossLog((lease, reason) -> events.lost(lease, reason, lease.age()));
   }
 
   @Bean

@@ -7,6 +7,7 @@ import io.amqplocks.lock.LossReason;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.Ordered;
@@ -20,6 +21,9 @@ import org.springframework.core.annotation.Order;
  * takes it out whatever has become of the lease. A loss that is told only after that is logged
  * without the method. A lease that is kept on is remembered until it is released or lost; if that
  * happened before it was remembered, it is forgotten at once.
+ *
+ * <p>An {@code AmqpLocks} of the application's own may have been built without this listener. Until
+ * any notice has come, the leases of guarded methods are asked for their loss.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 public final class LossLog implements LockListener {
@@ -29,9 +33,36 @@ public final class LossLog implements LockListener {
   /** What is to be said of a lease besides. */
   private final Map<Lease, String> remarks = new ConcurrentHashMap<>();
 
+  private final BiConsumer<Lease, LossReason> events;
+  private volatile boolean notified;
+
+  /** A log only. */
+  public LossLog() {
+    this((lease, reason) -> {});
+  }
+
+  /**
+   * A log of lost leases.
+   *
+   * @param events also gets what this was not notified of by the locks
+   */
+  public LossLog(BiConsumer<Lease, LossReason> events) {
+    this.events = events;
+  }
+
   /** The method begins to work under the lease. */
   public void begins(Lease lease, String method) {
     remarks.put(lease, ", while " + method + " worked under it");
+    if (!notified) {
+      var unused = lease.whenLost().thenAccept(reason -> lostUnnotified(lease, reason));
+    }
+  }
+
+  private void lostUnnotified(Lease lease, LossReason reason) {
+    if (!notified) {
+      log(lease, reason, lease.age());
+      events.accept(lease, reason);
+    }
   }
 
   /** The method has ended. */
@@ -42,7 +73,9 @@ public final class LossLog implements LockListener {
   /** The method has ended, and the lease is kept for something else. */
   public void keeps(Lease lease, String method, String what) {
     remarks.put(lease, ", after " + method + " had ended: it was kept for " + what);
-    if (isOver(lease)) {
+    if (!notified) {
+      remarks.keySet().removeIf(LossLog::isOver); // nobody tells when one was released
+    } else if (isOver(lease)) {
       remarks.remove(lease);
     }
   }
@@ -53,6 +86,21 @@ public final class LossLog implements LockListener {
     return state == LeaseState.LOST || state == LeaseState.RELEASED;
   }
 
+  /** Locks were built with this listener, so their notices will come. */
+  public void listens() {
+    notified = true;
+  }
+
+  @Override
+  public void sessionOpened() {
+    notified = true;
+  }
+
+  @Override
+  public void acquired(Lease lease, Duration waited) {
+    notified = true;
+  }
+
   @Override
   public void released(Lease lease, Duration held) {
     remarks.remove(lease);
@@ -60,6 +108,10 @@ public final class LossLog implements LockListener {
 
   @Override
   public void lost(Lease lease, LossReason reason, Duration age) {
+    log(lease, reason, age);
+  }
+
+  private void log(Lease lease, LossReason reason, Duration age) {
     String remark = remarks.getOrDefault(lease, "");
     String held = lease.permits() == 1 ? "slot " + lease.slot() : lease.permits() + " permits";
     log.warn(

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
+import io.amqplocks.spring.LeaseLostEvent;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.spring.MutexGuarded;
@@ -15,6 +16,7 @@ import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -27,6 +29,7 @@ import org.junit.jupiter.api.parallel.Isolated;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.event.EventListener;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 import reactor.core.publisher.Mono;
@@ -205,6 +208,45 @@ class LossLogTest {
         .contains(
             "after " + Work.class.getName() + ".outer() had ended: it was kept for holdAtLeast")
         .doesNotContain("worked under it");
+  }
+
+  static class Hearing {
+    private final List<LeaseLostEvent> events = new CopyOnWriteArrayList<>();
+
+    @EventListener
+    void lost(LeaseLostEvent event) {
+      events.add(event);
+    }
+
+    List<LeaseLostEvent> events() {
+      return events;
+    }
+  }
+
+  /** Built without the starter's listeners, as who writes such a bean does not think of them. */
+  @Test
+  void ofLocksOfTheApplicationsOwn(CapturedOutput output) {
+    onBroker
+        .application()
+        .withBean(AmqpLocks.class, onBroker::stranger)
+        .withBean(Work.class)
+        .withBean(Hearing.class)
+        .run(
+            context -> {
+              AmqpLocks locks = context.getBean(AmqpLocks.class);
+              Hearing hearing = context.getBean(Hearing.class);
+              context
+                  .getBean(Work.class)
+                  .outer(
+                      () -> {
+                        locks.leases().forEach(lease -> locks.revoke(lease.lock(), WHY));
+                        await().until(() -> hearing.events().size() == 1);
+                      });
+            });
+    assertThat(losses(output))
+        .singleElement()
+        .asString()
+        .contains("REVOKED", "while " + Work.class.getName() + ".outer() worked under it");
   }
 
   @Test

@@ -174,7 +174,9 @@ public final class GuardedMethod {
 
   /** A call has acquired that lease. */
   public void acquired(Lease lease) {
-    losses.begins(MinimumHold.unwrapped(lease), where);
+    if (!(lease instanceof JoinedLease)) { // or the method that it joined begins
+      losses.begins(MinimumHold.unwrapped(lease), where);
+    }
   }
 
   /**
