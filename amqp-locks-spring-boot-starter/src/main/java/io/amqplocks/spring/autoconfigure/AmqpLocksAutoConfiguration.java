@@ -61,6 +61,12 @@ public final class AmqpLocksAutoConfiguration {
 
   @Bean
   @ConditionalOnMissingBean
+  static RequiredUnits amqpLocksRequiredUnits() {
+    return new RequiredUnits();
+  }
+
+  @Bean
+  @ConditionalOnMissingBean
   LockCatalog amqpLocksCatalog(AmqpLocksProperties properties) {
     return properties.catalog();
   }

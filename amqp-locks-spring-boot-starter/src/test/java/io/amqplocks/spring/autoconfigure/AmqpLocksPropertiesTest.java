@@ -102,6 +102,33 @@ class AmqpLocksPropertiesTest {
                     .hasMessageContaining(property + " must"));
   }
 
+  /** As annotations do, where Spring Boot would read milliseconds. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "amqp-locks.heartbeat",
+        "amqp-locks.certain-for",
+        "amqp-locks.default-wait",
+        "amqp-locks.semaphores.images.wait",
+        "amqp-locks.mutexes.report.wait",
+        "amqp-locks.read-write-locks.prices.wait"
+      })
+  void aNumberWithoutAUnitIsRefused(String property) {
+    FailureAnalysis analysis =
+        StartFailures.of(application.withPropertyValues("number=3000", property + "=${number}"));
+    assertThat(analysis.getDescription())
+        .contains(property, "'3000' has no unit: write 3000s or 3000ms");
+  }
+
+  @Test
+  void zeroNeedsNoUnit() {
+    application
+        .withPropertyValues("amqp-locks.default-wait=0")
+        .run(
+            context ->
+                assertThat(context.getBean(AmqpLocksProperties.class).defaultWait()).isZero());
+  }
+
   /** The variable's name has no place for a dash, so it reads as another lock's too. */
   @Test
   void aVariableOverridesThePropertyOfANameWithADash() {
