@@ -1,8 +1,11 @@
 package io.amqplocks.spring.internal.async;
 
 import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -14,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Concurrency: the first close decides when it is released.
  */
 public final class MinimumHold extends ForwardingLease {
+
+  /** What is kept by now, and what is to release it. */
+  private static final Map<MinimumHold, Future<?>> KEPT = new ConcurrentHashMap<>();
 
   private final Duration atLeast;
   private final AtomicBoolean closed = new AtomicBoolean();
@@ -78,11 +84,41 @@ public final class MinimumHold extends ForwardingLease {
       if (left.isNegative() || left.isZero()) {
         lease.close();
       } else {
-        Future<?> release = BackgroundExecutor.runAfter(left, lease::close);
-        // A lease that is gone, by an outage or with its application, must not be kept in memory.
-        var unused = lease.whenLost().thenRun(() -> release.cancel(false));
+        keep(left);
       }
     }
+  }
+
+  private void keep(Duration time) {
+    Future<?> release = BackgroundExecutor.runAfter(time, this::release);
+    KEPT.put(this, release);
+    if (release.isDone()) {
+      KEPT.remove(this);
+    }
+    // A lease that is gone must not be kept in memory.
+    var unused = lease.whenLost().thenRun(this::forget);
+  }
+
+  private void release() {
+    KEPT.remove(this);
+    lease.close();
+  }
+
+  private void forget() {
+    Future<?> release = KEPT.remove(this);
+    if (release != null) {
+      release.cancel(false);
+    }
+  }
+
+  /**
+   * Keeps what has ended no longer in memory. To be called when an application has closed its locks,
+   * which ends its leases without a loss.
+   */
+  public static void forgetEnded() {
+    KEPT.keySet().stream()
+        .filter(kept -> kept.lease.state() == LeaseState.RELEASED)
+        .forEach(MinimumHold::forget);
   }
 
   @Override

@@ -1,6 +1,7 @@
 package io.amqplocks.spring.internal.lifecycle;
 
 import io.amqplocks.AmqpLocks;
+import io.amqplocks.spring.internal.async.MinimumHold;
 import io.amqplocks.spring.internal.setup.SemaphoreSetup;
 import java.time.Duration;
 import org.slf4j.Logger;
@@ -94,6 +95,7 @@ public final class LocksLifecycle
           held);
     }
     locks.close(timeout);
+    MinimumHold.forgetEnded();
   }
 
   @Override

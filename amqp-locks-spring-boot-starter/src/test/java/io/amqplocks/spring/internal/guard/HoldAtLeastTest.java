@@ -1,5 +1,6 @@
 package io.amqplocks.spring.internal.guard;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -16,6 +17,7 @@ import io.amqplocks.spring.OnBusy;
 import io.amqplocks.spring.SemaphoreGuarded;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.time.LocalDateTime;
 import java.time.ZoneId;
@@ -23,7 +25,9 @@ import java.time.format.DateTimeFormatter;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Named;
@@ -130,6 +134,25 @@ class HoldAtLeastTest {
                   first.getBean(Work.class).once();
                   assertThat(RAN).hasValue(1);
                 }));
+  }
+
+  /** The timer that would release the lease is one of all applications. */
+  @Test
+  void aClosedApplicationIsNotKeptInMemory() {
+    AtomicReference<@Nullable WeakReference<AmqpLocks>> closed = new AtomicReference<>();
+    application.run(
+        context -> {
+          context.getBean(Work.class).once();
+          closed.set(new WeakReference<>(context.getBean(AmqpLocks.class)));
+        });
+    WeakReference<AmqpLocks> locks = requireNonNull(closed.get());
+    await()
+        .atMost(LONG)
+        .until(
+            () -> {
+              System.gc();
+              return locks.get() == null;
+            });
   }
 
   static class Job {
