@@ -41,8 +41,8 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Time is real time, and {@link #advance} makes it jump ahead. That is the time of all waits, of
  * {@link AmqpLock#holdAtMost} and of ages. With {@link InMemoryLocksBuilder#timeStandsStill()} it
- * goes on by {@code advance} only. {@link #close(Duration)} and the waits of the administration
- * always take real time.
+ * goes on by {@code advance} only. {@link #close(Duration)}, the waits of the administration
+ * and the starter's {@code holdAtLeast} always take real time.
  *
  * <p>When {@link #advance}, {@link #lose}, {@link #unavailable}, {@link #available} and {@link
  * #busy} return, {@link Lease#state()}, {@link #waiting()}, {@link #leases()} and {@link
