@@ -154,6 +154,8 @@ final class Prove {
       prover.again(round);
     }
     boolean good = prover.violations().isEmpty();
+    System.out.printf(
+        "guarded rows: %d writes taken, %d refused%n", prover.taken(), prover.refused());
     for (int i = 0; i < programs.size(); i++) {
       System.out.printf("%s: %d leases%n", name(programs.get(i)), prover.acquired().get(i));
       if (prover.acquired().get(i) == 0) {

@@ -25,6 +25,11 @@ public record Violation(Promise promise, LockRef lock, long at, List<Claim> clai
     CERTAINTY,
     /** A fenced lease has a fencing token, and a later one has a higher token. */
     FENCING_ORDER,
+    /**
+     * A guarded row takes no write of a holder that was superseded, loses none that it took, and
+     * refuses nobody who holds the lock.
+     */
+    GUARDED_ROW,
     /** A lease is lost only after something that may take it, as a fault. */
     LOSS,
     /** A lease notifies its holder of a loss, and of nothing else. */

@@ -25,6 +25,9 @@ import org.jspecify.annotations.Nullable;
  * @param cycles for {@code WORK}: how often to acquire it, at most
  * @param untilNanos for {@code WORK}: begin no cycle after that time of the monotonic clock; for
  *     {@code RESIZE}: when it was sent
+ * @param store for {@code WORK}: the JDBC URL of a database with a table {@code resource}, to whose
+ *     row of the lock and slot each lease writes; null if there is none. A client that cannot do
+ *     that may leave it
  */
 @JsonInclude(JsonInclude.Include.NON_DEFAULT)
 public record Command(
@@ -42,7 +45,8 @@ public record Command(
     long holdMicros,
     long pauseMicros,
     int cycles,
-    long untilNanos) {
+    long untilNanos,
+    @Nullable String store) {
 
   /** What a client can do. */
   public enum Action {
@@ -61,7 +65,7 @@ public record Command(
   /** Connects a client. */
   public static Command open(long id, String uri, String prefix, int heartbeat) {
     return new Command(
-        id, Action.OPEN, uri, prefix, heartbeat, null, 0, 0, false, false, 0, 0, 0, 0, 0);
+        id, Action.OPEN, uri, prefix, heartbeat, null, 0, 0, false, false, 0, 0, 0, 0, 0, null);
   }
 
   /** Works under a lock as that load says. */
@@ -81,23 +85,46 @@ public record Command(
         load.holdMicros(),
         load.pauseMicros(),
         Integer.MAX_VALUE,
-        untilNanos);
+        untilNanos,
+        null);
+  }
+
+  /** The same, and each lease writes to the row of its lock and slot in that database. */
+  public Command writingTo(String url) {
+    return new Command(
+        id,
+        action,
+        uri,
+        prefix,
+        heartbeat,
+        lock,
+        slots,
+        permits,
+        fenced,
+        reads,
+        waitMillis,
+        holdMicros,
+        pauseMicros,
+        cycles,
+        untilNanos,
+        url);
   }
 
   /** Creates a lock that needs it, with that many slots. */
   public static Command create(long id, LockRef lock, int slots) {
     return new Command(
-        id, Action.CREATE, null, null, 0, lock, slots, 0, false, false, 0, 0, 0, 0, 0);
+        id, Action.CREATE, null, null, 0, lock, slots, 0, false, false, 0, 0, 0, 0, 0, null);
   }
 
   /** Changes the number of slots of a semaphore. */
   public static Command resize(long id, LockRef lock, int slots, long now) {
     return new Command(
-        id, Action.RESIZE, null, null, 0, lock, slots, 0, false, false, 0, 0, 0, 0, now);
+        id, Action.RESIZE, null, null, 0, lock, slots, 0, false, false, 0, 0, 0, 0, now, null);
   }
 
   /** Disconnects a client. */
   public static Command close(long id) {
-    return new Command(id, Action.CLOSE, null, null, 0, null, 0, 0, false, false, 0, 0, 0, 0, 0);
+    return new Command(
+        id, Action.CLOSE, null, null, 0, null, 0, 0, false, false, 0, 0, 0, 0, 0, null);
   }
 }

@@ -48,6 +48,11 @@ public record Event(
     RELEASES,
     /** The release has returned. {@code at} is after it. */
     RELEASED,
+    /**
+     * A guarded row did not take a write of its lease, since a later lease had written to it.
+     * {@code token} is the token it was written with, and {@code at} is after the answer.
+     */
+    REFUSED,
     /** The lock was busy. {@code at} is after the acquire returned. */
     BUSY,
     /** Whether the lock was free is not known, for example since the broker was away. */

@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  * only if it asked its lease after that moment and the answer was HELD. While it is stopped it says
  * nothing.
  *
+ * <p>To a guarded row it writes whatever it knows, also when its lease is uncertain, lost or
+ * released: to refuse what is superseded is the row's part.
+ *
  * <p>Concurrency: for one thread.
  */
 final class Worker {
@@ -32,6 +35,15 @@ final class Worker {
 
   /** How long a notification may take on a machine that is busy, in tenths of a second. */
   private static final int PATIENCE = 50;
+
+  /** One in so many leases writes to its row once more after its release. */
+  private static final int LATE = 3;
+
+  /** Until then, another lease of the process may have written. */
+  private static final long LATE_MICROS = 20_000;
+
+  /** After a loss, until then, another client may have written. */
+  private static final long LATE_AFTER_LOSS_MICROS = 100_000;
 
   private final Command command;
   private final AmqpLock lock;
@@ -48,12 +60,17 @@ final class Worker {
   void work() throws InterruptedException {
     int cycles = command.cycles() == 0 ? Integer.MAX_VALUE : command.cycles();
     long end = command.untilNanos() == 0 ? Long.MAX_VALUE : command.untilNanos();
-    while (cycle < cycles && System.nanoTime() < end) {
-      cycle++;
-      asked = System.nanoTime();
-      say(What.ASKS, asked, null, null);
-      acquire().ifPresent(this::hold);
-      pause(command.pauseMicros());
+    try (GuardedRow row = GuardedRow.of(command)) {
+      while (cycle < cycles && System.nanoTime() < end) {
+        cycle++;
+        asked = System.nanoTime();
+        say(What.ASKS, asked, null, null);
+        Optional<Lease> lease = acquire();
+        if (lease.isPresent() && hold(lease.get(), row) && isFenced()) {
+          writeLate(lease.get(), row);
+        }
+        pause(command.pauseMicros());
+      }
     }
   }
 
@@ -77,13 +94,17 @@ final class Worker {
     return Optional.empty();
   }
 
-  private void hold(Lease lease) {
+  /** Returns whether its row has taken all of its writes. */
+  private boolean hold(Lease lease, GuardedRow row) {
     CompletableFuture<LossReason> loss = listen(lease);
     boolean isHeld = true;
+    boolean writes = false;
     try (lease) {
       say(What.ACQUIRED, System.nanoTime(), lease, null);
+      writes = isTaken(row.begin(slot(lease), token(lease)), lease);
       long end = System.nanoTime() + TimeUnit.MICROSECONDS.toNanos(command.holdMicros());
       while (System.nanoTime() < end && look(lease, What.HELD)) {
+        writes = writes && isTaken(row.add(token(lease)), lease);
         pause(TimeUnit.NANOSECONDS.toMicros(Math.min(LOOK_NANOS, end - System.nanoTime())));
       }
       isHeld = look(lease, What.RELEASES);
@@ -98,6 +119,38 @@ final class Worker {
       requireNotification(loss);
     }
     say(What.RELEASED, System.nanoTime(), null, null);
+    return writes;
+  }
+
+  /** As a holder that does not notice the end of its lease. */
+  private void writeLate(Lease lease, GuardedRow row) throws InterruptedException {
+    boolean isLost = lease.state() == LeaseState.LOST;
+    if (isLost || (command.id() + cycle) % LATE == 0) {
+      pause(isLost ? LATE_AFTER_LOSS_MICROS : LATE_MICROS);
+      boolean unused = isTaken(row.add(token(lease)), lease);
+    }
+  }
+
+  private boolean isTaken(boolean taken, Lease lease) {
+    if (!taken) {
+      say(What.REFUSED, System.nanoTime(), lease, null);
+    }
+    return taken;
+  }
+
+  private boolean isFenced() {
+    LockRef ref = command.lock();
+    return command.fenced() || (ref != null && ref.kind().isFenced());
+  }
+
+  /** As a user writes it: asked for at each write. */
+  private long token(Lease lease) {
+    return isFenced() ? lease.fencingTokenIfAny().map(FencingToken::number).orElse(0L) : 0;
+  }
+
+  /** The one that the token belongs to. */
+  private static int slot(Lease lease) {
+    return lease.fencingTokenIfAny().map(FencingToken::slot).orElseGet(lease::slot);
   }
 
   /** Asks the lease, and says what it answered. Returns whether it may still be held. */
@@ -156,7 +209,7 @@ final class Worker {
   private void say(What what, long at, @Nullable Lease lease, @Nullable String detail) {
     Optional<FencingToken> token = lease == null ? Optional.empty() : lease.fencingTokenIfAny();
     // An unfenced lease may have moved to another slot; its token has not.
-    int slot = token.map(FencingToken::slot).orElse(lease == null ? 0 : lease.slot());
+    int slot = lease == null ? 0 : slot(lease);
     long number = token.map(FencingToken::number).orElse(0L);
     out.accept(new Event(command.id(), cycle, what, asked, at, slot, number, detail));
   }

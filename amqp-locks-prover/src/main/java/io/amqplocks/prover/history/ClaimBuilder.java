@@ -57,7 +57,7 @@ final class ClaimBuilder {
         end = end == End.LOST ? End.LOST : End.RELEASED;
       }
       case ASKS, BUSY, FAILED, HANDLED, PUBLISHED, DONE, NOT_DONE, UNSUPPORTED -> {}
-      case NOTIFIED, NOT_NOTIFIED -> {
+      case NOTIFIED, NOT_NOTIFIED, REFUSED -> {
         return;
       }
     }

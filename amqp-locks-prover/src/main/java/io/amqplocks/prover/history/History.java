@@ -55,22 +55,35 @@ public final class History {
 
   /** A client was told to do that. */
   public void told(String client, Command command) {
-    add(new Entry(client, command, null, null));
+    add(new Entry(client, command, null, null, null));
   }
 
   /** A client did that. */
   public void did(String client, Event event) {
-    add(new Entry(client, null, event, null));
+    add(new Entry(client, null, event, null, null));
   }
 
   /** That was done to the broker. */
   public void suffered(FaultSpan fault) {
-    add(new Entry(null, null, null, fault));
+    add(new Entry(null, null, null, fault, null));
   }
 
   /** That was done to a client. */
   public void suffered(String client, FaultSpan fault) {
-    add(new Entry(client, null, null, fault));
+    add(new Entry(client, null, null, fault, null));
+  }
+
+  /** A guarded row took that. The writes of one row come in the order in which it took them. */
+  public void took(Stored stored) {
+    add(new Entry(null, null, null, null, stored));
+  }
+
+  /** What the guarded rows of that lock took. */
+  public List<Stored> stored(LockRef lock) {
+    return entries().stream()
+        .flatMap(entry -> Stream.ofNullable(entry.stored()))
+        .filter(each -> each.lock().equals(lock.name()))
+        .toList();
   }
 
   /** All entries so far. */

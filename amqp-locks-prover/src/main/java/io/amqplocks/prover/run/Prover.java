@@ -186,12 +186,17 @@ public final class Prover {
       }
       List<FaultKind> faults = i < first.size() ? first.get(i) : chosen(new Random(roundSeed));
       boolean isToHarm = i < first.size() || onlySome;
-      long chosen = here(isToHarm ? Plan.seedFor(roundSeed, faults) : roundSeed);
-      while (!less.leavesLocks(plan(chosen, faults))) {
-        chosen = here(chosen + 1);
-      }
-      round(chosen, faults);
+      round(withLocks(isToHarm ? Plan.seedFor(roundSeed, faults) : roundSeed, faults), faults);
     }
+  }
+
+  /** From that seed on, the first one of a round that has some of the locks. */
+  long withLocks(long seed, List<FaultKind> faults) {
+    long result = here(seed);
+    while (!less.leavesLocks(plan(result, faults))) {
+      result = here(result + 1);
+    }
+    return result;
   }
 
   /** On a cluster, from that seed on, the first one with a client at each node. */
@@ -281,6 +286,11 @@ public final class Prover {
             + "-"
             + plan.seed()
             + suffix);
+  }
+
+  /** What the round of that seed has of its plan. */
+  Plan left(long seed, List<FaultKind> faults) {
+    return less.of(plan(seed, faults));
   }
 
   private Plan plan(long seed, List<FaultKind> faults) {
@@ -385,6 +395,16 @@ public final class Prover {
     return "proof: %d histories, %d operations, %d faults, %d violations, %d unknown"
         .formatted(
             histories, all.operations(), all.faults(), all.violations().size(), all.unknown());
+  }
+
+  /** How many writes guarded rows took so far. */
+  public int taken() {
+    return all.taken();
+  }
+
+  /** How many writes guarded rows refused so far, since a later lease had written. */
+  public int refused() {
+    return all.refused();
   }
 
   /** All violations so far. */

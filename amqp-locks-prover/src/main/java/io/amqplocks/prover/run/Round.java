@@ -87,7 +87,8 @@ final class Round {
     site.prepare(plan);
     List<ClientProcess> clients = new ArrayList<>();
     Publisher publisher = new Publisher(plan, broker, prefix, history);
-    try (AmqpLocks observer = observer()) {
+    try (AmqpLocks observer = observer();
+        GuardedRows rows = GuardedRows.start(plan.locks())) {
       publisher.create();
       if (Plan.consumes(plan.seed())) {
         makeCounters(observer);
@@ -102,7 +103,7 @@ final class Round {
         open(client, uri, seconds);
       }
       create(clients.get(0), observer);
-      List<Promised> work = begin(clients);
+      List<Promised> work = begin(clients, rows);
       CompletableFuture<Void> publishing =
           publisher.publish(System.nanoTime() + plan.length().toNanos());
       ResizeStorm storm = ResizeStorm.begin(plan, clients, patience);
@@ -112,6 +113,7 @@ final class Round {
           .toList()
           .forEach(CompletableFuture::join);
       awaitEnd(work);
+      rows.tell(history);
       site.heal(plan, history);
       stuck.addAll(storm.awaitEnd());
       stuck.addAll(storm.settle(observer));
@@ -213,15 +215,29 @@ final class Round {
     return result;
   }
 
-  private List<Promised> begin(List<ClientProcess> clients) {
+  private List<Promised> begin(List<ClientProcess> clients, GuardedRows rows) {
     long until = System.nanoTime() + plan.length().toNanos();
     List<Promised> result = new ArrayList<>();
     for (Work work : plan.work()) {
       ClientProcess client = clients.get(work.client());
       Command command = Command.work(client.newId(), work.lock(), work.load(), until);
+      command = writesToRow(work) ? command.writingTo(rows.url()) : command;
       result.add(new Promised(client, work.lock(), client.send(command)));
     }
     return result;
+  }
+
+  /**
+   * A row without tokens is only guarded by the lock itself. So its holder must be the only one,
+   * and nothing may happen after which a holder can be wrong. Readers write nothing.
+   */
+  private boolean writesToRow(Work work) {
+    boolean isFenced = work.load().fenced() || work.lock().kind().isFenced();
+    boolean isAlone =
+        plan.locks().contains(new Slots(work.lock(), 1)) && !plan.isResized(work.lock());
+    return !work.lock().kind().consumes()
+        && !work.load().reads()
+        && (isFenced || (isAlone && plan.harms().isEmpty()));
   }
 
   private CompletableFuture<Void> doing(Harm harm, List<ClientProcess> clients) {

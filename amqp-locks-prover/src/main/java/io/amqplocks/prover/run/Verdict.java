@@ -6,6 +6,7 @@ import io.amqplocks.prover.check.CertaintyCheck;
 import io.amqplocks.prover.check.CertaintyCheck.Silence;
 import io.amqplocks.prover.check.ExclusionCheck;
 import io.amqplocks.prover.check.FencingOrderCheck;
+import io.amqplocks.prover.check.GuardedRowCheck;
 import io.amqplocks.prover.check.Linearizability;
 import io.amqplocks.prover.check.Linearizability.Result;
 import io.amqplocks.prover.check.LockModel;
@@ -13,6 +14,7 @@ import io.amqplocks.prover.check.LossCheck;
 import io.amqplocks.prover.check.MessageCheck;
 import io.amqplocks.prover.check.MessageCheck.Disturbances;
 import io.amqplocks.prover.check.ReadWriteModel;
+import io.amqplocks.prover.check.Tolerance;
 import io.amqplocks.prover.check.Violation;
 import io.amqplocks.prover.check.Violation.Promise;
 import io.amqplocks.prover.driver.Event;
@@ -39,6 +41,8 @@ import org.jspecify.annotations.Nullable;
  * @param acquired how many times it got it
  * @param faults how many things were done to clients and the broker
  * @param unknown of how many operations nobody knows whether they had an effect
+ * @param taken how many writes guarded rows took
+ * @param refused how many they did not take
  * @param excusedLosses how many losses are excused by nothing but the reason that the client names
  * @param violations the promises that were broken
  */
@@ -47,6 +51,8 @@ record Verdict(
     int acquired,
     int faults,
     int unknown,
+    int taken,
+    int refused,
     int excusedLosses,
     List<Violation> violations) {
 
@@ -66,7 +72,8 @@ record Verdict(
     for (Slots each : plan.locks()) {
       LockRef lock = each.lock();
       List<Claim> of = byLock.getOrDefault(lock, List.of());
-      violations.addAll(tooMany(plan, each, excused(of, blind, nodes), history));
+      List<Claim> excused = excused(of, blind, nodes);
+      violations.addAll(tooMany(plan, each, excused, history));
       violations.addAll(
           FencingOrderCheck.check(
               lock,
@@ -77,6 +84,10 @@ record Verdict(
                               .anyMatch(time -> time.concerns(claim) && time.saw(claim.acquired()))
                           || nodes.of(claim).stream()
                               .anyMatch(time -> time.has(claim.acquired())))));
+      violations.addAll(GuardedRowCheck.check(lock, history.stored(lock), of));
+      if (Excuse.tolerated(history, lock).equals(Tolerance.NONE)) {
+        violations.addAll(GuardedRowCheck.checkRefusals(lock, history, excused));
+      }
       violations.addAll(CertaintyCheck.check(lock, history, of, silences));
       violations.addAll(LossCheck.check(lock, history, of, plan.heartbeat()));
       excusedLosses += LossCheck.excusedByReason(lock, history, of, plan.heartbeat());
@@ -110,6 +121,8 @@ record Verdict(
         claims.size(),
         faults,
         (int) (asked - answered) + endless + notSearched + ResizeStorm.unknown(history),
+        (int) history.entries().stream().filter(entry -> entry.stored() != null).count(),
+        (int) count(history, What.REFUSED),
         excusedLosses,
         List.copyOf(violations));
   }
@@ -233,12 +246,14 @@ record Verdict(
         acquired + other.acquired,
         faults + other.faults,
         unknown + other.unknown,
+        taken + other.taken,
+        refused + other.refused,
         excusedLosses + other.excusedLosses,
         List.copyOf(all));
   }
 
   /** Before anything was checked. */
   static Verdict none() {
-    return new Verdict(0, 0, 0, 0, 0, List.of());
+    return new Verdict(0, 0, 0, 0, 0, 0, 0, List.of());
   }
 }

@@ -150,7 +150,22 @@ class CapacityCheckTest {
     History history = new History();
     Command shrink =
         new Command(
-            1, Command.Action.RESIZE, null, null, 0, TOKENS, 1, 0, false, false, 0, 0, 0, 0, 100);
+            1,
+            Command.Action.RESIZE,
+            null,
+            null,
+            0,
+            TOKENS,
+            1,
+            0,
+            false,
+            false,
+            0,
+            0,
+            0,
+            0,
+            100,
+            null);
     history.told("admin", shrink);
     history.did("admin", new Event(1, 0, What.DONE, 0, 200, 0, 0, null));
     Capacity capacity = Capacity.in(history, TOKENS, 2, Duration.ofNanos(50));
@@ -202,7 +217,22 @@ class CapacityCheckTest {
     history.told(
         "admin",
         new Command(
-            1, Command.Action.RESIZE, null, null, 0, TOKENS, 5, 0, false, false, 0, 0, 0, 0, 100));
+            1,
+            Command.Action.RESIZE,
+            null,
+            null,
+            0,
+            TOKENS,
+            5,
+            0,
+            false,
+            false,
+            0,
+            0,
+            0,
+            0,
+            100,
+            null));
     Capacity capacity = Capacity.in(history, TOKENS, 2, Duration.ZERO);
     assertThat(List.of(capacity.at(99), capacity.at(100), capacity.at(1_000)))
         .containsExactly(2, 5, 5);

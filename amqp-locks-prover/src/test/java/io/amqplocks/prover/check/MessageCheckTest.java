@@ -31,7 +31,8 @@ class MessageCheckTest {
     lock = new LockRef(kind, "l");
     history.told(
         "publisher",
-        new Command(0, Action.CREATE, null, null, 0, lock, 1, 0, false, false, 0, 0, 0, 0, 0));
+        new Command(
+            0, Action.CREATE, null, null, 0, lock, 1, 0, false, false, 0, 0, 0, 0, 0, null));
     for (String client : List.of("client-1", "client-2")) {
       history.told(client, Command.work(7, lock, new Load(1, false, false, 0, 0, 0), 0));
       did(client, 1, What.ACQUIRED, 10_000);

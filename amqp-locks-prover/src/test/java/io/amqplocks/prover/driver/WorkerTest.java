@@ -53,7 +53,7 @@ class WorkerTest {
                 (proxy, method, args) -> Optional.of(lease));
     LockRef ref = new LockRef(LockRef.Kind.MUTEX, "m");
     Command once =
-        new Command(1, Action.WORK, null, null, 0, ref, 0, 1, false, false, 0, 0, 0, 1, 0);
+        new Command(1, Action.WORK, null, null, 0, ref, 0, 1, false, false, 0, 0, 0, 1, 0, null);
     new Worker(once, lock, events::add).work();
     return events.stream().map(Event::what).toList();
   }

@@ -53,6 +53,7 @@ class ProverTest {
     rounds(11, List.of(), this::hasManyOperations);
     assertThat(prover.violations()).as(out.toString(StandardCharsets.UTF_8)).isEmpty();
     assertThat(prover.operations()).isGreaterThan(100);
+    assertThat(prover.taken()).as("writes that guarded rows took").isGreaterThan(10);
     assertThat(prover.summary())
         .containsPattern("^proof: [1-3] histories, ")
         .contains(" 0 faults, 0 viol");
