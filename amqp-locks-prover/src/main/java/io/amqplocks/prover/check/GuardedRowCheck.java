@@ -17,8 +17,8 @@ import java.util.stream.Collectors;
  * Looks at what guarded rows took. The token of a row never falls, and what its writers have
  * counted is what the database has: else a write was lost. Nothing excuses either of them, also
  * where the broker lets two hold a lock. A row that is written without tokens is not guarded: it is
- * only looked at if all leases of the lock were released in order. Looks also for a write that was refused although its
- * client was certain of its lease afterwards.
+ * only looked at if all leases of the lock were released in order. Looks also for a write that was
+ * refused although its client was certain of its lease afterwards.
  */
 public final class GuardedRowCheck {
 
