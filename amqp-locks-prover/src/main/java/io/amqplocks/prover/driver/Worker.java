@@ -66,7 +66,8 @@ final class Worker {
         asked = System.nanoTime();
         say(What.ASKS, asked, null, null);
         Optional<Lease> lease = acquire();
-        if (lease.isPresent() && hold(lease.get(), row) && isFenced()) {
+        boolean hasWritten = lease.isPresent() && hold(lease.get(), row);
+        if (hasWritten && command.store() != null && isFenced()) {
           writeLate(lease.get(), row);
         }
         pause(command.pauseMicros());
