@@ -73,7 +73,8 @@ final class ListenerContainers {
   /** A container says so when it stops itself, which nobody else tells its listener. */
   void failed(ListenerContainerConsumerFailedEvent event) {
     if (event.isFatal()) {
-      attached.forEach(each -> each.stopsItself(event.getSource(), event.getReason()));
+      String why = String.valueOf(event.getReason());
+      attached.forEach(each -> each.stopsItself(event.getSource(), why));
     }
   }
 
