@@ -52,11 +52,17 @@ final class Growing {
     this.failures = failures;
   }
 
-  /** Measures these, and closes them. */
-  List<Grown> measure(Map<Kind, Subject> subjects, List<Integer> sizes, int rounds) {
+  /**
+   * Measures these, and closes them.
+   *
+   * @param warmUps rounds that do not count, at the first size: later, all are as warm as then
+   * @param rounds that count, at each size
+   */
+  List<Grown> measure(Map<Kind, Subject> subjects, List<Integer> sizes, int warmUps, int rounds) {
     List<Kind> left = new ArrayList<>(subjects.keySet());
     for (int size : sizes) {
-      measure(subjects, left, size, rounds);
+      left.removeIf(kind -> !growth.fits(kind, size));
+      measure(subjects, left, size, size == sizes.get(0) ? warmUps : 0, rounds);
     }
     subjects.forEach(
         (kind, subject) -> {
@@ -69,21 +75,24 @@ final class Growing {
     return results;
   }
 
-  private void measure(Map<Kind, Subject> subjects, List<Kind> left, int size, int rounds) {
+  private void measure(
+      Map<Kind, Subject> subjects, List<Kind> left, int size, int warmUps, int rounds) {
     Map<Kind, TimeLimit> limits = new EnumMap<>(Kind.class);
     Map<Kind, List<Double>> micros = new EnumMap<>(Kind.class);
     Map<Kind, OptionalDouble> costs = new EnumMap<>(Kind.class);
     List<Kind> turns = new ArrayList<>(left);
-    for (int round = -1; round < rounds; round++) {
+    int first = -warmUps - 1;
+    for (int round = first; round < rounds; round++) {
       for (Kind kind : List.copyOf(turns)) {
         Subject subject = Objects.requireNonNull(subjects.get(kind));
         TimeLimit time = limits.computeIfAbsent(kind, none -> new TimeLimit(limit, nanos));
         List<Double> values = micros.computeIfAbsent(kind, none -> new ArrayList<>());
         try {
-          if (round < 0) {
+          if (round == first) {
             costs.put(kind, time.turn(() -> subject.grow(size, time)));
           } else {
-            values.addAll(time.turn(() -> subject.probe(size, time)));
+            List<Double> probed = time.turn(() -> subject.probe(size, time));
+            values.addAll(round < 0 ? List.of() : probed);
           }
         } catch (TimeLimit.OverException over) {
           turns.remove(kind);

@@ -60,8 +60,19 @@ enum Growth {
             this,
             quick ? LIMIT.dividedBy(6) : LIMIT,
             System::nanoTime,
-            (kind, failure) -> failures.add(title + ", " + kind.title() + ": " + failure));
-    return growing.measure(subjects, sizes(quick), quick ? 2 : ROUNDS);
+            (kind, failure) -> failures.add(title + ", " + kind.titleOfAnySize() + ": " + failure));
+    return growing.measure(subjects, sizes(quick), quick ? 1 : warmUps(), quick ? 2 : ROUNDS);
+  }
+
+  /** One of waiters takes as long as many of the others. */
+  private int warmUps() {
+    return this == WAITERS ? 3 : 50;
+  }
+
+  /** Whether there can be so many with a kind that it suits. */
+  boolean fits(Kind kind, int size) {
+    // Each waiter has a connection.
+    return kind != Kind.ADVISORY_LOCK || size < PostgresqlServer.CONNECTIONS;
   }
 
   /** Whether it can be measured with that kind, and says something about it. */

@@ -3,6 +3,9 @@ package io.amqplocks.benchmarks.peers;
 import io.amqplocks.benchmarks.Markdown;
 import io.amqplocks.benchmarks.Samples;
 import io.amqplocks.benchmarks.Unit;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -11,18 +14,82 @@ import java.util.Optional;
 /** The part of the page about growths. */
 final class GrowthReport {
 
+  /** Where the raw data of a run of its own is, in the folder of the page. */
+  static final String RAW = Report.PICTURES + "/growth.json";
+
+  private static final String OF_ITS_OWN =
+      """
+      **A run of its own measured this.** So compare these numbers with each other, not with those
+      of the tables above and below. All of them are in its [raw data](%s).
+
+      """
+          .formatted(RAW);
+
+  /** The heading after the section. */
+  private static final String NEXT = "## Free after the death of the holder\n";
+
   private GrowthReport() {}
 
-  static String section(Run run, Growth growth, String pictures) {
-    if (of(run, growth).isEmpty()) {
-      return "Not measured.";
-    }
-    return "![%s](%s/%s)\n\n%s"
-        .formatted(
-            growth.title(), pictures, picture(growth), Markdown.table(lines(run, growth), 2));
+  /**
+   * Puts what a run of its own has measured into the page of another run, in place of what that
+   * page had about growths. Its pictures and raw data are beside the others.
+   */
+  static Path add(Run run, Path docs) throws IOException {
+    Path page = docs.resolve(Report.PAGE);
+    String text = added(run, Files.readString(page));
+    pictures(run, Files.createDirectories(docs.resolve(Report.PICTURES)));
+    Files.writeString(docs.resolve(RAW), run.json() + "\n");
+    return Files.writeString(page, text);
   }
 
-  static String picture(Growth growth) {
+  /** The page with this in the place of its section about growths, which it may lack. */
+  static String added(Run run, String page) throws IOException {
+    String section = section(run, OF_ITS_OWN + Report.where(run));
+    int end = page.indexOf(NEXT);
+    if (end < 0) {
+      throw new IllegalArgumentException("The page has no line " + NEXT.strip());
+    }
+    String heading = section.substring(0, section.indexOf('\n') + 1);
+    int start = page.indexOf(heading);
+    return page.substring(0, start < 0 ? end : start) + section + "\n\n" + page.substring(end);
+  }
+
+  /**
+   * What the page says about growths.
+   *
+   * @param where they were measured; empty if with the rest of the page
+   */
+  static String section(Run run, String where) throws IOException {
+    String section = Report.template("GROWTH.md").strip();
+    section = section.replace("{{run}}\n\n", where.isEmpty() ? "" : where + "\n\n");
+    section = section.replace("{{limit}}", Growth.LIMIT.toSeconds() + " s");
+    section = section.replace("{{connections}}", String.valueOf(PostgresqlServer.CONNECTIONS));
+    for (Growth growth : Growth.values()) {
+      section = section.replace("{{" + growth + "}}", section(run, growth));
+    }
+    return section;
+  }
+
+  private static String section(Run run, Growth growth) {
+    return of(run, growth).isEmpty()
+        ? "Not measured."
+        : "![%s](%s/%s)\n\n%s"
+            .formatted(
+                growth.title(),
+                Report.PICTURES,
+                picture(growth),
+                Markdown.table(lines(run, growth), 2));
+  }
+
+  static void pictures(Run run, Path folder) throws IOException {
+    for (Growth growth : Growth.values()) {
+      if (!of(run, growth).isEmpty()) {
+        GrowthPicture.write(run, growth, folder.resolve(picture(growth)));
+      }
+    }
+  }
+
+  private static String picture(Growth growth) {
     return "growth-" + growth.name().toLowerCase(Locale.ROOT) + ".svg";
   }
 
@@ -50,7 +117,7 @@ final class GrowthReport {
     lines.add(head);
     for (Kind kind : kinds(all)) {
       List<Grown> mine = all.stream().filter(each -> each.kind() == kind).toList();
-      List<String> line = new ArrayList<>(List.of(kind.title(), kind.peer().title()));
+      List<String> line = new ArrayList<>(List.of(kind.titleOfAnySize(), kind.peer().title()));
       sizes.forEach(size -> line.add(cell(mine, size)));
       List<Grown> measured = mine.stream().filter(each -> !each.micros().isEmpty()).toList();
       line.add(ratio(measured));

@@ -56,6 +56,19 @@ enum Kind {
     return title;
   }
 
+  /** The same, of a semaphore without its number of slots. */
+  String titleOfAnySize() {
+    return switch (this) {
+      case SLOT_SEMAPHORE -> "slot semaphore";
+      case CLASSIC_TOKENS -> "classic tokens";
+      case QUORUM_TOKENS -> "quorum tokens";
+      case R_SEMAPHORE -> "RSemaphore";
+      case R_PERMIT_EXPIRABLE_SEMAPHORE -> "RPermitExpirableSemaphore";
+      case INTER_PROCESS_SEMAPHORE_V2 -> "InterProcessSemaphoreV2";
+      default -> title;
+    };
+  }
+
   /** How many can hold it at once. */
   int slots() {
     return slots;

@@ -1,7 +1,9 @@
 package io.amqplocks.benchmarks.peers;
 
+import com.sun.management.OperatingSystemMXBean;
 import io.amqplocks.benchmarks.Options;
 import io.amqplocks.benchmarks.Table;
+import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,6 +16,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /** What {@code bin/bench peers} runs. */
 final class PeersMain {
@@ -38,7 +41,9 @@ final class PeersMain {
       System.err.println("Nothing has '" + options.only() + "' in its name");
       return false;
     }
-    double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
+    OperatingSystemMXBean system = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
+    double load = system.getSystemLoadAverage();
+    String commit = System.getProperty("bench.commit", "");
     Set<Peer> peers = new LinkedHashSet<>();
     wanted.values().forEach(kinds -> kinds.forEach(kind -> peers.add(kind.peer())));
     growing.values().forEach(kinds -> kinds.forEach(kind -> peers.add(kind.peer())));
@@ -71,8 +76,10 @@ final class PeersMain {
               LocalDate.now(ZoneOffset.UTC).toString(),
               options.quick(),
               options.only(),
+              commit.isEmpty() ? null : commit,
               Runtime.version().toString(),
-              Runtime.getRuntime().availableProcessors(),
+              system.getAvailableProcessors(),
+              system.getTotalMemorySize(),
               load,
               systems.versions(),
               Clients.versions(systems.versions().keySet()),
@@ -84,10 +91,22 @@ final class PeersMain {
     Path target = Path.of(System.getProperty("bench.target", "target"));
     Files.writeString(target.resolve("bench-peers.json"), run.json());
     print(run);
-    boolean whole = !options.quick() && options.only().isEmpty();
-    Path docs = whole ? Path.of(System.getProperty("bench.docs", "docs")) : target.resolve("docs");
-    System.out.println("written: " + Report.write(run, docs));
+    System.out.println("written: " + write(run, wanted, growing, target));
     return run.failures().isEmpty();
+  }
+
+  /** What is whole goes to the page of the project, the rest beside the raw data. */
+  private static Path write(
+      Run run, Map<Scenario, List<Kind>> wanted, Map<Growth, List<Kind>> growing, Path target)
+      throws IOException {
+    Path docs = Path.of(System.getProperty("bench.docs", "docs"));
+    if (!run.quick() && run.only().isEmpty()) {
+      return Report.write(run, docs);
+    }
+    boolean areGrowths = wanted.isEmpty() && growing.equals(growing(name -> true));
+    return !run.quick() && areGrowths
+        ? GrowthReport.add(run, docs)
+        : Report.write(run, target.resolve("docs"));
   }
 
   /** Where the time of a run goes. */
@@ -113,15 +132,16 @@ final class PeersMain {
 
   /** A quick run leaves growths out unless it asks for them, so that it takes five minutes. */
   private static Map<Growth, List<Kind>> growing(Options options) {
+    return options.quick() && options.only().isEmpty() ? Map.of() : growing(options::wants);
+  }
+
+  private static Map<Growth, List<Kind>> growing(Predicate<String> isWanted) {
     Map<Growth, List<Kind>> wanted = new LinkedHashMap<>();
-    if (options.quick() && options.only().isEmpty()) {
-      return wanted;
-    }
     for (Growth growth : Growth.values()) {
       List<Kind> kinds =
           Kind.all().stream()
               .filter(growth::suits)
-              .filter(kind -> options.wants(growth.title() + ": " + kind.title()))
+              .filter(kind -> isWanted.test(growth.title() + ": " + kind.title()))
               .toList();
       if (!kinds.isEmpty()) {
         wanted.put(growth, kinds);

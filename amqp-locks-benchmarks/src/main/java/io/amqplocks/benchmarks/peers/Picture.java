@@ -18,7 +18,6 @@ import org.jfree.chart.JFreeChart;
 import org.jfree.chart.axis.AxisLocation;
 import org.jfree.chart.axis.CategoryAxis;
 import org.jfree.chart.axis.LogAxis;
-import org.jfree.chart.axis.NumberTickUnit;
 import org.jfree.chart.labels.ItemLabelAnchor;
 import org.jfree.chart.labels.ItemLabelPosition;
 import org.jfree.chart.labels.StandardCategoryItemLabelGenerator;
@@ -85,11 +84,9 @@ final class Picture {
 
   private static JFreeChart chart(Scenario scenario, CategoryDataset values, List<Kind> kinds) {
     boolean lessIsBetter = scenario.metric().lessIsBetter();
-    LogAxis axis = new LogAxis(unit(scenario.metric()) + ", logarithmic");
+    LogAxis axis = new DecadesAxis(unit(scenario.metric()) + ", logarithmic");
     axis.setTickLabelFont(SMALL);
     axis.setLabelFont(SMALL);
-    axis.setTickUnit(new NumberTickUnit(1));
-    axis.setNumberFormatOverride(NumberFormat.getIntegerInstance(Locale.ROOT));
     // Without a zero to begin with, the shortest bar must not vanish. Right of the longest one is
     // room for its number.
     axis.setLowerMargin(0.15);

@@ -21,6 +21,9 @@ import java.util.stream.Stream;
  */
 final class PostgresqlServer {
 
+  /** How many it may have. */
+  static final int CONNECTIONS = 200;
+
   private static final String USER = "postgres";
   private static final String DEBIAN = "/usr/lib/postgresql";
 
@@ -68,7 +71,7 @@ final class PostgresqlServer {
                 "-c",
                 "listen_addresses=127.0.0.1",
                 "-c",
-                "max_connections=200",
+                "max_connections=" + CONNECTIONS,
                 "-c",
                 "unix_socket_directories="));
     String address = "jdbc:postgresql://127.0.0.1:" + port + "/postgres?user=bench";

@@ -17,12 +17,15 @@ import java.util.Objects;
 /** The page about a run: a template, whose gaps are filled with tables and pictures. */
 final class Report {
 
-  private static final String PAGE = "BENCHMARKS.md";
-  private static final String PICTURES = "benchmarks";
+  static final String PAGE = "BENCHMARKS.md";
+  static final String PICTURES = "benchmarks";
 
   private Report() {}
 
-  /** Writes the page and its pictures. */
+  /**
+   * Writes the page and its pictures. What a run of its own had added about growths is of no use
+   * any more.
+   */
   static Path write(Run run, Path docs) throws IOException {
     Path pictures = Files.createDirectories(docs.resolve(PICTURES));
     for (Scenario scenario : Scenario.values()) {
@@ -30,36 +33,32 @@ final class Report {
         Picture.write(run, scenario, pictures.resolve(picture(scenario)));
       }
     }
-    for (Growth growth : Growth.values()) {
-      if (!GrowthReport.of(run, growth).isEmpty()) {
-        GrowthPicture.write(run, growth, pictures.resolve(GrowthReport.picture(growth)));
-      }
-    }
+    GrowthReport.pictures(run, pictures);
+    Files.deleteIfExists(docs.resolve(GrowthReport.RAW));
     return Files.writeString(docs.resolve(PAGE), page(run));
   }
 
   /** The page as Markdown. */
   static String page(Run run) throws IOException {
-    String page = template();
+    String page = template(PAGE);
     for (Scenario scenario : Scenario.values()) {
       page = page.replace("{{" + scenario + "}}", section(run, scenario));
     }
-    for (Growth growth : Growth.values()) {
-      page = page.replace("{{GROWTH_" + growth + "}}", GrowthReport.section(run, growth, PICTURES));
-    }
     return page.replace("{{run}}", where(run))
+        .replace("{{GROWTH}}", GrowthReport.section(run, ""))
         .replace("{{ratios}}", ratios(run))
         .replace("{{patience}}", Deaths.PATIENCE.toSeconds() + " s");
   }
 
-  private static String template() throws IOException {
-    try (InputStream page = Report.class.getResourceAsStream(PAGE)) {
+  /** One of the resources. */
+  static String template(String name) throws IOException {
+    try (InputStream page = Report.class.getResourceAsStream(name)) {
       return new String(Objects.requireNonNull(page).readAllBytes(), StandardCharsets.UTF_8);
     }
   }
 
   /** When, where and with what; first of all, what speaks against the numbers. */
-  private static String where(Run run) {
+  static String where(Run run) {
     List<String> paragraphs = new ArrayList<>();
     if (run.isDisturbed()) {
       paragraphs.add(
@@ -73,9 +72,12 @@ final class Report {
     if (run.quick()) {
       paragraphs.add("**A quick run**, in which the JVM still compiles: a first look, no more.");
     }
+    String commit = run.commit() == null ? "" : " at commit `" + run.commit() + "`";
+    String memory =
+        run.memory() == null ? "" : String.format(Locale.ROOT, " and %.1f GB", run.memory() / 1e9);
     paragraphs.add(
-        "Measured on %s, with %d processors, on Java %s."
-            .formatted(run.date(), run.processors(), run.java()));
+        "Measured on %s%s, on a machine with %d processors%s, on Java %s."
+            .formatted(run.date(), commit, run.processors(), memory, run.java()));
     List<List<String>> lines = new ArrayList<>();
     lines.add(List.of("system", "server", "client"));
     run.servers()

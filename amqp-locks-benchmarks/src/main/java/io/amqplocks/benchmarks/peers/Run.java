@@ -3,6 +3,7 @@ package io.amqplocks.benchmarks.peers;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -12,8 +13,10 @@ import tools.jackson.databind.json.JsonMapper;
  * @param date on which it was
  * @param quick whether with less of everything
  * @param only what it was limited to; empty if to nothing
+ * @param commit of this project; null if unknown
  * @param java the version
  * @param processors of the machine
+ * @param memory of the machine, in bytes; null in the file of an older run
  * @param load how many processes wanted a processor in the minute before; negative if unknown
  * @param servers the version of each
  * @param clients the version of each
@@ -26,8 +29,10 @@ record Run(
     String date,
     boolean quick,
     String only,
+    @Nullable String commit,
     String java,
     int processors,
+    @Nullable Long memory,
     double load,
     Map<Peer, String> servers,
     Map<Peer, String> clients,

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 
@@ -17,11 +18,20 @@ final class WaitersSubject implements Growing.Subject {
   /** After these, the others are so much fewer that it would not be the same size. */
   private static final int COUNTED = 10;
 
+  /** A release at always the same time would meet those who ask again and again at the same one. */
+  private static final int LEAST_WAIT_MILLIS = 30;
+
+  private static final int MOST_WAIT_MILLIS = 130;
+
+  /** For each waiter: those of etcd and ZooKeeper are written to the disk. */
+  private static final int MILLIS_TO_BEGIN = 3;
+
   /** A turn of a waiter, in nanoseconds. */
   private record Turn(long acquired, long released) {}
 
   private final Systems systems;
   private final Kind kind;
+  private final Random random = new Random(1);
   private OptionalDouble cost = OptionalDouble.empty();
 
   WaitersSubject(Systems systems, Kind kind) {
@@ -34,8 +44,17 @@ final class WaitersSubject implements Growing.Subject {
     return OptionalDouble.empty();
   }
 
+  /** As many times as it takes, for one waiter has one hand-over only. */
   @Override
   public List<Double> probe(int size, TimeLimit limit) throws Exception {
+    List<Double> micros = new ArrayList<>();
+    while (micros.size() < COUNTED) {
+      micros.addAll(handOvers(size, limit));
+    }
+    return micros;
+  }
+
+  private List<Double> handOvers(int size, TimeLimit limit) throws Exception {
     PeerLock first = lock(0);
     List<PeerLock> wanted = new ArrayList<>();
     for (int i = 0; i < size; i++) {
@@ -53,12 +72,18 @@ final class WaitersSubject implements Growing.Subject {
       waiters.add(waiter);
     }
     // Nobody says of all systems how many wait.
-    TimeUnit.MILLISECONDS.sleep(200 + size);
+    TimeUnit.MILLISECONDS.sleep(
+        random.nextInt(LEAST_WAIT_MILLIS, MOST_WAIT_MILLIS) + (long) MILLIS_TO_BEGIN * size);
     CpuTimes before = systems.server(kind.peer()).cpu();
     long start = System.nanoTime();
     held.close();
     for (Thread waiter : waiters) {
       TimeUnit.MILLISECONDS.timedJoin(waiter, Math.max(1, limit.left().toMillis()));
+    }
+    // Who failed was not too slow.
+    Exception failure = failures.poll();
+    if (failure != null) {
+      throw failure;
     }
     limit.check();
     systems
@@ -66,10 +91,6 @@ final class WaitersSubject implements Growing.Subject {
         .cpu()
         .since(before)
         .ifPresent(used -> cost = OptionalDouble.of(CpuTimes.microsOf(used, size)));
-    Exception failure = failures.poll();
-    if (failure != null) {
-      throw failure;
-    }
     return handOvers(start, List.copyOf(turns));
   }
 

@@ -57,12 +57,15 @@ class GrowingTest {
   }
 
   private List<Grown> measure(Map<Kind, Growing.Subject> subjects) {
+    return growing(Growth.LOCKS).measure(subjects, SIZES, 0, 2);
+  }
+
+  private Growing growing(Growth growth) {
     return new Growing(
-            Growth.LOCKS,
-            Duration.ofSeconds(5),
-            () -> nanos,
-            (kind, failure) -> failures.add(kind + ": " + failure.getMessage()))
-        .measure(subjects, SIZES, 2);
+        growth,
+        Duration.ofSeconds(5),
+        () -> nanos,
+        (kind, failure) -> failures.add(kind + ": " + failure.getMessage()));
   }
 
   @Test
@@ -92,5 +95,24 @@ class GrowingTest {
     assertThat(measure(subjects)).extracting(Grown::size).containsExactly(1);
     assertThat(failures).containsExactly("MUTEX: says the test");
     assertThat(log).endsWith("close a");
+  }
+
+  @Test
+  void theFirstSizeIsWarmedUpByRoundsThatDoNotCount() {
+    Map<Kind, Growing.Subject> subjects = Map.of(Kind.MUTEX, new Slow("a", 0.001, false));
+    List<Grown> grown = growing(Growth.LOCKS).measure(subjects, List.of(1, 10), 3, 2);
+    assertThat(log).containsExactly("a1", "a1", "a1", "a1", "a1", "a10", "a10", "close a");
+    assertThat(grown).extracting(each -> each.micros().size()).containsExactly(2, 2);
+  }
+
+  @Test
+  void thereAreNoMoreWaitersThanConnections() {
+    Map<Kind, Growing.Subject> subjects = new LinkedHashMap<>();
+    subjects.put(Kind.ADVISORY_LOCK, new Slow("a", 0.001, false));
+    subjects.put(Kind.R_LOCK, new Slow("b", 0.001, false));
+    List<Grown> grown = growing(Growth.WAITERS).measure(subjects, List.of(100, 1_000), 0, 1);
+    assertThat(grown).extracting(Grown::size).containsExactlyInAnyOrder(100, 100, 1_000);
+    assertThat(log).containsExactlyInAnyOrder("a100", "b100", "b1000", "close a", "close b");
+    assertThat(failures).isEmpty();
   }
 }
