@@ -14,9 +14,6 @@ enum Growth {
   /** From the release to the acquire of the next of so many waiters. */
   WAITERS("growth, 1 to 1,000 waiters", "hand-over");
 
-  /** Of each kind at each size; a sixth of it in a quick run. */
-  static final Duration LIMIT = Duration.ofSeconds(60);
-
   private static final int ROUNDS = 5;
 
   private final String title;
@@ -58,10 +55,15 @@ enum Growth {
     Growing growing =
         new Growing(
             this,
-            quick ? LIMIT.dividedBy(6) : LIMIT,
+            quick ? limit().dividedBy(6) : limit(),
             System::nanoTime,
             (kind, failure) -> failures.add(title + ", " + kind.titleOfAnySize() + ": " + failure));
     return growing.measure(subjects, sizes(quick), quick ? 1 : warmUps(), quick ? 2 : ROUNDS);
+  }
+
+  /** Of each kind at each size; a sixth of it in a quick run. Locks are acquired one by one. */
+  Duration limit() {
+    return Duration.ofSeconds(this == LOCKS ? 120 : 60);
   }
 
   /** One of waiters takes as long as many of the others. */

@@ -62,10 +62,11 @@ final class GrowthReport {
   static String section(Run run, String where) throws IOException {
     String section = Report.template("GROWTH.md").strip();
     section = section.replace("{{run}}\n\n", where.isEmpty() ? "" : where + "\n\n");
-    section = section.replace("{{limit}}", Growth.LIMIT.toSeconds() + " s");
     section = section.replace("{{connections}}", String.valueOf(PostgresqlServer.CONNECTIONS));
     for (Growth growth : Growth.values()) {
       section = section.replace("{{" + growth + "}}", section(run, growth));
+      String limit = growth.limit().toSeconds() + " s";
+      section = section.replace("{{" + growth + "_LIMIT}}", limit);
     }
     return section;
   }
