@@ -98,13 +98,16 @@ final class GrowthPicture {
     return chart;
   }
 
-  /** From a power of ten to another one, so that at least two of them are on the axis. */
+  /**
+   * From a power of ten to another one, so that at least two of them are on the axis. A bit more,
+   * because the logarithm of a thousand is less than three in floating point.
+   */
   private static Range decades(@Nullable Range values) {
     return values == null
         ? new Range(1, 10)
         : new Range(
-            Math.pow(10, Math.floor(Math.log10(values.getLowerBound()))),
-            Math.pow(10, Math.floor(Math.log10(values.getUpperBound())) + 1));
+            0.999 * Math.pow(10, Math.floor(Math.log10(values.getLowerBound()))),
+            1.001 * Math.pow(10, Math.floor(Math.log10(values.getUpperBound())) + 1));
   }
 
   private static LogAxis axis(String label) {
