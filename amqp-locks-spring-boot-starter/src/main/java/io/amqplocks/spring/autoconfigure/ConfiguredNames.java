@@ -7,8 +7,8 @@ import java.util.Map;
 /**
  * The names of locks in properties. An environment variable has no dashes and no small letters in
  * its name. So one that overrides a property of {@code image-uploads} reads as one of {@code
- * imageuploads} too. Spring Boot takes the properties of both names for the same, and this takes the
- * two for one lock.
+ * imageuploads} too. Spring Boot takes the properties of both names for the same, and this takes
+ * the two for one lock.
  */
 final class ConfiguredNames {
 

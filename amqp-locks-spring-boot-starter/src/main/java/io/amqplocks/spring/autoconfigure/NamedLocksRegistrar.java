@@ -4,7 +4,6 @@ import io.amqplocks.lock.LockKind.Family;
 import io.amqplocks.spring.LockHandle;
 import io.amqplocks.spring.internal.naming.FamilyId;
 import io.amqplocks.spring.internal.template.NamedLockFactoryBean;
-import java.util.Map;
 import java.util.Set;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.annotation.Qualifier;

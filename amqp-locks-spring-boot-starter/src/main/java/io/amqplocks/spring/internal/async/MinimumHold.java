@@ -112,8 +112,8 @@ public final class MinimumHold extends ForwardingLease {
   }
 
   /**
-   * Keeps what has ended no longer in memory. To be called when an application has closed its locks,
-   * which ends its leases without a loss.
+   * Keeps what has ended no longer in memory. To be called when an application has closed its
+   * locks, which ends its leases without a loss.
    */
   public static void forgetEnded() {
     KEPT.keySet().stream()

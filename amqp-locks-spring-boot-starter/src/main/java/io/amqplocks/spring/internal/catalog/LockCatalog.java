@@ -286,8 +286,8 @@ public final class LockCatalog {
   }
 
   /**
-   * Adds the lock of an election for those who watch, since such locks are a closed set too. Nothing
-   * is said of it.
+   * Adds the lock of an election for those who watch, since such locks are a closed set too.
+   * Nothing is said of it.
    */
   public void addElected(LockId id) {
     List<Consumer<LockId>> tell = List.of();
