@@ -41,7 +41,8 @@ public interface LockObserver {
      * The call ended without a lease. Called on the caller's thread, unless the call was
      * asynchronous.
      *
-     * @param failure the exception that is thrown; null if none is
+     * @param failure the exception that is thrown; null if none is, or if the lock was busy
+     *     for a call that would not wait
      */
     default void notAcquired(LockListener.Outcome outcome, @Nullable Throwable failure) {}
   }
