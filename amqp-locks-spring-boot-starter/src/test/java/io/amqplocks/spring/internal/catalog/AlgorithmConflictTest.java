@@ -7,6 +7,7 @@ import io.amqplocks.spring.Contexts;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.MutexAlgorithm;
 import io.amqplocks.spring.MutexGuarded;
+import io.amqplocks.spring.SemaphoreGuarded;
 import io.amqplocks.spring.internal.catalog.AlgorithmChoiceTest.Fenced;
 import io.amqplocks.spring.internal.catalog.AlgorithmChoiceTest.Queue;
 import io.amqplocks.spring.internal.catalog.AlgorithmChoiceTest.Slots;
