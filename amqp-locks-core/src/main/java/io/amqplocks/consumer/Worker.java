@@ -318,7 +318,7 @@ final class Worker {
     StallDetection stall = new StallDetection(settings, open.connection(), stalls);
     long start = System.nanoTime();
     while (goesOn()) {
-      if (System.nanoTime() - start > LONGEST_PAUSE_NANOS) {
+      if (begun.isOpen() && System.nanoTime() - start > LONGEST_PAUSE_NANOS) {
         forgetFailures();
       }
       Delivery next = begun.next(LOOK_MILLIS);
@@ -375,7 +375,6 @@ final class Worker {
    * and a quorum queue would count that against all of them.
    */
   private void handle(Delivery delivery, Subscription from) throws IOException {
-    long begun = System.nanoTime();
     while (from.isOpen()) {
       // Before the term is asked: whoever ends it either sees this or is seen here.
       inHand = delivery;
@@ -384,6 +383,7 @@ final class Worker {
         from.giveBack(delivery);
         return;
       }
+      long begun = System.nanoTime();
       boolean handled = attempt(delivery);
       inHand = null;
       if (handled) {

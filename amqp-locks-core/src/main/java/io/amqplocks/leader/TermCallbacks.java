@@ -137,6 +137,9 @@ final class TermCallbacks {
 
   private void tellEach(Consumer<LeaderListener> call) {
     for (LeaderListener listener : listeners) {
+      if (!listeners.contains(listener)) {
+        continue; // it was removed meanwhile
+      }
       try {
         call.accept(listener);
       } catch (Exception | Error e) {

@@ -71,12 +71,13 @@ class SlowAnswersTest {
   @ParameterizedTest
   @ValueSource(strings = {"mutex", "exclusive", "fenced", "tokens", "semaphore"})
   void aLeaseThatIsInDoubtAtOnceIsNoBusyLock(String kind) throws Exception {
-    AmqpLocks locks = fixture.open(throughTheProxy().certainFor(CERTAIN));
+    AmqpLocks locks =
+        fixture.open(throughTheProxy().heartbeat(LONG).callTimeout(LONG).certainFor(CERTAIN));
     AmqpLock lock = free(locks, kind);
     proxy.delay(Direction.BROKER_TO_CLIENT, CERTAIN.plusMillis(200));
     assertThatThrownBy(lock::tryAcquire)
         .isInstanceOf(LockException.Unanswered.class)
-        .hasMessageContaining(lock.id().toString());
+        .hasMessageContaining(lock.id() + " was in doubt at once");
     proxy.heal();
     // And it was given back.
     AmqpLock others = LockArgument.lock(fixture.open(), kind + ":x");

@@ -441,6 +441,26 @@ class LeaderElectionTest {
     assertThat(events).containsExactly("granted a", "granted leaving", "revoked a CLOSED");
   }
 
+  /** As by the context that the first one's event closes. */
+  @Test
+  void aListenerThatAnotherOneRemovesIsNotNotified() throws Exception {
+    LeaderElection election = on(fixture.open().mutex("m"), "a").build();
+    elections.add(election);
+    LeaderListener leaving = recorder("leaving");
+    election.addListener(
+        new LeaderListener() {
+          @Override
+          public void granted(Leadership leadership) {
+            election.removeListener(leaving);
+          }
+        });
+    election.addListener(leaving);
+    election.start();
+    leads(election);
+    election.close();
+    assertThat(events).containsExactly("granted a", "revoked a CLOSED");
+  }
+
   /** That lock, but for one method. */
   private static AmqpLock lockWith(AmqpLock real, String method, Callable<Object> instead) {
     return with(AmqpLock.class, real, method, instead);

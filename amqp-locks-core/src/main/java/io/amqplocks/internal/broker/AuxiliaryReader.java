@@ -50,10 +50,11 @@ public final class AuxiliaryReader {
     Answer answer =
         side.open(call)
             .rpc()
-            .ask(
+            .askUnlessOverdue(
                 call,
                 step,
                 new Get.Builder().queue(queue).build(),
+                queue,
                 (channel, reply) -> reading.set(putBack(channel, reply)));
     return switch (answer) {
       case OK -> reading.get();
@@ -79,12 +80,12 @@ public final class AuxiliaryReader {
 
   /** Whether the queue exists. */
   public boolean exists(Call call, String queue) {
-    return side.open(call).rpc().look(call, queue).exists();
+    return side.open(call).rpc().lookUnlessOverdue(call, queue).exists();
   }
 
   /** The number of ready messages; empty if there is no such queue. */
   public OptionalInt ready(Call call, String queue) {
-    QueueState state = side.open(call).rpc().look(call, queue);
+    QueueState state = side.open(call).rpc().lookUnlessOverdue(call, queue);
     return state.exists() ? OptionalInt.of(state.messages()) : OptionalInt.empty();
   }
 
@@ -113,10 +114,11 @@ public final class AuxiliaryReader {
         Answer answer =
             side.open(call)
                 .rpc()
-                .ask(
+                .askUnlessOverdue(
                     call,
                     step,
                     get,
+                    queue,
                     (channel, reply) -> {
                       Delivery message = Delivery.got(channel, reply);
                       if (message != null) {

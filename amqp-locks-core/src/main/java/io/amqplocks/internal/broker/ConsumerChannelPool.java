@@ -68,8 +68,15 @@ public final class ConsumerChannelPool {
   /**
    * Lends a channel that carries nothing yet. Does not wait for one, because channels may be lent
    * for hours.
+   *
+   * @param queue what the first request on it is about. What is held already is asked for on other
+   *     channels
+   * @throws LockException.Unanswered at once if that queue owes replies to earlier requests
    */
-  public BorrowedChannel borrow(Call call, String step) {
+  public BorrowedChannel borrow(Call call, String step, String queue) {
+    if (overdue.owes(queue, OverdueQueues.MOST_GETS)) {
+      throw OverdueQueues.refused(call, step, queue);
+    }
     return borrow(call, step, spare);
   }
 
@@ -135,8 +142,8 @@ public final class ConsumerChannelPool {
    * Sends a request on a lent channel, for a caller that handles a late reply, as {@link Rpc#ask}
    * does. If this throws, the channel is of no more use and was given back. If it returns
    * TIMED_OUT, {@code late} must give it back. No request is sent on a channel that was given back
-   * in the meantime, or that still owes another reply, nor to a queue that does. The result is then
-   * TIMED_OUT, and {@code late} is called at once.
+   * in the meantime, or that still owes another reply. The result is then TIMED_OUT, and {@code
+   * late} is called at once.
    */
   public Answer ask(
       Call call,
@@ -189,7 +196,7 @@ public final class ConsumerChannelPool {
       Prelude prelude) {
     ConsumerChannel asked = channel.channel();
     String queue = queue(method);
-    if (overdue.has(queue) || !begin(channel, method)) {
+    if (!begin(channel, method)) {
       late.came(Answer.TIMED_OUT);
       return Answer.TIMED_OUT;
     }

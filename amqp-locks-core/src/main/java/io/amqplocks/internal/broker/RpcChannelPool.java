@@ -1,5 +1,6 @@
 package io.amqplocks.internal.broker;
 
+import com.rabbitmq.client.AMQP.Basic.Get;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.Method;
@@ -95,8 +96,8 @@ public final class RpcChannelPool {
   }
 
   /**
-   * Sends a repeated request about a queue, unless the reply to an earlier one is overdue. So a
-   * queue that hangs, perhaps for hours, occupies one channel and not all.
+   * Sends a repeated request about a queue, unless the reply to an earlier one is overdue, or to a
+   * few earlier ones of gets. So a queue that hangs, perhaps for hours, does not occupy all channels.
    *
    * @throws LockException.Unanswered if the broker did not reply in time, or at once if an earlier
    *     reply is overdue
@@ -108,8 +109,8 @@ public final class RpcChannelPool {
   /** Sends a repeated request, like the method above, whose reply carries more than yes or no. */
   public Answer askUnlessOverdue(
       Call call, String step, Method method, String queue, Reading reading) {
-    if (overdue.has(queue)) {
-      throw call.unanswered(step);
+    if (overdue.owes(queue, method instanceof Get ? OverdueQueues.MOST_GETS : 1)) {
+      throw OverdueQueues.refused(call, step, queue);
     }
     CompletableFuture<Answer> late = new CompletableFuture<>();
     Answer answer = ask(call, step, method, reading, late::complete);

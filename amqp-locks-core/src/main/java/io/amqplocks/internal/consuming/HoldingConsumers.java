@@ -107,7 +107,7 @@ public final class HoldingConsumers {
 
   /** Prepares a consumer, which the broker does not know yet, to be given to {@link #consume}. */
   public HoldingConsumer prepare(Call call, String queue) {
-    BorrowedChannel channel = channels.borrow(call, "consume from queue " + queue);
+    BorrowedChannel channel = channels.borrow(call, "consume from queue " + queue, queue);
     HoldingConsumer consumer =
         new HoldingConsumer(queue, "hold-" + lastTag.incrementAndGet(), channel);
     channel.listen(consumer);

@@ -14,6 +14,7 @@ import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.LockException;
 import java.io.IOException;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -55,6 +56,8 @@ public final class QueueDeletionWatch {
 
   private static final long RETRY_MILLIS = 500;
 
+  private static final long LONGEST_PAUSE_MILLIS = 10_000;
+
   private final Connection connection;
   private final ScheduledExecutorService watchThread;
   private final Map<String, WatchedQueue> watched = new ConcurrentHashMap<>();
@@ -64,10 +67,11 @@ public final class QueueDeletionWatch {
   private final Set<String> overdue = new HashSet<>();
 
   /** The queues that the broker refused to have consumed. While there is one, it is retried. */
-  private final Set<String> refused = new HashSet<>();
+  private final Set<String> refused = new LinkedHashSet<>();
 
   private @Nullable Channel channel;
   private boolean retries;
+  private long pauseMillis = RETRY_MILLIS;
   private long lastTag;
 
   /** The watch of that session. */
@@ -230,17 +234,22 @@ public final class QueueDeletionWatch {
 
   private void retry() {
     retries = false;
-    for (String queue : List.copyOf(refused)) {
-      tryAlone(queue);
-    }
+    // One that is still refused is the last to be tried again, and the others wait for it: each
+    // costs the broker a channel, and acquires wait for this thread.
+    boolean again = List.copyOf(refused).stream().anyMatch(queue -> !tryAlone(queue));
+    pauseMillis = again ? Math.min(LONGEST_PAUSE_MILLIS, 2 * pauseMillis) : RETRY_MILLIS;
     restore();
     if (!refused.isEmpty()) {
       retryLater();
     }
   }
 
-  /** A queue that is no longer refused is consumed as all others when that channel is closed. */
-  private void tryAlone(String queue) {
+  /**
+   * A queue that is no longer refused is consumed as all others when that channel is closed.
+   *
+   * @return false if it is refused
+   */
+  private boolean tryAlone(String queue) {
     Channel alone = null;
     try {
       alone = newChannel();
@@ -255,6 +264,11 @@ public final class QueueDeletionWatch {
       refused.remove(queue);
       giveUp(alone, queue);
     }
+    boolean still = refused.remove(queue);
+    if (still) {
+      refused.add(queue);
+    }
+    return !still;
   }
 
   private boolean isPutOff(String queue) {
@@ -329,7 +343,7 @@ public final class QueueDeletionWatch {
     }
     retries = true;
     try {
-      var unused = watchThread.schedule(this::retry, RETRY_MILLIS, TimeUnit.MILLISECONDS);
+      var unused = watchThread.schedule(this::retry, pauseMillis, TimeUnit.MILLISECONDS);
     } catch (RejectedExecutionException e) {
       log.debug("The session has ended; nothing is watched any more");
     }

@@ -145,7 +145,7 @@ public final class BrokerGrant {
     if (revoked) {
       lease.revoked();
     }
-    if (lease.acquired() && !hold.isUnderWay()) {
+    if (lease.acquired() == LeaseState.HELD && !hold.isUnderWay()) {
       return Optional.of(lease);
     }
     lease.withdraw();

@@ -197,10 +197,10 @@ public final class HeldLease implements Lease, Session.Member {
     }
   }
 
-  /** Performs the last step of an acquisition. Returns false if the lease was lost before that. */
-  boolean acquired() {
+  /** Performs the last step of an acquisition. The lease is not HELD if it was lost before that. */
+  LeaseState acquired() {
     status.updateAndGet(LeaseStatus::acquired);
-    return state() == LeaseState.HELD;
+    return state();
   }
 
   /**

@@ -126,14 +126,14 @@ public final class LeaseRegistry implements LeaseFactory {
     if (maybeEnding || maybeSilent(session)) {
       session.hear(call);
     }
-    boolean held = lease.acquired();
-    if (!held && lease.state() == LeaseState.UNCERTAIN) {
+    LeaseState now = lease.acquired();
+    if (now == LeaseState.UNCERTAIN) {
       // To say that others hold the lock would be wrong.
       throw new LockException.Unanswered(
-          "RabbitMQ gave the %s so late that the lease was in doubt at once, and was given back"
+          "The lease of %s was in doubt at once, as after a late answer, and was given back"
               .formatted(call.lock()));
     }
-    return held;
+    return now == LeaseState.HELD;
   }
 
   /**

@@ -106,7 +106,7 @@ final class ActiveConsumers {
         () -> queues.forget(queue),
         () -> {
           queues.findOnce(call, queue);
-          return consume(call, queue, channels.borrow(call, step(queue)), arrived);
+          return consume(call, queue, channels.borrow(call, step(queue), queue), arrived);
         });
   }
 
@@ -228,7 +228,7 @@ final class ActiveConsumers {
    */
   private boolean isConsumed(Call call, String queue) {
     String step = "look at queue " + queue;
-    BorrowedChannel channel = channels.borrow(call, step);
+    BorrowedChannel channel = channels.borrow(call, step, queue);
     QueueState.Reader reader = new QueueState.Reader();
     Answer answer;
     try {

@@ -103,7 +103,7 @@ public final class TokenQueues {
     if (broker.isConnectionClosedByGet() && !exists(call, queue.queue())) {
       return Take.NO_QUEUE;
     }
-    BorrowedChannel channel = channels.borrow(call, step);
+    BorrowedChannel channel = channels.borrow(call, step, queue.queue());
     HeldToken token = new HeldToken(queue, "", channel, channels::nanos);
     Answer answer =
         channels.ask(
@@ -169,7 +169,7 @@ public final class TokenQueues {
   public Optional<TokenSubscription> await(
       Call call, TokenQueueRef queue, int priority, Runnable arrived) {
     String step = "consume tokens from queue " + queue.queue();
-    BorrowedChannel channel = channels.borrow(call, step);
+    BorrowedChannel channel = channels.borrow(call, step, queue.queue());
     String tag = "wait-" + lastTag.incrementAndGet();
     HeldToken token = new HeldToken(queue, tag, channel, channels::nanos);
     var unused = token.coming().thenRun(arrived);

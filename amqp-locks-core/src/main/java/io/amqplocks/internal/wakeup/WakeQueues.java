@@ -93,7 +93,7 @@ public final class WakeQueues {
     declare(call, life.rpc(), queue);
     String step = "consume from queue " + queue;
     ConsumerChannelPool channels = life.consumerChannels();
-    BorrowedChannel channel = channels.borrow(call, step);
+    BorrowedChannel channel = channels.borrow(call, step, queue);
     WakeSubscription wakeup =
         new WakeSubscription(
             call.lock(),
@@ -130,7 +130,7 @@ public final class WakeQueues {
 
   private void declare(Call call, RpcChannelPool rpc, String queue) {
     // A queue that belongs to somebody else is found by the consume.
-    Answer unused = rpc.ask(call, "declare queue " + queue, broker.wake(queue));
+    Answer unused = rpc.askUnlessOverdue(call, "declare queue " + queue, broker.wake(queue), queue);
   }
 
   /**

@@ -38,7 +38,7 @@ class BorrowedChannelTest {
 
   private BorrowedChannel borrow() {
     return channels.borrow(
-        Call.on(LockId.mutex("m"), Duration.ofSeconds(20), Ticker.SYSTEM), "consume");
+        Call.on(LockId.mutex("m"), Duration.ofSeconds(20), Ticker.SYSTEM), "consume", "");
   }
 
   @Test

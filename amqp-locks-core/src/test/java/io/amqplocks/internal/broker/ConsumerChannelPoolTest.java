@@ -58,7 +58,7 @@ class ConsumerChannelPoolTest {
     try (Channel channel = connection.createChannel()) {
       channel.queueDeclare(queue, true, false, false, null);
     }
-    BorrowedChannel loan = channels.borrow(call, "consume");
+    BorrowedChannel loan = channels.borrow(call, "consume", "");
     Basic.Consume consume = new Basic.Consume.Builder().queue(queue).consumerTag("tag").build();
     assertThat(channels.ask(call, "consume", loan, consume, Reading.NOTHING)).isEqualTo(Answer.OK);
     broker.faults().suspendQueue(queue);
@@ -70,13 +70,13 @@ class ConsumerChannelPoolTest {
           .during(RPC_TIMEOUT.multipliedBy(2))
           .atMost(Duration.ofMinutes(1))
           .until(connection::isOpen);
-      channels.giveBack(channels.borrow(call, "consume"));
+      channels.giveBack(channels.borrow(call, "consume", ""));
       assertThat(loan.getChannel().isOpen()).isTrue();
     } finally {
       broker.faults().resumeQueue(queue);
     }
     await().until(() -> !loan.getChannel().isOpen());
-    channels.giveBack(channels.borrow(call, "consume"));
+    channels.giveBack(channels.borrow(call, "consume", ""));
     assertThat(connection.isOpen()).isTrue();
   }
 }

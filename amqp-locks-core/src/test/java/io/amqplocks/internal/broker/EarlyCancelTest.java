@@ -63,7 +63,7 @@ class EarlyCancelTest {
     Channel observer = connection.createChannel();
     String queue = fixture.prefix() + "early";
     observer.queueDeclare(queue, false, true, false, Map.of());
-    BorrowedChannel loan = channels.borrow(call(), "consume");
+    BorrowedChannel loan = channels.borrow(call(), "consume", "");
     Basic.Consume consume = consume(queue, "early");
     assertThat(loan.channel().asks(consume)).isTrue();
     loan.cancel("early");
@@ -81,7 +81,7 @@ class EarlyCancelTest {
     observer.queueDeclare(queue, false, true, false, Map.of());
     Call call = call();
     for (int i = 0; i < CONSUMERS; i++) {
-      BorrowedChannel loan = channels.borrow(call, "consume");
+      BorrowedChannel loan = channels.borrow(call, "consume", "");
       String tag = "early-" + i;
       CompletableFuture<Answer> answer =
           CompletableFuture.supplyAsync(

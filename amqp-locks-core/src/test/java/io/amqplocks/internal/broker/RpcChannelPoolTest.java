@@ -76,7 +76,7 @@ class RpcChannelPoolTest {
   @Test
   void andSoItDoesOnTheChannelsThatCarryConsumers() {
     ConsumerChannelPool deliveries = new ConsumerChannelPool(connection, rpc, background);
-    BorrowedChannel channel = deliveries.borrow(call, "consume");
+    BorrowedChannel channel = deliveries.borrow(call, "consume", "");
     pass(Duration.ofSeconds(10));
     assertThat(
             deliveries.ask(

@@ -39,14 +39,29 @@ final class GuardedRows implements AutoCloseable {
   /** Starts a database, which is empty but for these rows. */
   static GuardedRows start(List<Slots> locks) {
     try {
-      Server server = Server.createTcpServer("-tcpPort", "0", "-ifNotExists").start();
-      String url = "jdbc:h2:tcp://127.0.0.1:" + server.getPort() + "/mem:rows" + WAITS;
-      GuardedRows rows = new GuardedRows(server, url, DriverManager.getConnection(url));
-      rows.create(locks);
-      return rows;
+      Server server =
+          Server.createTcpServer("-tcpPort", "0", "-tcpDaemon", "-ifNotExists").start();
+      boolean started = false;
+      try {
+        GuardedRows rows = connect(server);
+        rows.create(locks);
+        started = true;
+        return rows;
+      } finally {
+        if (!started) {
+          server.stop();
+        }
+      }
     } catch (SQLException e) {
       throw failed(e);
     }
+  }
+
+  /** Databases in memory are those of the JVM, whatever their server is. So each has its name. */
+  private static GuardedRows connect(Server server) throws SQLException {
+    int port = server.getPort();
+    String url = "jdbc:h2:tcp://127.0.0.1:" + port + "/mem:rows-" + port + WAITS;
+    return new GuardedRows(server, url, DriverManager.getConnection(url));
   }
 
   private void create(List<Slots> locks) throws SQLException {

@@ -45,12 +45,20 @@ class ClusterRoundTest {
             List.of(Prover.ownClient()),
             results,
             new PrintStream(out, true, StandardCharsets.UTF_8));
-    prover.round(shortRound(), FAULTS);
-    String told = out.toString(StandardCharsets.UTF_8);
-    assertThat(prover.violations()).as(told).isEmpty();
-    assertThat(prover.operations()).as(told).isGreaterThan(50);
-    assertThat(prover.acquired().get(0)).as(told).isGreaterThan(20);
-    assertThat(prover.summary()).startsWith("proof: 1 histories, ").doesNotContain(" 0 faults");
+    long seed = shortRound();
+    String told = "";
+    // A machine with much else to do may do little of one.
+    for (int rounds = 0; rounds < 3 && (rounds == 0 || didLittle(prover)); rounds++) {
+      prover.round(seed, FAULTS);
+      told = out.toString(StandardCharsets.UTF_8);
+      assertThat(prover.violations()).as(told).isEmpty();
+    }
+    assertThat(didLittle(prover)).as(told).isFalse();
+    assertThat(prover.summary()).startsWith("proof: ").doesNotContain(" 0 faults");
+  }
+
+  private static boolean didLittle(Prover prover) {
+    return prover.operations() <= 50 || prover.acquired().get(0) <= 20;
   }
 
   /** Of locks of every kind, and not of consumers, which take longer to take turns. */

@@ -48,6 +48,21 @@ class GuardedRowsTest {
     return GuardedRowCheck.check(LOCK, stored(), List.of());
   }
 
+  /** Tests of rounds may run at the same time. */
+  @Test
+  void twoDatabasesShareNothing() {
+    GuardedRows others = GuardedRows.start(List.of(new Plan.Slots(LOCK, 1)));
+    try (GuardedRow row = row()) {
+      assertThat(row.begin(1, 7)).isTrue();
+      assertThat(stored()).isNotEmpty();
+      History history = new History();
+      others.tell(history);
+      assertThat(history.stored(LOCK)).isEmpty();
+    } finally {
+      others.close();
+    }
+  }
+
   @Test
   void whoeverWasOvertakenWritesNothingMore() {
     try (GuardedRow first = row();

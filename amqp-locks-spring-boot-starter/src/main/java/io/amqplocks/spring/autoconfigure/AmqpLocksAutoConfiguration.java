@@ -22,6 +22,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.amqp.rabbit.connection.ConnectionFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -31,6 +32,7 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
 
@@ -60,6 +62,7 @@ public final class AmqpLocksAutoConfiguration {
   private static final Logger log = LoggerFactory.getLogger(AmqpLocksAutoConfiguration.class);
 
   @Bean
+  @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
   @ConditionalOnMissingBean
   static RequiredUnits amqpLocksRequiredUnits() {
     return new RequiredUnits();
@@ -165,7 +168,7 @@ public final class AmqpLocksAutoConfiguration {
   @Bean
   @ConditionalOnMissingBean
   LossLog amqpLocksLossLog(LeaseLostEventPublisher events) {
-    return new LossLog((lease, reason) -> events.lost(lease, reason, lease.age()));
+    return new LossLog(events::lostUnnotified);
   }
 
   @Bean

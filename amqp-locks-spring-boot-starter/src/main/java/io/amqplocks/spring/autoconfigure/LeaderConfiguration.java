@@ -5,6 +5,7 @@ import io.amqplocks.spring.internal.leader.IntegrationLeaderEvents;
 import io.amqplocks.spring.internal.leader.LeaderElections;
 import io.amqplocks.spring.internal.leader.LeaderOnlyAdvisor;
 import io.amqplocks.spring.internal.leader.LeaderOnlyMethods;
+import org.springframework.amqp.rabbit.listener.ListenerContainerConsumerFailedEvent;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -14,6 +15,7 @@ import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.ApplicationListener;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -65,6 +67,14 @@ class LeaderConfiguration {
         context,
         parent == null ? null : parent.getBeanProvider(LeaderElections.class).getIfAvailable(),
         catalog);
+  }
+
+  /** A bean of its own: the first event of any kind would have the elections made too early. */
+  @Bean
+  @ConditionalOnMissingBean(name = "amqpLocksFailedContainers", search = SearchStrategy.CURRENT)
+  static ApplicationListener<ListenerContainerConsumerFailedEvent> amqpLocksFailedContainers(
+      ObjectProvider<LeaderElections> elections) {
+    return event -> elections.ifAvailable(each -> each.failed(event));
   }
 
   /** For applications with Spring Integration. */

@@ -74,7 +74,7 @@ public final class PassiveProbe implements ExistenceProbe {
   public List<Presence> probe(Call call, AuxiliaryConnection prober, List<String> queues) {
     Map<String, Question> asked = new HashMap<>();
     for (String queue : queues) {
-      if (overdue.has(queue)) {
+      if (overdue.owes(queue, 1)) {
         continue;
       }
       if (!Futures.acquire(free, call)) {
@@ -87,12 +87,16 @@ public final class PassiveProbe implements ExistenceProbe {
         break;
       }
     }
-    List<Presence> answers = new ArrayList<>(queues.size());
-    for (String queue : queues) {
-      Question question = asked.get(queue);
-      answers.add(question == null ? Presence.UNKNOWN : await(call, queue, question));
+    try {
+      List<Presence> answers = new ArrayList<>(queues.size());
+      for (String queue : queues) {
+        Question question = asked.get(queue);
+        answers.add(question == null ? Presence.UNKNOWN : await(call, queue, question));
+      }
+      return answers;
+    } finally {
+      asked.forEach(this::giveUp);
     }
-    return answers;
   }
 
   private Question ask(Call call, AuxiliaryConnection prober, String queue) {
@@ -111,13 +115,11 @@ public final class PassiveProbe implements ExistenceProbe {
     }
   }
 
-  private Presence await(Call call, String queue, Question question) {
+  private static Presence await(Call call, String queue, Question question) {
     try {
       Futures.await(question.answer, call.remainingNanos());
       return Presence.PRESENT;
     } catch (TimeoutException e) {
-      overdue.add(queue, question.answer);
-      question.end();
       return Presence.UNKNOWN;
     } catch (ExecutionException e) {
       return switch (BrokerErrors.looked(call, step(queue), e)) {
@@ -125,6 +127,13 @@ public final class PassiveProbe implements ExistenceProbe {
         case ABSENT -> Presence.ABSENT;
         case TIMED_OUT -> Presence.UNKNOWN;
       };
+    }
+  }
+
+  private void giveUp(String queue, Question question) {
+    if (!question.answer.isDone()) {
+      overdue.add(queue, question.answer);
+      question.end();
     }
   }
 

@@ -92,7 +92,7 @@ public final class MinimumHold extends ForwardingLease {
   private void keep(Duration time) {
     Future<?> release = BackgroundExecutor.runAfter(time, this::release);
     KEPT.put(this, release);
-    if (release.isDone()) {
+    if (release.isDone() || lease.state() == LeaseState.RELEASED) {
       KEPT.remove(this);
     }
     // A lease that is gone must not be kept in memory.

@@ -54,9 +54,12 @@ final class ElectedContainer implements LeaderListener {
     election.removeListener(this);
   }
 
-  /** If the container is that one: whoever leads and consumes nothing would hold up all others. */
+  /**
+   * If the container is that one: whoever leads and consumes nothing would hold up all others. One
+   * that has lost a consumer and goes on, as a direct one does, begins another.
+   */
   void stopsItself(Object which, String why) {
-    if (which.equals(container) && election.isLeader()) {
+    if (which.equals(container) && !container.isRunning() && election.isLeader()) {
       log.warn(
           "The container of listener '{}' stops itself, and leadership is given up: {}", id, why);
       boolean unused = election.yieldLeadership("its listener stopped itself: " + why);

@@ -31,7 +31,6 @@ import org.springframework.amqp.rabbit.listener.ListenerContainerConsumerFailedE
 import org.springframework.amqp.rabbit.listener.RabbitListenerEndpointRegistry;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.context.ApplicationContext;
-import org.springframework.context.ApplicationEvent;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.ContextClosedEvent;
@@ -56,7 +55,7 @@ import org.springframework.context.event.ContextClosedEvent;
  */
 // More than 300 lines: contexts below and above ask each other for one map of elections.
 public final class LeaderElections
-    implements SmartLifecycle, ApplicationListener<ApplicationEvent>, DisposableBean {
+    implements SmartLifecycle, ApplicationListener<ContextClosedEvent>, DisposableBean {
 
   private static final Logger log = LoggerFactory.getLogger(LeaderElections.class);
 
@@ -325,14 +324,16 @@ public final class LeaderElections
    * handlers, and the locks are released after that.
    */
   @Override
-  public void onApplicationEvent(ApplicationEvent event) {
-    if (event instanceof ListenerContainerConsumerFailedEvent failed) {
-      containers.failed(failed);
-    } else if (event instanceof ContextClosedEvent closed
-        && closed.getApplicationContext().equals(context)) {
+  public void onApplicationEvent(ContextClosedEvent event) {
+    if (event.getApplicationContext().equals(context)) {
       closing = true;
       close();
     }
+  }
+
+  /** A container of listeners has failed, and may have stopped itself. */
+  public void failed(ListenerContainerConsumerFailedEvent event) {
+    containers.failed(event);
   }
 
   /** A context that could not be started is not closed, and the one above it may go on. */

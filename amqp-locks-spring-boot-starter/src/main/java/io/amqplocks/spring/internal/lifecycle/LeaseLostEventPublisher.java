@@ -11,10 +11,28 @@ import org.springframework.context.ApplicationEventPublisher;
 public final class LeaseLostEventPublisher implements LockListener {
 
   private final ApplicationEventPublisher events;
+  private volatile boolean notified;
 
   /** Publishes there. */
   public LeaseLostEventPublisher(ApplicationEventPublisher events) {
     this.events = events;
+  }
+
+  @Override
+  public void sessionOpened() {
+    notified = true;
+  }
+
+  @Override
+  public void acquired(Lease lease, Duration waited) {
+    notified = true;
+  }
+
+  /** Publishes a loss that somebody else noticed, unless the locks notify this of their losses. */
+  public void lostUnnotified(Lease lease, LossReason reason) {
+    if (!notified) {
+      lost(lease, reason, lease.age());
+    }
   }
 
   @Override

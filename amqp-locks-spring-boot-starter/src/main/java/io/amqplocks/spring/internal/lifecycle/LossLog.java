@@ -54,14 +54,28 @@ public final class LossLog implements LockListener {
   public void begins(Lease lease, String method) {
     remarks.put(lease, ", while " + method + " worked under it");
     if (!notified) {
+      ask(lease);
+    }
+  }
+
+  private void ask(Lease lease) {
+    try {
       var unused = lease.whenLost().thenAccept(reason -> lostUnnotified(lease, reason));
+    } catch (RuntimeException e) {
+      // As of a stand-in in a test. What is logged must not decide whether a method runs.
+      log.debug("Nobody will be told of a loss of {}", lease, e);
     }
   }
 
   private void lostUnnotified(Lease lease, LossReason reason) {
-    if (!notified) {
-      log(lease, reason, lease.age());
+    if (notified) {
+      return;
+    }
+    log(lease, reason, lease.age());
+    try {
       events.accept(lease, reason);
+    } catch (RuntimeException e) {
+      log.warn("A listener of the loss of {} failed", lease, e);
     }
   }
 

@@ -132,6 +132,29 @@ class ElectedContainerTest {
     }
   }
 
+  /** A direct container that has lost a consumer says the same, and begins another one. */
+  @Test
+  void oneThatGoesOnKeepsTheLeadership() throws Exception {
+    SlowToStop container = new SlowToStop();
+    container.mayEnd.countDown();
+    try (AmqpLocks locks = onBroker.stranger();
+        LeaderElection election =
+            LeaderElection.on(locks.mutex(onBroker.name())).yieldPause(LONG).build()) {
+      ElectedContainer elected = new ElectedContainer("slow", container, election, () -> true);
+      election.start();
+      assertThat(election.awaitLeadership(LONG)).isPresent();
+      elected.settle();
+      assertThat(container.isRunning()).isTrue();
+      elected.stopsItself(container, "a consumer was cancelled");
+      assertThat(election.isLeader()).isTrue();
+      container.stop();
+      elected.stopsItself(new Object(), "another one");
+      assertThat(election.isLeader()).isTrue();
+      elected.stopsItself(container, "its queue is gone");
+      assertThat(election.isLeader()).isFalse();
+    }
+  }
+
   @Test
   void inAStoppedContextNothingIsStarted() throws Exception {
     SlowToStop container = new SlowToStop();
