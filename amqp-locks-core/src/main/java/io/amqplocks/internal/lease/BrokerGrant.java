@@ -3,6 +3,7 @@ package io.amqplocks.internal.lease;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.FencingToken;
+import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LossReason;
 import java.time.Duration;

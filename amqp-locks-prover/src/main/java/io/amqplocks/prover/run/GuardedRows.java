@@ -39,8 +39,7 @@ final class GuardedRows implements AutoCloseable {
   /** Starts a database, which is empty but for these rows. */
   static GuardedRows start(List<Slots> locks) {
     try {
-      Server server =
-          Server.createTcpServer("-tcpPort", "0", "-tcpDaemon", "-ifNotExists").start();
+      Server server = Server.createTcpServer("-tcpPort", "0", "-tcpDaemon", "-ifNotExists").start();
       boolean started = false;
       try {
         GuardedRows rows = connect(server);
