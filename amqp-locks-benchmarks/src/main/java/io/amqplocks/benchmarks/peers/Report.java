@@ -76,7 +76,7 @@ final class Report {
     String memory =
         run.memory() == null ? "" : String.format(Locale.ROOT, " and %.1f GB", run.memory() / 1e9);
     paragraphs.add(
-        "Measured on %s%s, on a machine with %d processors%s, on Java %s."
+        "Measured on %s%s,\non a machine with %d processors%s, on Java %s."
             .formatted(run.date(), commit, run.processors(), memory, run.java()));
     List<List<String>> lines = new ArrayList<>();
     lines.add(List.of("system", "server", "client"));

@@ -87,10 +87,10 @@ class GrowthReportTest {
         .contains(
             "A run of its own measured this.",
             "(benchmarks/growth.json)",
-            "Measured on 2026-12-24 at commit `abc1234`, on a machine with 2 processors and 25.3"
+            "Measured on 2026-12-24 at commit `abc1234`,\non a machine with 2 processors and 25.3"
                 + " GB, on Java 25.",
             "| amqp-locks | RabbitMQ 4.3.7 |",
-            "Measured on 2026-11-25, on a machine with 4 processors, on Java 25.",
+            "Measured on 2026-11-25,\non a machine with 4 processors, on Java 25.",
             "| amqp-locks | RabbitMQ 4.3.6 |");
     assertThat(before).doesNotContain("A run of its own", "{{");
   }

@@ -97,7 +97,7 @@ public final class RpcChannelPool {
 
   /**
    * Sends a repeated request about a queue, unless the reply to an earlier one is overdue, or to a
-   * few earlier ones of gets. So a queue that hangs, perhaps for hours, does not occupy all channels.
+   * few earlier gets. So a queue that hangs, perhaps for hours, does not occupy all channels.
    *
    * @throws LockException.Unanswered if the broker did not reply in time, or at once if an earlier
    *     reply is overdue
