@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.jayway.jsonpath.JsonPath;
 import io.amqplocks.lock.Lease;
+import io.amqplocks.spring.LeaderOnly;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.spring.MutexGuarded;
@@ -65,6 +66,9 @@ class DashboardTest {
 
     @MutexGuarded(name = "${test.lock}", onUnavailable = OnUnavailable.RUN)
     void report() {}
+
+    @LeaderOnly("${test.lock}-leader")
+    void tidyUp() {}
   }
 
   /** What an application exposes while a lease is held. */

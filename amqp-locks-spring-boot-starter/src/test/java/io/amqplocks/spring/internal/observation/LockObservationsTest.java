@@ -128,7 +128,15 @@ class LockObservationsTest {
               .hasLowCardinalityKeyValue(OUTCOME, "busy")
               .doesNotHaveError();
           registry.clear();
+          // Without a wait, which is the default here, it is told as by tryAcquire().
           assertThatThrownBy(() -> locks.mutex(name).acquire())
+              .isInstanceOf(LockException.AcquireTimeout.class);
+          observed()
+              .hasSingleObservationThat()
+              .hasLowCardinalityKeyValue(OUTCOME, "busy")
+              .doesNotHaveError();
+          registry.clear();
+          assertThatThrownBy(() -> locks.mutex(name).waiting(Duration.ofMillis(50)).acquire())
               .isInstanceOf(LockException.AcquireTimeout.class);
           observed()
               .hasSingleObservationThat()
