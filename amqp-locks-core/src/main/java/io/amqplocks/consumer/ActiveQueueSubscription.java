@@ -326,9 +326,7 @@ final class ActiveQueueSubscription implements Subscription {
   @Override
   public void close() throws IOException, TimeoutException {
     end();
-    if (nacks) {
-      giveBackAll();
-    }
+    giveBackAll();
     channel.close();
   }
 
@@ -339,7 +337,9 @@ final class ActiveQueueSubscription implements Subscription {
       // Also what another thread has noted, and was not in time to tell.
       tellNoted();
       allToldOf = true;
-      channel.basicNack(0, true, true);
+      if (nacks) {
+        channel.basicNack(0, true, true);
+      }
     } finally {
       telling.unlock();
     }

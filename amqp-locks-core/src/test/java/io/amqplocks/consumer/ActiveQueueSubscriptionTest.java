@@ -8,6 +8,7 @@ import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.DeliverCallback;
 import com.rabbitmq.client.Envelope;
+import io.amqplocks.internal.broker.BrokerProfile;
 import io.amqplocks.leader.LeaderElection;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.test.BrokerTest;
@@ -21,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What the broker is told, on a channel that says so and is slow. */
-@BrokerTest
+@BrokerTest(everyLine = true)
 class ActiveQueueSubscriptionTest {
 
   @RegisterExtension private final Fixture fixture = new Fixture();
@@ -84,7 +85,10 @@ class ActiveQueueSubscriptionTest {
       for (Thread each : List.of(one, closing, two)) {
         each.join();
       }
-      assertThat(told).containsExactly("ack 1", "ack 2", "nack 0");
+      assertThat(told).startsWith("ack 1", "ack 2");
+      // Elsewhere, what is left goes back with the channel.
+      boolean nacks = BrokerProfile.of(connection).nackKeepsPlace();
+      assertThat(told.subList(2, told.size())).isEqualTo(nacks ? List.of("nack 0") : List.of());
     }
   }
 
