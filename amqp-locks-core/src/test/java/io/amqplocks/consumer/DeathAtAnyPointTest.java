@@ -177,18 +177,18 @@ class DeathAtAnyPointTest {
         publish(channel, queue, 0, 10);
         CompletableFuture<Boolean> taken = takingOver(newcomer);
         publish(channel, queue, 10, 20);
-        await().until(() -> mortal.dead || (taken.isDone() && handled.size() == 20));
+        await("dead, or all over")
+            .until(() -> mortal.dead || (taken.isDone() && handled.size() == 20));
         boolean died = mortal.dead;
         mortal.die();
         publish(channel, queue, 20, 30);
         SoleConsumer staying = newcomerDies ? active : newcomer;
-        await().until(staying::isActive);
-        await().until(() -> handled.size() == 30);
-        assertThat(handled)
-            .containsExactlyInAnyOrderElementsOf(
-                IntStream.range(0, 30).mapToObj(Integer::toString).toList());
+        await("the other one is active").until(staying::isActive);
+        List<String> all = IntStream.range(0, 30).mapToObj(Integer::toString).toList();
+        await().untilAsserted(() -> assertThat(handled).containsExactlyInAnyOrderElementsOf(all));
         assertThat(newcomerDies || taken.get(60, TimeUnit.SECONDS)).isTrue();
-        await().until(() -> !(newcomerDies ? newcomer : active).isActive());
+        await("the dead one is not active")
+            .until(() -> !(newcomerDies ? newcomer : active).isActive());
         return died;
       }
     }
