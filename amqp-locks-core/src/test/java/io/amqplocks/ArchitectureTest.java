@@ -20,7 +20,9 @@ import com.tngtech.archunit.lang.SimpleConditionEvent;
 import io.amqplocks.internal.broker.BrokerErrors;
 import io.amqplocks.internal.broker.BrokerProfile;
 import io.amqplocks.internal.broker.ClientCapabilities;
+import io.amqplocks.internal.broker.FailureLog;
 import io.amqplocks.internal.broker.Futures;
+import io.amqplocks.internal.broker.OwnThreads;
 import io.amqplocks.internal.broker.Ticker;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -117,8 +119,9 @@ class ArchitectureTest {
         .that()
         .resideInAPackage("io.amqplocks.leader")
         .should()
-        .dependOnClassesThat()
-        .resideInAnyPackage("com.rabbitmq..", "io.amqplocks", "io.amqplocks.internal..")
+        .dependOnClassesThat(
+            resideInAnyPackage("com.rabbitmq..", "io.amqplocks", "io.amqplocks.internal..")
+                .and(not(type(FailureLog.class))))
         .check(OURS);
     noClasses()
         .that()
@@ -128,7 +131,9 @@ class ArchitectureTest {
             resideInAnyPackage("io.amqplocks", "io.amqplocks.internal..")
                 .and(not(type(BrokerProfile.class)))
                 .and(not(type(BrokerErrors.class)))
-                .and(not(type(ClientCapabilities.class))))
+                .and(not(type(ClientCapabilities.class)))
+                .and(not(type(FailureLog.class)))
+                .and(not(type(OwnThreads.class))))
         .check(OURS);
   }
 

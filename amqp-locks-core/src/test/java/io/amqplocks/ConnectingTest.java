@@ -9,6 +9,7 @@ import com.rabbitmq.client.Address;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
+import io.amqplocks.consumer.SoleConsumer;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
@@ -24,6 +25,7 @@ import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -92,6 +94,54 @@ class ConnectingTest {
                       .as("connections that it beats for: its own")
                       .hasSize(1));
       over.countDown();
+    } finally {
+      over.countDown();
+      heartbeats.shutdownNow();
+    }
+  }
+
+  /** Its one I/O thread would bring the messages, and the answers to whoever asks for them. */
+  @SuppressWarnings({"deprecation", "removal"})
+  @Test
+  void anApplicationThatBlocksItsOwnThreadsHoldsUpNoSoleConsumer(Broker broker) throws Exception {
+    ConnectionFactory factory = broker.connectionFactory();
+    factory.setNioParams(new com.rabbitmq.client.impl.nio.NioParams().setNbIoThreads(1));
+    factory.useNio();
+    ScheduledThreadPoolExecutor heartbeats = new ScheduledThreadPoolExecutor(1);
+    factory.setHeartbeatExecutor(heartbeats);
+    CountDownLatch over = new CountDownLatch(1);
+    CountDownLatch blocked = new CountDownLatch(1);
+    CountDownLatch handled = new CountDownLatch(1);
+    String queue = fixture.prefix() + "orders";
+    try (Connection applications = factory.newConnection("application");
+        Connection stranger = fixture.stranger()) {
+      Channel publishing = stranger.createChannel();
+      publishing.queueDeclare(queue, true, false, false, Map.of());
+      AmqpLocks locks = fixture.open();
+      try (SoleConsumer consumer =
+          SoleConsumer.of(locks.mutex("m"), factory, queue, delivery -> handled.countDown())
+              .build()) {
+        consumer.start();
+        assertThat(consumer.awaitActive(Duration.ofSeconds(30))).isTrue();
+        Channel channel = applications.createChannel();
+        channel.addReturnListener(
+            returned -> {
+              blocked.countDown();
+              boolean unused = awaitQuietly(over);
+            });
+        channel.basicPublish(
+            "", fixture.prefix() + "nowhere", true, new BasicProperties(), new byte[0]);
+        assertThat(blocked.await(30, TimeUnit.SECONDS)).isTrue();
+        publishing.basicPublish("", queue, new BasicProperties(), new byte[0]);
+        assertThat(handled.await(15, TimeUnit.SECONDS)).isTrue();
+        await()
+            .untilAsserted(
+                () ->
+                    assertThat(heartbeats.getQueue())
+                        .as("connections that it beats for: its own")
+                        .hasSize(1));
+        over.countDown();
+      }
     } finally {
       over.countDown();
       heartbeats.shutdownNow();

@@ -14,6 +14,7 @@ import io.amqplocks.lock.LockListener.Outcome;
 import io.amqplocks.lock.LockObserver;
 import io.amqplocks.lock.LossReason;
 import io.amqplocks.support.Fixture;
+import io.amqplocks.support.Unspeakable;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
@@ -160,7 +161,10 @@ class LockObserverTest {
   }
 
   static List<Throwable> failures() {
-    return List.of(new IllegalStateException("as the test wants"), new AssertionError("so, too"));
+    return List.of(
+        new IllegalStateException("as the test wants"),
+        new AssertionError("so, too"),
+        new Unspeakable());
   }
 
   @ParameterizedTest

@@ -29,7 +29,8 @@ public interface DeliveryHandler {
    * another consumer may be active already, though not with this message. The handler may finish
    * its work within the {@linkplain SoleConsumerBuilder#grace grace period}; then the message is
    * acknowledged as usual. After that the message goes back to the queue. Called on another thread
-   * than {@link #handle}, which must not close the consumer.
+   * than {@link #handle}, which must not close the consumer. If the end comes just before {@link
+   * #handle} would be called, this may be called alone.
    */
   default void interrupted(Delivery delivery, Revocation why) {}
 }

@@ -94,8 +94,8 @@ public final class SoleConsumer implements AutoCloseable {
    * Begins the settings of a consumer.
    *
    * @param lock a mutex of any kind; all processes that give the same one take turns
-   * @param factory how to connect. It is copied, and its automatic recovery and its shared executor
-   *     have no effect. Its connection timeout and its heartbeat are limited to 10 seconds; one
+   * @param factory how to connect. It is copied. Its automatic recovery, its executors and its NIO
+   *     or Netty have no effect: nothing of the application holds up this consumer. Its connection timeout and its heartbeat are limited to 10 seconds; one
    *     that is turned off becomes 10 seconds. The next consumer cannot consume before the broker
    *     notices that the last one is dead
    * @param queue the queue, which must exist when this consumer is active; no stream, and no
@@ -262,7 +262,10 @@ public final class SoleConsumer implements AutoCloseable {
   private void closeAll() {
     election.close();
     standBy.close();
-    terms.awaitClosed();
+    if (!election.isOwnThread(Thread.currentThread())) {
+      // A listener that closes this does not hold up the release of the lock.
+      terms.awaitClosed();
+    }
   }
 
   /** One worker for each term, on the election's thread. */
@@ -299,10 +302,10 @@ public final class SoleConsumer implements AutoCloseable {
         handOver("the handler has not finished its message of the last term");
         return;
       }
-      Worker begun =
-          new Worker(settings, standBy, leadership, requests, handled, stalls, this::handOver);
-      worker = begun;
       try {
+        Worker begun =
+            new Worker(settings, standBy, leadership, requests, handled, stalls, this::handOver);
+        worker = begun;
         begun.start();
       } catch (Error e) {
         // There is no thread: another process may have one.

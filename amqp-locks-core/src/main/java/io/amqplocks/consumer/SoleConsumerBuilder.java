@@ -7,6 +7,7 @@ import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.internal.broker.BrokerProfile;
 import io.amqplocks.internal.broker.ClientCapabilities;
+import io.amqplocks.internal.broker.OwnThreads;
 import io.amqplocks.leader.LeaderListener;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.LockException;
@@ -45,6 +46,9 @@ public final class SoleConsumerBuilder {
   /** For how long the active one may try to begin before another one is to try. */
   long longestInVainNanos = Duration.ofMinutes(2).toNanos();
 
+  /** A queue that has neither sent nor answered anything for so long has stalled. */
+  long longestUnansweredNanos = Duration.ofMinutes(1).toNanos();
+
   boolean handsOverOnRequest;
   boolean connectsAhead;
   @Nullable String ingress;
@@ -72,7 +76,7 @@ public final class SoleConsumerBuilder {
     this.factory.setAutomaticRecoveryEnabled(false);
     this.factory.setTopologyRecoveryEnabled(false);
     // If the application's threads were all at work, nobody would say that a connection broke.
-    this.factory.setSharedExecutor(null);
+    OwnThreads.give(this.factory);
     // Nor would anybody hear that the queue was deleted.
     ClientCapabilities.restore(this.factory);
     this.factory.setChannelRpcTimeout(TIMEOUT_MILLIS);

@@ -19,10 +19,11 @@ import org.slf4j.LoggerFactory;
  * lost with a leader use up the prefetch.
  *
  * <p>If nothing came for five seconds, the queue is asked how many messages it has for a consumer.
- * If it has some, and again after as long, without a message in between, it has stalled. A
- * connection that stalled is closed, and a quorum queue counts that as a failed delivery of what it
- * had sent. So the time doubles with each stall, up to two minutes, until a connection is sent more
- * than it may keep.
+ * If it has some, and again after as long, without a message in between, it has stalled. So has a
+ * queue that does not answer within a minute, for instance because its node is frozen. A connection
+ * that stalled is closed, and a quorum queue counts that as a failed delivery of what it had sent.
+ * So the time doubles with each stall, up to two minutes, until a connection is sent more than it
+ * may keep.
  *
  * <p>Concurrency: one of them is for one connection and the thread that consumes by it. The number
  * of stalls in a row is the process's. It never waits for the queue, which may be busy. The
@@ -36,7 +37,7 @@ final class StallDetection {
   private static final long LONGEST = TimeUnit.MINUTES.toNanos(2);
 
   /** A queue that may not be asked is asked again after that. */
-  private static final long UNANSWERED = TimeUnit.MINUTES.toNanos(1);
+  private static final long ASK_AGAIN = TimeUnit.MINUTES.toNanos(1);
 
   /** After so many connections in a row that were sent nothing, another process is to try. */
   private static final int MOST_STALLS = 2;
@@ -50,6 +51,7 @@ final class StallDetection {
   private @Nullable Channel asking;
   private @Nullable CompletableFuture<Command> answer;
   private boolean isAnswerOld;
+  private long askedAt = quietSince;
   private long askAgainAt = quietSince;
 
   /**
@@ -99,6 +101,11 @@ final class StallDetection {
         isAnswerOld = false;
         return !old && isStalledBy(asked.join());
       }
+      if (now - quietSince > settings.longestUnansweredNanos
+          && now - askedAt > settings.longestUnansweredNanos) {
+        stalls.incrementAndGet();
+        return true;
+      }
     } catch (IOException | RuntimeException e) {
       log.debug("Nobody says how many messages queue '{}' has", settings.queue, e);
       askLater();
@@ -112,7 +119,7 @@ final class StallDetection {
     answer = null;
     isAnswerOld = false;
     quietSince = System.nanoTime();
-    askAgainAt = quietSince + UNANSWERED;
+    askAgainAt = quietSince + ASK_AGAIN;
   }
 
   private CompletableFuture<Command> ask() throws IOException {
@@ -121,6 +128,7 @@ final class StallDetection {
       open = ReadyConnection.openChannel(connection);
       asking = open;
     }
+    askedAt = System.nanoTime();
     return open.asyncCompletableRpc(
         new AMQP.Queue.Declare.Builder().queue(settings.queue).passive(true).build());
   }

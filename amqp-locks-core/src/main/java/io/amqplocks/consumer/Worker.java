@@ -3,6 +3,7 @@ package io.amqplocks.consumer;
 import com.rabbitmq.client.ChannelContinuationTimeoutException;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.internal.broker.BrokerProfile;
+import io.amqplocks.internal.broker.FailureLog;
 import io.amqplocks.leader.Leadership;
 import io.amqplocks.leader.Revocation;
 import java.io.IOException;
@@ -126,7 +127,7 @@ final class Worker {
     try {
       Delivery delivery = inHand;
       Thread telling = delivery == null ? null : tellHandler(delivery, why);
-      endSubscription(delivery == null);
+      endSubscription(delivery == null ? LAST_PATIENCE.toNanos() : end - System.nanoTime());
       if (telling != null) {
         join(telling, end);
       }
@@ -144,18 +145,18 @@ final class Worker {
     }
   }
 
-  /** The acknowledgement of a message in hand needs the connection, however slow the broker is. */
-  private void endSubscription(boolean mayDrop) {
+  /**
+   * Drops the connection of a broker that does not answer within that time. The acknowledgement of
+   * a message in hand needs it for the grace period.
+   */
+  private void endSubscription(long patienceNanos) {
     Subscription consuming = subscription;
     ReadyConnection open = connection;
     if (consuming == null || open == null) {
       return;
     }
-    if (!mayDrop) {
-      consuming.end();
-      return;
-    }
-    try (AnswerDeadline deadline = new AnswerDeadline(open, LAST_PATIENCE)) {
+    Duration patience = Duration.ofNanos(Math.max(0, patienceNanos));
+    try (AnswerDeadline deadline = new AnswerDeadline(open, patience)) {
       consuming.end();
       if (!deadline.met()) {
         sayUnanswered();
@@ -224,8 +225,11 @@ final class Worker {
     }
   }
 
-  /** On a thread of its own, since it is the application's code, and may hang. */
-  private Thread tellHandler(Delivery delivery, Revocation why) {
+  /**
+   * On a thread of its own, since it is the application's code, and may hang. Without a thread, the
+   * handler has its grace period all the same.
+   */
+  private @Nullable Thread tellHandler(Delivery delivery, Revocation why) {
     Thread telling =
         new Thread(
             () -> {
@@ -237,8 +241,18 @@ final class Worker {
             },
             thread.getName() + " interrupted");
     telling.setDaemon(true);
-    telling.start();
-    return telling;
+    try {
+      telling.start();
+      return telling;
+    } catch (Error e) {
+      FailureLog.write(
+          () ->
+              log.warn(
+                  "There is no thread to tell the handler of queue '{}' that it is not active any more",
+                  settings.queue,
+                  e));
+      return null;
+    }
   }
 
   private static void join(Thread other, long end) {
@@ -269,13 +283,16 @@ final class Worker {
         try {
           connectAndConsume();
         } catch (Exception | Error e) {
-          say(e);
+          FailureLog.write(() -> say(e));
         }
         handOverIfInVain();
         pause();
       }
     } finally {
       handedBack.countDown();
+      if (goesOn()) {
+        handOver.accept("its thread failed");
+      }
     }
   }
 
@@ -411,11 +428,14 @@ final class Worker {
       settings.handler.handle(delivery);
       return true;
     } catch (Exception | Error e) {
-      log.warn(
-          "The handler of queue '{}' failed with a message, and is called with it again after a pause; failures of this message so far: {}",
-          settings.queue,
-          delivery.fail(),
-          e);
+      int failures = delivery.fail();
+      FailureLog.write(
+          () ->
+              log.warn(
+                  "The handler of queue '{}' failed with a message, and is called with it again after a pause; failures of this message so far: {}",
+                  settings.queue,
+                  failures,
+                  e));
       // Until then it got what it consumed.
       inVainSince = System.nanoTime();
       return false;
@@ -429,7 +449,7 @@ final class Worker {
   /** Each new reason once. */
   private void say(Throwable failure) {
     Throwable reason = failure.getCause() instanceof ShutdownSignalException e ? e : failure;
-    String text = reason.toString();
+    String text = FailureLog.text(reason);
     if (!goesOn() || text.equals(said)) {
       log.debug("Queue '{}' cannot be consumed: {}", settings.queue, text);
     } else {

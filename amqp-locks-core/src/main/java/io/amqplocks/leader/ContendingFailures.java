@@ -1,5 +1,6 @@
 package io.amqplocks.leader;
 
+import io.amqplocks.internal.broker.FailureLog;
 import io.amqplocks.lock.LockId;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -34,18 +35,22 @@ final class ContendingFailures {
    * @return how long to pause, in nanoseconds
    */
   long add(Throwable failure) {
+    FailureLog.write(() -> say(failure));
+    last = failure.getClass();
+    long pause = longest / 2 + ThreadLocalRandom.current().nextLong(longest / 2 + 1);
+    longest = Math.min(LONGEST_PAUSE_NANOS, longest * 2);
+    return pause;
+  }
+
+  private void say(Throwable failure) {
     if (failure.getClass().equals(last)) {
       log.debug("Contending for the leadership by the {} still fails", lock, failure);
     } else {
       log.warn(
           "This process cannot contend for the leadership by the {}, and goes on trying: {}",
           lock,
-          failure.toString());
-      last = failure.getClass();
+          FailureLog.text(failure));
     }
-    long pause = longest / 2 + ThreadLocalRandom.current().nextLong(longest / 2 + 1);
-    longest = Math.min(LONGEST_PAUSE_NANOS, longest * 2);
-    return pause;
   }
 
   /** The lock was acquired: the next failure is a new one. */

@@ -1,5 +1,6 @@
 package io.amqplocks.leader;
 
+import io.amqplocks.internal.broker.FailureLog;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -144,7 +145,8 @@ final class TermCallbacks {
         call.accept(listener);
       } catch (Exception | Error e) {
         // Kotlin, for one, lets a checked exception pass.
-        log.warn("A listener of {} failed; the election is not affected", name, e);
+        FailureLog.write(
+            () -> log.warn("A listener of {} failed; the election is not affected", name, e));
       }
     }
   }
@@ -160,8 +162,9 @@ final class TermCallbacks {
         thread.start();
       }
     } catch (Error e) {
-      log.warn("The task of {} could not be started; leadership is given up", name, e);
       taskEnded.accept(term, "its task could not be started: " + e);
+      FailureLog.write(
+          () -> log.warn("The task of {} could not be started; leadership is given up", name, e));
     } finally {
       guard.unlock();
     }
@@ -179,6 +182,14 @@ final class TermCallbacks {
     }
   }
 
+  private void sayFailed(Leadership term, Throwable e) {
+    if (term.revocation().isEmpty()) {
+      log.warn("The task of {} failed; leadership is given up", name, e);
+    } else {
+      log.debug("The task of {} failed after its term had ended", name, e);
+    }
+  }
+
   private void run(LeaderTask work, Leadership term) {
     String how = "its task returned";
     try {
@@ -186,12 +197,8 @@ final class TermCallbacks {
     } catch (InterruptedException e) {
       how = "its task was interrupted";
     } catch (Exception | Error e) {
-      how = "its task failed: " + e;
-      if (term.revocation().isEmpty()) {
-        log.warn("The task of {} failed; leadership is given up", name, e);
-      } else {
-        log.debug("The task of {} failed after its term had ended", name, e);
-      }
+      how = "its task failed: " + FailureLog.text(e);
+      FailureLog.write(() -> sayFailed(term, e));
     } finally {
       taskEnded.accept(term, how);
     }

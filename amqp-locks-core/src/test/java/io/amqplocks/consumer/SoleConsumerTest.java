@@ -19,6 +19,7 @@ import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockName;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.support.LogWatch;
+import io.amqplocks.support.Unspeakable;
 import io.amqplocks.test.BrokerTest;
 import io.amqplocks.test.Direction;
 import io.amqplocks.test.TcpProxy;
@@ -26,6 +27,7 @@ import io.amqplocks.test.WireTap;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -226,6 +228,30 @@ class SoleConsumerTest {
               if (failures.getAndIncrement() < 4) {
                 throw new IOException("for the test");
               }
+              handled.add(number(delivery));
+            });
+    awaitHandled(20);
+    assertThat(handled).isEqualTo(numbers(20));
+    assertThat(consumer.isActive()).isTrue();
+  }
+
+  /**
+   * If the log failed with it, the connection would be dropped, and that counts for all that was
+   * sent ahead.
+   */
+  @Tag("trap-8")
+  @Test
+  void aFailureThatCannotBeLoggedCostsNoMessageOfAQuorumQueue() throws Exception {
+    quorumQueueWithLimit(2);
+    AtomicInteger failures = new AtomicInteger();
+    publish(0, 20);
+    SoleConsumer consumer =
+        started(
+            delivery -> {
+              if (failures.getAndIncrement() < 4) {
+                throw new Unspeakable();
+              }
+              assertThat(delivery.failures()).isEqualTo(number(delivery) == 0 ? 4 : 0);
               handled.add(number(delivery));
             });
     awaitHandled(20);
@@ -933,6 +959,80 @@ class SoleConsumerTest {
     assertThat(handled).containsExactly(0, 1);
   }
 
+  /** The handler hangs, and the queue does not answer: the grace period is the bound. */
+  @Test
+  void aQueueThatDoesNotAnswerGetsNoMoreThanTheGracePeriod() throws Exception {
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch mayEnd = new CountDownLatch(1);
+    SoleConsumer consumer =
+        kept(
+            on(
+                    fixture.open().mutex("sole"),
+                    each -> {
+                      begun.countDown();
+                      mayEnd.await();
+                    })
+                .grace(Duration.ofSeconds(1)));
+    consumer.start();
+    publish(0, 1);
+    assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
+    try {
+      fixture.broker().faults().suspendQueue(queue);
+      assertThat(consumer.handOver()).isTrue();
+      // The call timeout would take 10 seconds.
+      await().atMost(Duration.ofSeconds(6)).until(() -> connections() == 0);
+    } finally {
+      fixture.broker().faults().resumeQueue(queue);
+      mayEnd.countDown();
+    }
+  }
+
+  /** The lock would be released that much later. */
+  @Test
+  void aListenerThatClosesDoesNotWaitForTheConnection() throws Exception {
+    CountDownLatch over = new CountDownLatch(1);
+    CountDownLatch closing = new CountDownLatch(1);
+    CountDownLatch returned = new CountDownLatch(1);
+    WireTap tap =
+        (connection, direction, bytes) -> {
+          if (direction == Direction.CLIENT_TO_BROKER && hasConnectionClose(bytes)) {
+            closing.countDown();
+            await().until(() -> over.getCount() == 0);
+          }
+        };
+    try (TcpProxy proxy = TcpProxy.to(fixture.broker(), tap)) {
+      AtomicReference<SoleConsumer> closed = new AtomicReference<>();
+      LeaderListener closes =
+          new LeaderListener() {
+            @Override
+            public void revoked(Leadership leadership, Revocation why) {
+              closed.get().close();
+              returned.countDown();
+            }
+          };
+      SoleConsumer consumer =
+          kept(through(proxy, each -> handled.add(number(each))).listener(closes));
+      closed.set(consumer);
+      consumer.start();
+      publish(0, 1);
+      awaitHandled(1);
+      assertThat(consumer.handOver()).isTrue();
+      assertThat(closing.await(30, TimeUnit.SECONDS)).isTrue();
+      // The broker has ten seconds to say that it has seen the end.
+      assertThat(returned.await(5, TimeUnit.SECONDS)).isTrue();
+    } finally {
+      over.countDown();
+    }
+  }
+
+  /** A method frame of channel 0: connection.close. */
+  private static boolean hasConnectionClose(byte[] bytes) {
+    return bytes.length > 11
+        && ByteBuffer.wrap(bytes).get(0) == 1
+        && ByteBuffer.wrap(bytes).getShort(1) == 0
+        && ByteBuffer.wrap(bytes).getInt(7) == (10 << 16 | 50);
+  }
+
   /** A node without a majority does not answer for half a minute; others may consume meanwhile. */
   @Test
   void whoStopsDoesNotWaitLongForABrokerThatDoesNotAnswer() throws Exception {
@@ -1050,6 +1150,7 @@ class SoleConsumerTest {
             switch (calls.incrementAndGet()) {
               case 1 -> throw new IllegalStateException("for the test");
               case 2 -> throw new NoClassDefFoundError("for the test");
+              case 3 -> throw new Unspeakable();
               default -> {
                 return password;
               }
@@ -1066,7 +1167,7 @@ class SoleConsumerTest {
                 delivery -> handled.add(number(delivery))));
     consumer.start();
     awaitHandled(1);
-    assertThat(calls).hasValueGreaterThanOrEqualTo(3);
+    assertThat(calls).hasValueGreaterThanOrEqualTo(4);
   }
 
   @ParameterizedTest

@@ -6,6 +6,8 @@ import static org.awaitility.Awaitility.await;
 import io.amqplocks.leader.Revocation.Cause;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.support.Unspeakable;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
@@ -85,5 +87,45 @@ class TermCallbacksTest {
     term.end(YIELD);
     assertThat(callbacks.revoked(term, YIELD, LONG)).isTrue();
     assertThat(events).containsExactly("granted", "task", "its task returned", "revoked");
+  }
+
+  /** Nor does anything depend on the log. */
+  @Test
+  void aFailureThatCannotBeLoggedKeepsNothingFromTheOthers() {
+    LeaderListener failing =
+        new LeaderListener() {
+          @Override
+          public void granted(Leadership leadership) {
+            throw new Unspeakable();
+          }
+
+          @Override
+          public void revoked(Leadership leadership, Revocation revocation) {
+            throw new Unspeakable();
+          }
+        };
+    mayGrant.countDown();
+    TermCallbacks all =
+        new TermCallbacks(
+            "test",
+            List.of(failing, slow),
+            granted -> {
+              throw new Unspeakable();
+            },
+            (ended, how) -> events.add(how));
+    all.granted(term);
+    await().until(all::areIdle);
+    term.end(YIELD);
+    assertThat(all.revoked(term, YIELD, LONG)).isTrue();
+    all.close();
+    assertThat(events)
+        .containsExactly("granted", "its task failed: " + Unspeakable.class.getName(), "revoked");
+  }
+
+  @Test
+  void aFailureThatCannotBeLoggedIsTriedAgainAsAnyOther() {
+    ContendingFailures failures = new ContendingFailures(LockId.mutex("m"));
+    assertThat(failures.add(new Unspeakable())).isPositive();
+    assertThat(failures.add(new Unspeakable())).isPositive();
   }
 }

@@ -3,14 +3,10 @@ package io.amqplocks.internal.broker;
 import com.rabbitmq.client.Address;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
-import com.rabbitmq.client.SocketConfigurator;
-import com.rabbitmq.client.SslEngineConfigurator;
-import com.rabbitmq.client.TrafficListener;
 import com.rabbitmq.client.impl.DefaultExceptionHandler;
 import com.rabbitmq.client.observation.ObservationCollector;
 import io.amqplocks.lock.LockException;
 import java.io.IOException;
-import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ThreadFactory;
@@ -19,10 +15,6 @@ import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
-import javax.net.ssl.SSLContext;
-import javax.net.ssl.SSLEngine;
-import javax.net.ssl.SSLParameters;
-import javax.net.ssl.SSLSocket;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -92,16 +84,9 @@ public final class Connector {
   }
 
   private static void shareNothing(ConnectionFactory factory, ThreadFactory threads) {
-    factory.setSocketConfigurator(factory.getSocketConfigurator().andThen(hostCheckOfNio(factory)));
-    useBlockingIo(factory);
-    factory.setSharedExecutor(null);
-    factory.setShutdownExecutor(null);
-    factory.setHeartbeatExecutor(null);
-    factory.setTopologyRecoveryExecutor(null);
+    OwnThreads.give(factory);
     factory.setThreadFactory(threads);
     factory.setExceptionHandler(new ConnectionLoss());
-    factory.setTrafficListener(TrafficListener.NO_OP);
-    factory.setErrorOnWriteListener(null);
     factory.setWorkPoolTimeout(ConnectionFactory.DEFAULT_WORK_POOL_TIMEOUT);
     // Not those of the application: probes for slots are not its messages.
     factory.setMetricsCollector(ConsumerChannel.ARRIVALS);
@@ -121,47 +106,6 @@ public final class Connector {
       } else {
         super.handleUnexpectedConnectionDriverException(conn, exception);
       }
-    }
-  }
-
-  /**
-   * Calls the method by its name: in some versions of the client it returns nothing, in others the
-   * factory.
-   */
-  private static void useBlockingIo(ConnectionFactory factory) {
-    try {
-      Object unused = ConnectionFactory.class.getMethod("useBlockingIo").invoke(factory);
-    } catch (NoSuchMethodException e) {
-      log.debug("This version of the client knows no other than blocking I/O");
-    } catch (ReflectiveOperationException e) {
-      throw new LockException.Invalid(
-          "The connection factory cannot be used with blocking I/O: " + e.getCause());
-    }
-  }
-
-  /** Keeps the host check of factories that configured it for NIO only. */
-  @SuppressWarnings({"deprecation", "removal"})
-  private static SocketConfigurator hostCheckOfNio(ConnectionFactory factory) {
-    SslEngineConfigurator nio = factory.getNioParams().getSslEngineConfigurator();
-    return socket -> {
-      if (nio != null && socket instanceof SSLSocket tls) {
-        SSLEngine engine = engine();
-        nio.configure(engine);
-        String check = engine.getSSLParameters().getEndpointIdentificationAlgorithm();
-        if (check != null) {
-          SSLParameters parameters = tls.getSSLParameters();
-          parameters.setEndpointIdentificationAlgorithm(check);
-          tls.setSSLParameters(parameters);
-        }
-      }
-    };
-  }
-
-  private static SSLEngine engine() throws IOException {
-    try {
-      return SSLContext.getDefault().createSSLEngine();
-    } catch (NoSuchAlgorithmException e) {
-      throw new IOException("this Java has no TLS", e);
     }
   }
 

@@ -1,5 +1,6 @@
 package io.amqplocks.internal.lease;
 
+import io.amqplocks.internal.broker.FailureLog;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockListener.Outcome;
@@ -113,7 +114,7 @@ record CompositeObserver(List<LockObserver> observers) implements LockObserver {
       } catch (RuntimeException | Error e) {
         // Errors are caught too. They are the observer's and not the lock's, which somebody holds
         // by now.
-        log.warn("A lock observer failed; the lock is not affected", e);
+        FailureLog.write(() -> log.warn("A lock observer failed; the lock is not affected", e));
         return otherwise;
       }
     }

@@ -1,5 +1,6 @@
 package io.amqplocks.internal.session;
 
+import io.amqplocks.internal.broker.FailureLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,7 +21,7 @@ public record PeriodicTask(String name, Runnable task) implements Runnable {
     try {
       task.run();
     } catch (RuntimeException | Error e) {
-      log.error("The {} failed this time, and goes on", name, e);
+      FailureLog.write(() -> log.error("The {} failed this time, and goes on", name, e));
     }
   }
 }

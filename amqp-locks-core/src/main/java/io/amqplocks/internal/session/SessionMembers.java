@@ -1,5 +1,6 @@
 package io.amqplocks.internal.session;
 
+import io.amqplocks.internal.broker.FailureLog;
 import io.amqplocks.internal.session.Session.Member;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LossReason;
@@ -119,7 +120,7 @@ final class SessionMembers {
       member.sessionEnded(reason);
     } catch (RuntimeException | Error e) {
       // The others are to hear of it too.
-      log.error("The end of the session failed for one of its members", e);
+      FailureLog.write(() -> log.error("The end of the session failed for one of its members", e));
     }
   }
 }

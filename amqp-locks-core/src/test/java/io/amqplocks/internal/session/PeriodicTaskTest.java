@@ -1,6 +1,7 @@
 package io.amqplocks.internal.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.awaitility.Awaitility.await;
 
 import io.amqplocks.internal.broker.Ticker;
@@ -14,6 +15,7 @@ import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LossReason;
 import io.amqplocks.support.ClockedClient;
 import io.amqplocks.support.Fixture;
+import io.amqplocks.support.Unspeakable;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
@@ -52,6 +54,17 @@ class PeriodicTaskTest {
 
   @RegisterExtension private final Fixture fixture = new Fixture();
   private ClockedClient client;
+
+  @Test
+  void goesOnAfterAFailureThatCannotBeLogged() {
+    PeriodicTask task =
+        new PeriodicTask(
+            "test",
+            () -> {
+              throw new Unspeakable();
+            });
+    assertThatCode(task::run).doesNotThrowAnyException();
+  }
 
   @BeforeEach
   void open(Broker broker) {
