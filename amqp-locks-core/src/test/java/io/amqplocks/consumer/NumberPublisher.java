@@ -1,10 +1,13 @@
 package io.amqplocks.consumer;
 
 import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.MessageProperties;
+import com.rabbitmq.client.ShutdownSignalException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
@@ -16,7 +19,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Publishes the numbers from 0 on, in equal shares, of which each is to be allowed: whoever waits
  * for something meanwhile finds some left. Some are published at a time, with a pause behind them.
- * To an ingress exchange each tenth number is published twice, with one id.
+ * To an ingress exchange each tenth number is published twice, with one id. What the broker refuses
+ * is published again, on another connection if this one was closed.
  *
  * <p>Concurrency: a thread of its own publishes, and takes a permit for each number. Another thread
  * allows.
@@ -28,7 +32,8 @@ final class NumberPublisher implements AutoCloseable {
   /** At a time, when all the rest is to be published. */
   private static final int MANY = 1_000;
 
-  private final Channel channel;
+  private final Callable<Connection> connecting;
+  private @Nullable Channel open;
   private final @Nullable String ingress;
   private final String queue;
   private final int messages;
@@ -43,8 +48,12 @@ final class NumberPublisher implements AutoCloseable {
 
   /** Begins when it is allowed to. */
   NumberPublisher(
-      Channel channel, @Nullable String ingress, String queue, int messages, int shares) {
-    this.channel = channel;
+      Callable<Connection> connecting,
+      @Nullable String ingress,
+      String queue,
+      int messages,
+      int shares) {
+    this.connecting = connecting;
     this.ingress = ingress;
     this.queue = queue;
     this.messages = messages;
@@ -111,10 +120,29 @@ final class NumberPublisher implements AutoCloseable {
       end.complete(null);
     } catch (Exception e) {
       end.completeExceptionally(e);
+    } finally {
+      Channel last = open;
+      if (last != null) {
+        last.getConnection().abort();
+      }
     }
   }
 
-  /** A number is refused if the queue of an active one has just ended. */
+  private Channel channel() throws Exception {
+    Channel last = open;
+    if (last != null && last.isOpen()) {
+      return last;
+    }
+    Channel next = connecting.call().createChannel();
+    open = next;
+    next.confirmSelect();
+    return next;
+  }
+
+  /**
+   * If the queue of an active one has just ended, a number is refused, or the broker closes the
+   * connection (trap 20).
+   */
   private void publish(int first, int next) throws Exception {
     while (!isPublished(first, next)) {
       IntStream.range(first, next).forEach(again::add);
@@ -122,19 +150,24 @@ final class NumberPublisher implements AutoCloseable {
   }
 
   private boolean isPublished(int first, int next) throws Exception {
-    for (int number = first; number < next; number++) {
-      publish(number);
-    }
-    // Behind the others: the first copies of some are settled before the second ones come.
-    for (int number = first; number < next; number++) {
-      if (isTwiceAtATime(number)) {
-        publish(number);
+    Channel channel = channel();
+    try {
+      for (int number = first; number < next; number++) {
+        publish(channel, number);
       }
+      // Behind the others: the first copies of some are settled before the second ones come.
+      for (int number = first; number < next; number++) {
+        if (isTwiceAtATime(number)) {
+          publish(channel, number);
+        }
+      }
+      return channel.waitForConfirms(30_000);
+    } catch (IOException | ShutdownSignalException closed) {
+      return false;
     }
-    return channel.waitForConfirms(30_000);
   }
 
-  private void publish(int number) throws IOException {
+  private void publish(Channel channel, int number) throws IOException {
     String text = Integer.toString(number);
     channel.basicPublish(
         ingress != null ? ingress : "",

@@ -172,7 +172,6 @@ class TakeoverTest {
     started = new SoleProcesses(fixture.prefix(), queue(), "mutex", ingress);
     try (Connection connection = fixture.stranger()) {
       Channel channel = declare(connection, ingress);
-      channel.confirmSelect();
       // Who handed over contends again after two seconds: meanwhile two others can take over.
       for (int i = 0; i < 3; i++) {
         ChildJvm unused = processes().start(fixture.broker());
@@ -181,7 +180,7 @@ class TakeoverTest {
       int cut = (int) takeovers.stream().filter(Takeover.CUT::equals).count();
       int shares = 1 + 2 * takeovers.size() + cut + 1;
       try (NumberPublisher publisher =
-          new NumberPublisher(channel, ingress, queue(), messages, shares)) {
+          new NumberPublisher(fixture::stranger, ingress, queue(), messages, shares)) {
         publisher.allowShare();
         awaitHandled(processes().active(), SOME);
         for (Takeover how : takeovers) {
@@ -331,10 +330,10 @@ class TakeoverTest {
     @Nullable String ingress = twoWays ? ingress() : null;
     started = new SoleProcesses(fixture.prefix(), queue(), "mutex", ingress, 10);
     try (Connection connection = fixture.stranger()) {
-      Channel channel = declare(connection, ingress);
-      channel.confirmSelect();
+      Channel unusedChannel = declare(connection, ingress);
       ChildJvm unused = processes().start(fixture.broker());
-      try (NumberPublisher publisher = new NumberPublisher(channel, ingress, queue(), 60, 3)) {
+      try (NumberPublisher publisher =
+          new NumberPublisher(fixture::stranger, ingress, queue(), 60, 3)) {
         for (int kill = 1; kill <= 3; kill++) {
           ChildJvm next = processes().start(fixture.broker());
           ChildJvm active = processes().active();
