@@ -40,6 +40,11 @@ final class Worker {
   /** For the answers when it stops, without which the broker takes its messages back by itself. */
   private static final Duration LAST_PATIENCE = Duration.ofSeconds(5);
 
+  /**
+   * Also with a grace period of zero: what was sent ahead goes back by this, without being counted.
+   */
+  private static final Duration SHORTEST_PATIENCE = Duration.ofSeconds(1);
+
   /** How often it looks besides, if nothing comes. */
   private static final long LOOK_MILLIS = 100;
 
@@ -127,7 +132,10 @@ final class Worker {
     try {
       Delivery delivery = inHand;
       Thread telling = delivery == null ? null : tellHandler(delivery, why);
-      endSubscription(delivery == null ? LAST_PATIENCE.toNanos() : end - System.nanoTime());
+      endSubscription(
+          delivery == null
+              ? LAST_PATIENCE.toNanos()
+              : Math.max(SHORTEST_PATIENCE.toNanos(), end - System.nanoTime()));
       if (telling != null) {
         join(telling, end);
       }
@@ -155,8 +163,7 @@ final class Worker {
     if (consuming == null || open == null) {
       return;
     }
-    Duration patience = Duration.ofNanos(Math.max(0, patienceNanos));
-    try (AnswerDeadline deadline = new AnswerDeadline(open, patience)) {
+    try (AnswerDeadline deadline = new AnswerDeadline(open, Duration.ofNanos(patienceNanos))) {
       consuming.end();
       if (!deadline.met()) {
         sayUnanswered();
