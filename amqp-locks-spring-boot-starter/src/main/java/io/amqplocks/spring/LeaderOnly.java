@@ -24,12 +24,13 @@ import java.lang.annotation.Target;
  * a {@linkplain io.amqplocks.leader.LeaderTask task}.
  *
  * <p>On a {@code @RabbitListener} method with an {@code id} and {@code autoStartup = "false"}, the
- * listener's container runs only while this process leads. It is stopped within 0.1 s after doubt;
- * a message that it receives until then is handled. At the end of a term the container waits for
- * its handlers, for its own {@code shutdownTimeout} (5 s by default), before the next process may
- * lead. In a context that is stopped it does not run, even if this process leads. When a context is
- * started again after a stop, Spring starts the container first. Where the process does not lead,
- * it is stopped a moment later, and may have received a message by then.
+ * listener's container runs only while this process leads. It is stopped within 0.1 s after doubt,
+ * even while another listener of the election blocks; a message that it receives until then is
+ * handled. At the end of a term the container waits for its handlers, for its own {@code
+ * shutdownTimeout} (5 s by default), before the next process may lead. In a context that is stopped
+ * it does not run, even if this process leads. When a context is started again after a stop, Spring
+ * starts the container first. Where the process does not lead, it is stopped a moment later, and
+ * may have received a message by then.
  *
  * <pre>{@code
  * @RabbitListener(id = "orders", queues = "orders", autoStartup = "false")

@@ -22,9 +22,9 @@ import org.springframework.context.Lifecycle;
  * }</pre>
  *
  * <p>It must not start by itself: let {@code isAutoStartup()} be false. Its work may go on for up
- * to 0.1 s in doubt before it is stopped, and after a loss another process may lead already. A
- * listener container's {@code stop()} waits for its handlers for 5 s by default ({@code
- * shutdownTimeout}).
+ * to 0.1 s in doubt before it is stopped, and for longer while another listener of the election
+ * blocks. After a loss another process may lead already. A listener container's {@code stop()}
+ * waits for its handlers for 5 s by default ({@code shutdownTimeout}).
  *
  * <p>It must not be a bean of a context that is stopped and started again by {@code stop()} and
  * {@code start()}: Spring then starts all beans that have a lifecycle, also where another process

@@ -7,6 +7,7 @@ import io.amqplocks.AmqpLocks;
 import io.amqplocks.leader.LeaderElection;
 import io.amqplocks.leader.LeaderListener;
 import io.amqplocks.leader.Leadership;
+import io.amqplocks.leader.Revocation.Cause;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.test.Broker;
@@ -173,5 +174,135 @@ class ElectedContainerTest {
       elected.settle();
       assertThat(container.isRunning()).isTrue();
     }
+  }
+
+  /** Whose start hangs until somebody interrupts it, and has begun to consume by then. */
+  private static final class HangsAtStart implements Lifecycle {
+    final CountDownLatch starting = new CountDownLatch(1);
+    final CountDownLatch interrupted = new CountDownLatch(1);
+    final AtomicBoolean stoppedByInterrupted = new AtomicBoolean();
+    private volatile boolean running;
+
+    @Override
+    public void start() {
+      running = true;
+      starting.countDown();
+      try {
+        boolean unused = new CountDownLatch(1).await(60, TimeUnit.SECONDS);
+      } catch (InterruptedException e) {
+        interrupted.countDown();
+        // As Spring's containers do.
+        Thread.currentThread().interrupt();
+        throw new IllegalStateException(e);
+      }
+    }
+
+    @Override
+    public void stop() {
+      stoppedByInterrupted.set(Thread.currentThread().isInterrupted());
+      running = false;
+    }
+
+    @Override
+    public boolean isRunning() {
+      return running;
+    }
+  }
+
+  @Test
+  void whileAnotherContainerStartsAndAListenerBlocksTheEndOfATermStopsAll() throws Exception {
+    SlowToStop first = new SlowToStop();
+    first.mayEnd.countDown();
+    HangsAtStart second = new HangsAtStart();
+    CountDownLatch mayEnd = new CountDownLatch(1);
+    CountDownLatch blocks = new CountDownLatch(1);
+    try (AmqpLocks locks = onBroker.stranger();
+        LeaderElection election =
+            LeaderElection.on(locks.mutex(onBroker.name())).grace(LONG).build()) {
+      new ElectedContainer("first", first, election, () -> true).attach();
+      new ElectedContainer("second", second, election, () -> true).attach();
+      election.addListener(
+          new LeaderListener() {
+            @Override
+            public void granted(Leadership leadership) {
+              blocks.countDown();
+              try {
+                boolean unused = mayEnd.await(60, TimeUnit.SECONDS);
+              } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+              }
+            }
+          });
+      election.start();
+      assertThat(second.starting.await(60, TimeUnit.SECONDS)).isTrue();
+      assertThat(first.isRunning()).isTrue();
+      assertThat(election.yieldLeadership()).isTrue();
+      await().until(() -> !first.isRunning() && !second.isRunning());
+      // Or it would not wait for its handlers.
+      assertThat(second.stoppedByInterrupted).isFalse();
+      assertThat(second.interrupted.await(0, TimeUnit.SECONDS)).isTrue();
+      // The election's thread goes on without the interrupt, and has told nobody of the end yet.
+      assertThat(blocks.await(30, TimeUnit.SECONDS)).isTrue();
+      assertThat(mayEnd.getCount()).isOne();
+      mayEnd.countDown();
+    }
+  }
+
+  /** What nobody would stop is not started. */
+  @Test
+  void withoutAThreadThatStopsItThereIsNoLeader() throws Exception {
+    SlowToStop container = new SlowToStop();
+    container.mayEnd.countDown();
+    CompletableFuture<Leadership> refused = new CompletableFuture<>();
+    try (AmqpLocks locks = onBroker.stranger();
+        LeaderElection election = LeaderElection.on(locks.mutex(onBroker.name())).build()) {
+      ElectedContainer elected =
+          new ElectedContainer(
+              "starved",
+              container,
+              election,
+              () -> true,
+              (term, name, end) -> {
+                if (refused.complete(term)) {
+                  throw new OutOfMemoryError("unable to create native thread, says the test");
+                }
+                return TermWatch.of(term, name, end);
+              });
+      elected.attach();
+      election.start();
+      Leadership term = refused.get(60, TimeUnit.SECONDS);
+      await().until(() -> term.revocation().isPresent());
+      assertThat(term.revocation().orElseThrow().cause()).isEqualTo(Cause.YIELDED);
+      // In a later term of the same process, as there is no other.
+      await().until(container::isRunning);
+      assertThat(election.leadership()).isPresent().get().isNotEqualTo(term);
+    }
+  }
+
+  /** A context above may lead for years, and this one is to be forgotten. */
+  @Test
+  void noThreadIsLeftOfOneThatIsDetached() throws Exception {
+    SlowToStop container = new SlowToStop();
+    container.mayEnd.countDown();
+    String id = onBroker.name();
+    try (AmqpLocks locks = onBroker.stranger();
+        LeaderElection election = LeaderElection.on(locks.mutex(onBroker.name())).build()) {
+      election.start();
+      assertThat(election.awaitLeadership(LONG)).isPresent();
+      ElectedContainer elected = new ElectedContainer(id, container, election, () -> true);
+      elected.attach();
+      elected.settle();
+      assertThat(container.isRunning()).isTrue();
+      assertThat(watches(id)).isTrue();
+      elected.detach();
+      await().until(() -> !watches(id));
+      assertThat(election.isLeader()).isTrue();
+      assertThat(container.isRunning()).isFalse();
+    }
+  }
+
+  private static boolean watches(String id) {
+    return Thread.getAllStackTraces().keySet().stream()
+        .anyMatch(thread -> thread.getName().equals("amqp-locks leader listener " + id));
   }
 }
