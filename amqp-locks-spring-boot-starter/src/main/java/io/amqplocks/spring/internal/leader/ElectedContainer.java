@@ -11,6 +11,7 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.amqp.rabbit.listener.AbstractMessageListenerContainer;
 import org.springframework.context.Lifecycle;
 
 /**
@@ -36,6 +37,7 @@ import org.springframework.context.Lifecycle;
  * thread, but a container waits for its handlers for a limited time, and so does the election's
  * close.
  */
+// More than 300 lines: the start, the stop and the watch share one lock, and one argument.
 final class ElectedContainer implements LeaderListener {
 
   private static final Logger log = LoggerFactory.getLogger(ElectedContainer.class);
@@ -45,6 +47,8 @@ final class ElectedContainer implements LeaderListener {
    * grant could keep the election from telling others of the term's end.
    */
   private static final long WAIT_SECONDS = 30;
+
+  private static final long STOPPING_LOOK_MILLIS = 20;
 
   private final ReentrantLock settling = new ReentrantLock();
   private final String id;
@@ -278,11 +282,33 @@ final class ElectedContainer implements LeaderListener {
 
   private void stop() {
     try {
+      awaitOwnStop();
       if (container.isRunning()) {
         container.stop();
       }
     } catch (RuntimeException | Error e) {
       log.warn("The container of listener '{}' could not be stopped", id, e);
     }
+  }
+
+  /**
+   * Spring's stops itself after a fatal error, and waits for the handlers of its other consumers. A
+   * second stop would return at once meanwhile, and then it would not count as running.
+   */
+  private void awaitOwnStop() {
+    try {
+      while (isStopping()) {
+        TimeUnit.MILLISECONDS.sleep(STOPPING_LOOK_MILLIS);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** By another thread, as this one holds the lock, and for its shutdown timeout at most. */
+  private boolean isStopping() {
+    return container instanceof AbstractMessageListenerContainer listening
+        && listening.isRunning()
+        && !listening.isActive();
   }
 }

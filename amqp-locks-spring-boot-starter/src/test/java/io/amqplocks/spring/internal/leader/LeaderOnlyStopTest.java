@@ -1,5 +1,6 @@
 package io.amqplocks.spring.internal.leader;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -7,6 +8,8 @@ import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.consumer.SoleConsumer;
+import io.amqplocks.leader.LeaderElection;
+import io.amqplocks.lock.Lease;
 import io.amqplocks.spring.LeaderOnly;
 import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.test.Broker;
@@ -15,6 +18,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -264,6 +268,76 @@ class LeaderOnlyStopTest {
               broker.faults().deleteQueue(onBroker.mutexQueue());
               // In the next term of this process.
               await().until(() -> application.getBean(Quick.class).handled() == 1);
+            });
+  }
+
+  /** The first message ends its consumer, and the second one's handler is busy by then. */
+  static class Failing extends Busy {
+    @RabbitListener(
+        id = "failing",
+        queues = "${test.lock}",
+        autoStartup = "false",
+        concurrency = "2")
+    @LeaderOnly("${test.lock}")
+    public void book(String message) throws InterruptedException {
+      if (message.equals("busy")) {
+        handle();
+      } else {
+        assertThat(entered.await(60, TimeUnit.SECONDS)).isTrue();
+        throw new AssertionError("for the test");
+      }
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class FailingListening {
+    @Bean
+    Failing failing() {
+      return new Failing();
+    }
+
+    @Bean
+    ContainerCustomizer<SimpleMessageListenerContainer> patience() {
+      return container -> {
+        container.setPrefetchCount(1);
+        container.setShutdownTimeout(LONG.toMillis());
+        container.setJavaLangErrorHandler(error -> {}); // or it ends the JVM
+      };
+    }
+  }
+
+  /** A second stop returns at once, before the first one has ended. */
+  @Test
+  void theNextLeaderBeginsAfterAContainerThatStopsItselfHasStopped() {
+    application(FailingListening.class)
+        .run(
+            application -> {
+              Busy failing = application.getBean(Failing.class);
+              SimpleMessageListenerContainer container = container(application, "failing");
+              await().until(container::isRunning);
+              channel.basicPublish("", onBroker.name(), null, "busy".getBytes(UTF_8));
+              channel.basicPublish("", onBroker.name(), null, "fails".getBytes(UTF_8));
+              await().until(() -> !container.isActive());
+              try (AmqpLocks others = onBroker.stranger()) {
+                CompletableFuture<Integer> handled =
+                    CompletableFuture.supplyAsync(
+                        () -> {
+                          try (Lease unused = others.mutex(onBroker.name()).acquire(LONG)) {
+                            return failing.handled.get();
+                          } catch (InterruptedException e) {
+                            throw new IllegalStateException(e);
+                          }
+                        });
+                onBroker.awaitContenders(2);
+                List<LeaderElection> elections = application.getBean(LeaderElections.class).all();
+                assertThat(elections).hasSize(1);
+                assertThat(elections.get(0).yieldLeadership()).isTrue();
+                await()
+                    .during(Duration.ofSeconds(1))
+                    .until(() -> !handled.isDone() && failing.handled.get() == 0);
+                failing.mayEnd.countDown();
+                assertThat(handled.get(60, TimeUnit.SECONDS)).isOne();
+              }
             });
   }
 }
