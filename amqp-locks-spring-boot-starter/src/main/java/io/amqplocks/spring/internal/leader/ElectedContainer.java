@@ -49,6 +49,8 @@ final class ElectedContainer implements LeaderListener {
   private static final long WAIT_SECONDS = 30;
 
   private static final long STOPPING_LOOK_MILLIS = 20;
+  private static final long MOST_STOPPING_LOOKS =
+      TimeUnit.SECONDS.toMillis(WAIT_SECONDS) / STOPPING_LOOK_MILLIS;
 
   private final ReentrantLock settling = new ReentrantLock();
   private final String id;
@@ -293,11 +295,12 @@ final class ElectedContainer implements LeaderListener {
 
   /**
    * Spring's stops itself after a fatal error, and waits for the handlers of its other consumers. A
-   * second stop would return at once meanwhile, and then it would not count as running.
+   * second stop would return at once meanwhile, and then it would not count as running. The bound
+   * is the election's: by default it waits no longer for its listeners.
    */
   private void awaitOwnStop() {
     try {
-      while (isStopping()) {
+      for (int looks = 0; looks < MOST_STOPPING_LOOKS && isStopping(); looks++) {
         TimeUnit.MILLISECONDS.sleep(STOPPING_LOOK_MILLIS);
       }
     } catch (InterruptedException e) {
@@ -305,7 +308,7 @@ final class ElectedContainer implements LeaderListener {
     }
   }
 
-  /** By another thread, as this one holds the lock, and for its shutdown timeout at most. */
+  /** By another thread, as this one holds the lock. */
   private boolean isStopping() {
     return container instanceof AbstractMessageListenerContainer listening
         && listening.isRunning()
