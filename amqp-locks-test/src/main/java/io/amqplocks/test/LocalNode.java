@@ -17,7 +17,12 @@ final class LocalNode implements NodeControl, AutoCloseable {
   private final Keeper keeper;
   private volatile @Nullable Process process;
   private volatile @Nullable NodeAgent agent;
+
+  /** Noted before it is so: what an interrupted caller has begun is undone too. */
   private volatile boolean frozen;
+
+  /** Until its end was seen, which an interrupted caller does not wait for. */
+  private volatile boolean ending;
 
   LocalNode(NodePlace place) {
     this.folder = NodeFolder.create(place);
@@ -27,7 +32,7 @@ final class LocalNode implements NodeControl, AutoCloseable {
   @Override
   public boolean running() {
     Process server = process;
-    return server != null && server.isAlive();
+    return server != null && server.isAlive() && !ending;
   }
 
   @Override
@@ -37,6 +42,10 @@ final class LocalNode implements NodeControl, AutoCloseable {
 
   @Override
   public void start() {
+    if (ending) {
+      kill(); // The old one may still have its port.
+    }
+    frozen = false;
     try {
       Process server = folder.server().start();
       process = server;
@@ -64,7 +73,7 @@ final class LocalNode implements NodeControl, AutoCloseable {
   public String eval(String expressions) {
     NodeAgent asked = agent;
     if (asked == null || !running() || frozen) {
-      throw new IllegalStateException("The broker is " + (frozen ? "frozen" : "not running"));
+      throw new IllegalStateException("The broker is " + (running() ? "frozen" : "not running"));
     }
     return asked.eval(expressions, ANSWER);
   }
@@ -73,7 +82,11 @@ final class LocalNode implements NodeControl, AutoCloseable {
   public void stop() {
     thaw();
     if (running()) {
-      eval("init:stop(), \"\".");
+      try {
+        eval("init:stop(), \"\".");
+      } finally {
+        ending = true;
+      }
       awaitEnd();
     }
   }
@@ -82,6 +95,7 @@ final class LocalNode implements NodeControl, AutoCloseable {
   public void kill() {
     Process server = process;
     if (server != null) {
+      ending = true;
       server.destroyForcibly();
       awaitEnd();
     }
@@ -98,29 +112,27 @@ final class LocalNode implements NodeControl, AutoCloseable {
       throw new IllegalStateException("Interrupted while a broker ended", interrupted);
     }
     frozen = false;
+    ending = false;
     folder.noPid();
   }
 
   @Override
   public void freeze() {
-    signal("STOP");
+    Process server = process;
+    if (server == null || !running()) {
+      throw new IllegalStateException("The broker is not running");
+    }
     frozen = true;
+    Signals.send(server.pid(), "STOP");
   }
 
   @Override
   public void thaw() {
-    if (frozen) {
-      signal("CONT");
+    Process server = process;
+    if (server != null && running() && frozen) {
+      Signals.send(server.pid(), "CONT");
       frozen = false;
     }
-  }
-
-  private void signal(String name) {
-    Process server = process;
-    if (server == null || !server.isAlive()) {
-      throw new IllegalStateException("The broker is not running");
-    }
-    Signals.send(server.pid(), name);
   }
 
   @Override

@@ -24,6 +24,7 @@ final class NodeAgent {
 
   private static final String MARK = "amqp-locks ";
   private static final int TAIL = 60;
+  private static final Duration SETTLED = Duration.ofSeconds(5);
 
   private final Writer input;
   private final ReentrantLock writing = new ReentrantLock();
@@ -55,8 +56,23 @@ final class NodeAgent {
       send(id + " " + Erlang.base64(expressions) + "\n");
       return await(answer, timeout, expressions);
     } finally {
+      if (Thread.currentThread().isInterrupted()) {
+        settle(answer);
+      }
       answers.remove(id);
     }
+  }
+
+  /**
+   * Waits a moment for what an interrupted caller does not wait for: the server does what it is
+   * asked at the same time, and what undoes this must not overtake it.
+   */
+  private static void settle(CompletableFuture<String> answer) {
+    answer
+        .copy()
+        .completeOnTimeout("", SETTLED.toMillis(), TimeUnit.MILLISECONDS)
+        .exceptionally(failed -> "")
+        .join();
   }
 
   /** The last lines that the server printed itself. */

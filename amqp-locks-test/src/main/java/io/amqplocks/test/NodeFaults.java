@@ -14,6 +14,9 @@ import java.util.stream.Stream;
 final class NodeFaults implements BrokerFaults {
 
   private final NodeControl node;
+
+  // A fault is noted before it is asked for, and one that is undone afterwards: whoever fails in
+  // between, by an interrupt for instance, may have caused it.
   private final Set<String> policies = ConcurrentHashMap.newKeySet();
   private final Set<String> users = ConcurrentHashMap.newKeySet();
   private final Set<String> suspended = ConcurrentHashMap.newKeySet();
@@ -107,10 +110,11 @@ final class NodeFaults implements BrokerFaults {
 
   @Override
   public void suspendQueue(String queue) {
+    suspended.add(queue);
     if (ask(Erlang.SUSPEND_QUEUE, queue).equals("none")) {
+      suspended.remove(queue);
       throw new IllegalStateException("There is no queue named " + queue);
     }
-    suspended.add(queue);
   }
 
   @Override
@@ -137,8 +141,8 @@ final class NodeFaults implements BrokerFaults {
 
   @Override
   public void setPolicy(String name, String pattern, String applyTo, String definitionJson) {
-    ask(Erlang.SET_POLICY, name, pattern, definitionJson, applyTo);
     policies.add(name);
+    ask(Erlang.SET_POLICY, name, pattern, definitionJson, applyTo);
   }
 
   @Override
@@ -149,14 +153,15 @@ final class NodeFaults implements BrokerFaults {
 
   @Override
   public void memoryAlarm(boolean on) {
+    alarm = true;
     ask(on ? Erlang.SET_ALARM : Erlang.CLEAR_ALARM);
     alarm = on;
   }
 
   @Override
   public void addUser(String user, String password, String configure, String write, String read) {
-    ask(Erlang.ADD_USER, user, password, configure, write, read);
     users.add(user);
+    ask(Erlang.ADD_USER, user, password, configure, write, read);
   }
 
   @Override
@@ -167,8 +172,8 @@ final class NodeFaults implements BrokerFaults {
 
   @Override
   public void setConsumerTimeout(Duration timeout) {
-    ask(Erlang.SET_CONSUMER_TIMEOUT, Long.toString(timeout.toMillis()));
     consumerTimeout = true;
+    ask(Erlang.SET_CONSUMER_TIMEOUT, Long.toString(timeout.toMillis()));
   }
 
   @Override

@@ -20,7 +20,7 @@ public final class Signals {
   public static void send(long pid, String name) {
     try {
       Process kill = new ProcessBuilder("kill", "-" + name, Long.toString(pid)).start();
-      if (kill.waitFor() != 0) {
+      if (exitCode(kill) != 0) {
         throw new IllegalStateException("Cannot send SIG" + name + " to process " + pid);
       }
       if (name.equals("STOP")) {
@@ -31,6 +31,16 @@ public final class Signals {
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("Interrupted while sending SIG" + name, interrupted);
+    }
+  }
+
+  /** Whoever is interrupted may send another signal at once, which must not overtake this one. */
+  private static int exitCode(Process kill) throws InterruptedException {
+    try {
+      return kill.waitFor();
+    } catch (InterruptedException interrupted) {
+      kill.onExit().join();
+      throw interrupted;
     }
   }
 

@@ -2,6 +2,7 @@ package io.amqplocks.test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.AMQP;
@@ -21,6 +22,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -370,6 +373,48 @@ class BrokerFaultsTest {
     }
   }
 
+  /** Whether it began the fault or not. */
+  @Test
+  void whatAnInterruptedCallHasBegunIsHealed() throws Exception {
+    interrupted(() -> faults.memoryAlarm(true));
+    interrupted(faults::freeze);
+    faults.heal();
+    assertHealed();
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aBrokerIsStartedWhoseEndWasInterrupted(boolean frozen) throws Exception {
+    if (frozen) {
+      faults.freeze();
+      interrupted(faults::kill);
+    } else {
+      interrupted(faults::restart);
+    }
+    faults.heal();
+    reconnect();
+    assertHealed();
+  }
+
+  private static void interrupted(ThrowingCallable call) {
+    Thread.currentThread().interrupt();
+    // None if the broker was so quick that nobody waited.
+    Stream<Throwable> failure = Stream.ofNullable(catchThrowable(call));
+    assertThat(Thread.interrupted()).isTrue();
+    assertThat(failure)
+        .allSatisfy(
+            failed ->
+                assertThat(failed)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("Interrupted"));
+  }
+
+  private void assertHealed() throws Exception {
+    channel.confirmSelect();
+    channel.basicPublish("", "nowhere", null, new byte[1]);
+    assertThat(channel.waitForConfirms(30_000)).isTrue();
+  }
+
   @Test
   void healUndoesEverything() throws Exception {
     faults.setPolicy("left", "^nothing$", "queues", "{\"max-length\":1}");
@@ -382,8 +427,6 @@ class BrokerFaultsTest {
 
     faults.addUser("left", "left", "", "", ""); // Which fails if there is still one.
     faults.deleteUser("left");
-    channel.confirmSelect();
-    channel.basicPublish("", "nowhere", null, new byte[1]);
-    assertThat(channel.waitForConfirms(30_000)).isTrue();
+    assertHealed();
   }
 }
