@@ -188,8 +188,9 @@ public interface BrokerFaults {
 
   /**
    * Undoes what is still in force of all this: thaws and starts the server, ends the alarm, removes
-   * the policies and users that were set here and the consumer timeout. Queues stay. {@link
-   * BrokerTest} calls it after every test class.
+   * the policies and users that were set here and the consumer timeout. Queues stay. What cannot be
+   * undone keeps nothing else from it, and is thrown at the end. {@link BrokerTest} calls it after
+   * every test class.
    */
   void heal();
 }

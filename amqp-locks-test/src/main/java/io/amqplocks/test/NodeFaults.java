@@ -1,6 +1,7 @@
 package io.amqplocks.test;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
@@ -223,16 +224,39 @@ final class NodeFaults implements BrokerFaults {
       thaw();
     }
     start();
+    List<Runnable> steps = new ArrayList<>();
     if (alarm) {
-      memoryAlarm(false);
+      steps.add(() -> memoryAlarm(false));
     }
     if (consumerTimeout) {
-      ask(Erlang.RESET_CONSUMER_TIMEOUT);
-      consumerTimeout = false;
+      steps.add(this::resetConsumerTimeout);
     }
-    List.copyOf(suspended).forEach(this::resumeQueue);
-    List.copyOf(policies).forEach(this::clearPolicy);
-    List.copyOf(users).forEach(this::deleteUser);
+    suspended.forEach(queue -> steps.add(() -> resumeQueue(queue)));
+    policies.forEach(policy -> steps.add(() -> clearPolicy(policy)));
+    users.forEach(user -> steps.add(() -> deleteUser(user)));
+    runAll(steps);
+  }
+
+  private void resetConsumerTimeout() {
+    ask(Erlang.RESET_CONSUMER_TIMEOUT);
+    consumerTimeout = false;
+  }
+
+  /** If one fails, when all are done. */
+  private static void runAll(List<Runnable> steps) {
+    List<RuntimeException> failures = new ArrayList<>();
+    for (Runnable step : steps) {
+      try {
+        step.run();
+      } catch (RuntimeException failed) {
+        failures.add(failed);
+      }
+    }
+    if (!failures.isEmpty()) {
+      RuntimeException first = failures.remove(0);
+      failures.forEach(first::addSuppressed);
+      throw first;
+    }
   }
 
   private Stream<String[]> rows(String expressions) {

@@ -89,4 +89,31 @@ class NodeFaultsTest {
     faults.heal();
     assertThat(node.asked).hasSize(1);
   }
+
+  @Test
+  void whatCannotBeUndoneKeepsNothingElseFromIt() {
+    faults.memoryAlarm(true);
+    faults.setPolicy("p", "^q$", "queues", "{}");
+    faults.addUser("u", "secret", "", "", "");
+    String policy = Erlang.fill(Erlang.CLEAR_POLICY, "p");
+    String user = Erlang.fill(Erlang.DELETE_USER, "u");
+    String alarm = Erlang.fill(Erlang.CLEAR_ALARM);
+    node.asked.clear();
+    node.failing = expressions -> !expressions.equals(user);
+
+    assertThatThrownBy(faults::heal)
+        .hasMessage("Failed after " + alarm)
+        .satisfies(
+            failed ->
+                assertThat(failed.getSuppressed())
+                    .singleElement()
+                    .extracting(Throwable::getMessage)
+                    .isEqualTo("Failed after " + policy));
+    assertThat(node.asked).containsExactly(alarm, policy, user);
+
+    node.failing = expressions -> false;
+    node.asked.clear();
+    faults.heal();
+    assertThat(node.asked).containsExactly(alarm, policy);
+  }
 }
