@@ -24,6 +24,11 @@ import kotlinx.coroutines.withContext
 private val releases = Dispatchers.IO.limitedParallelism(16)
 
 /**
+ * Not on [Dispatchers.Default]: blocks that only a cancellation ends may keep all its threads busy.
+ */
+private val cancellations = Dispatchers.IO.limitedParallelism(16)
+
+/**
  * Acquires a slot as [AmqpLock.acquire] does, and suspends while it waits, so no thread is blocked.
  * The caller closes the lease. [withLease] does that by itself, and should be preferred.
  *
@@ -140,7 +145,7 @@ private suspend fun <T> runUnder(lease: BlockLease, block: suspend CoroutineScop
       .whenLost()
       .thenAcceptAsync(
         { scope.cancel("The lease of ${lease.lock()} was lost: $it") },
-        Dispatchers.Default.asExecutor(),
+        cancellations.asExecutor(),
       )
     if (lease.hasEnded()) {
       scope.cancel("The lease of ${lease.lock()} was lost before the block began")

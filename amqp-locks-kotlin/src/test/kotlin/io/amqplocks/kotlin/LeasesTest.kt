@@ -9,11 +9,13 @@ import io.amqplocks.lock.LockException
 import io.amqplocks.lock.LossReason
 import io.amqplocks.test.Broker
 import io.amqplocks.test.BrokerTest
+import java.util.Optional
 import java.util.UUID
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.LinkedBlockingQueue
 import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicBoolean
 import kotlin.coroutines.CoroutineContext
 import kotlin.time.Duration
 import kotlin.time.Duration.Companion.minutes
@@ -29,6 +31,7 @@ import kotlinx.coroutines.awaitAll
 import kotlinx.coroutines.awaitCancellation
 import kotlinx.coroutines.cancel
 import kotlinx.coroutines.delay
+import kotlinx.coroutines.isActive
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.withContext
@@ -221,6 +224,39 @@ internal class LeasesTest {
       .hasNoCause()
       .extracting { (it as LockException).lock().orElse(null) }
       .isEqualTo(lock.id())
+    awaitNothingLeft()
+  }
+
+  /** Only their cancellation ends them, and until then they leave no thread to anybody else. */
+  @Test
+  fun `losses cancel blocks that keep every thread of the default dispatcher busy`() {
+    val mutexes = (1..maxOf(2, Runtime.getRuntime().availableProcessors())).map {
+      locks.mutex("$name-$it")
+    }
+    val begun = CountDownLatch(mutexes.size)
+    val seen = LinkedBlockingQueue<Optional<Throwable>>()
+    val over = AtomicBoolean()
+    for (mutex in mutexes) {
+      CoroutineScope(Dispatchers.Default).launch {
+        val failure = failureOf {
+          mutex.withLease(patience) {
+            begun.countDown()
+            while (isActive && !over.get()) {
+              Thread.onSpinWait()
+            }
+          }
+        }
+        seen.put(Optional.ofNullable(failure))
+      }
+    }
+    try {
+      check(begun.await(60, TimeUnit.SECONDS))
+      mutexes.forEach { locks.revoke(it.id(), "for the test") }
+      await().atMost(30, TimeUnit.SECONDS).until { seen.size == mutexes.size }
+    } finally {
+      over.set(true)
+    }
+    assertThat(seen).allMatch { it.orElse(null) is LockException.Lost }
     awaitNothingLeft()
   }
 
