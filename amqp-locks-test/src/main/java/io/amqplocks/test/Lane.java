@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +20,7 @@ final class Lane {
 
   private static final int CHUNK_BYTES = 16 * 1024;
   private static final int CHUNKS = 4 * 1024;
+  private static final long PASSING_SECONDS = 1;
 
   /** Bytes that are due at a time of {@link System#nanoTime()}; null bytes are the end. */
   private static final class Chunk {
@@ -38,6 +40,7 @@ final class Lane {
   private final BiConsumer<Direction, byte[]> tap;
   private final Link link;
   private final BlockingQueue<Chunk> underWay = new ArrayBlockingQueue<>(CHUNKS);
+  private final ReentrantLock passing = new ReentrantLock();
   private volatile boolean swallowing;
   private volatile @Nullable Thread writer;
   private volatile @Nullable Thread reader;
@@ -121,12 +124,36 @@ final class Lane {
   }
 
   private void pass(byte[] bytes) throws IOException {
+    passing.lock();
     try {
-      to.getOutputStream().write(bytes);
+      if (!swallows()) {
+        to.getOutputStream().write(bytes);
+      }
     } catch (IOException broken) {
       if (!swallowing) { // Else it is the fault that broke it, and the rest is to be swallowed.
         throw broken;
       }
+    } finally {
+      passing.unlock();
+    }
+  }
+
+  private boolean swallows() {
+    return swallowing || weather.swallows(direction);
+  }
+
+  /**
+   * Waits for bytes that are being passed on, so that a black hole which began before swallows all
+   * that comes. Where the other side reads nothing they may never be passed on, so the wait has a
+   * bound.
+   */
+  void awaitPassing() {
+    try {
+      if (passing.tryLock(PASSING_SECONDS, TimeUnit.SECONDS)) {
+        passing.unlock();
+      }
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
     }
   }
 
@@ -134,14 +161,14 @@ final class Lane {
   private boolean deliver(Chunk chunk) throws InterruptedException, IOException {
     TimeUnit.NANOSECONDS.sleep(chunk.due - System.nanoTime());
     byte[] bytes = chunk.bytes;
-    boolean swallowed = weather.swallows(direction);
     if (bytes != null) {
-      if (!swallowed && !swallowing) {
+      if (!swallows()) {
         tap.accept(direction, bytes);
         pass(bytes);
       }
       return true;
     }
+    boolean swallowed = weather.swallows(direction);
     if (swallowed) {
       link.endSwallowed();
     } else if (!swallowing) {

@@ -72,6 +72,12 @@ final class Link {
     reset(server);
   }
 
+  /** Waits for bytes that are being passed on; see {@link Lane#awaitPassing}. */
+  void awaitPassing() {
+    toBroker.awaitPassing();
+    toClient.awaitPassing();
+  }
+
   void closeIfHalfLost() {
     if (halfLost.get()) {
       close();

@@ -61,7 +61,7 @@ public final class TcpProxy implements AutoCloseable {
     this(host, port, (connection, direction, bytes) -> {});
   }
 
-  private TcpProxy(String host, int port, WireTap tap) {
+  TcpProxy(String host, int port, WireTap tap) {
     this.tap = tap;
     this.target = new InetSocketAddress(host, port);
     ServerSocket first = FreePorts.open();
@@ -104,10 +104,12 @@ public final class TcpProxy implements AutoCloseable {
 
   /**
    * Swallows all bytes in this direction, those under way too. Sockets stay open, and the closing
-   * of one is not passed on either. Adds to an earlier black hole.
+   * of one is not passed on either. Adds to an earlier black hole. When it returns, no byte arrives
+   * any more, but for some that the proxy is just writing to a side which reads nothing.
    */
   public void blackHole(Direction direction) {
     weather.blackHole(direction);
+    links.forEach(Link::awaitPassing);
   }
 
   /**

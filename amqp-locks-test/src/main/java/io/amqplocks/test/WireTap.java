@@ -6,7 +6,8 @@ public interface WireTap {
 
   /**
    * Is called before bytes go on to the other side. Calls for one direction of a connection come in
-   * order and one at a time; others may come at once. Who blocks here holds up the connection.
+   * order and one at a time; others may come at once. Who blocks here holds up the connection. If a
+   * black hole begins meanwhile, the bytes do not arrive.
    *
    * @param connection the number of the connection through this proxy, from 1
    * @param direction the one way that they take, never {@link Direction#BOTH}

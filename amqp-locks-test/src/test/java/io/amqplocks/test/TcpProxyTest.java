@@ -3,6 +3,7 @@ package io.amqplocks.test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import java.io.IOException;
 import java.net.ConnectException;
@@ -13,6 +14,7 @@ import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -175,6 +177,42 @@ class TcpProxyTest {
       send(at, 1);
       assertSilent(second);
     }
+  }
+
+  @Test
+  void blackHoleSwallowsWhatATapHolds() throws Exception {
+    CountDownLatch held = new CountDownLatch(1);
+    CountDownLatch goOn = new CountDownLatch(1);
+    WireTap tap =
+        (connection, direction, bytes) -> {
+          held.countDown();
+          awaits(goOn);
+        };
+    try (TcpProxy tapped = new TcpProxy("127.0.0.1", server.getLocalPort(), tap);
+        Socket sender = new Socket(tapped.host(), tapped.port());
+        Socket at = nextAccepted()) {
+      send(sender, 1);
+      awaits(held);
+      tapped.blackHole(Direction.CLIENT_TO_BROKER);
+      goOn.countDown();
+      assertSilent(at);
+    }
+  }
+
+  private static void awaits(CountDownLatch latch) {
+    try {
+      assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** While it writes what the other side does not read. */
+  @Test
+  void blackHoleDoesNotWaitForASideThatReadsNothing() throws Exception {
+    // The proxy takes it all, and the sockets behind it do not.
+    ProxyThreads.awaitEnd(ProxyThreads.start("test-sender", () -> sendAll(new byte[1 << 25])));
+    assertTimeoutPreemptively(LONG, () -> proxy.blackHole(Direction.BOTH));
   }
 
   @Test
