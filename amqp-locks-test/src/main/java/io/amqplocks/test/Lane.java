@@ -120,6 +120,10 @@ final class Lane {
       Thread.currentThread().interrupt();
     } catch (IOException broken) {
       link.close();
+    } catch (RuntimeException | Error failedTap) {
+      // The one who reads would wait for what this thread no longer writes.
+      link.close();
+      throw failedTap;
     }
   }
 

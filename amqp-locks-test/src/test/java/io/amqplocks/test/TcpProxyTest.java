@@ -207,6 +207,22 @@ class TcpProxyTest {
     }
   }
 
+  @Test
+  void anExceptionOfATapClosesTheConnection() throws Exception {
+    WireTap tap =
+        (connection, direction, bytes) -> {
+          throw new IllegalStateException("Of a tap, for this test");
+        };
+    try (TcpProxy tapped = new TcpProxy("127.0.0.1", server.getLocalPort(), tap);
+        Socket sender = new Socket(tapped.host(), tapped.port());
+        Socket at = nextAccepted()) {
+      send(sender, 1);
+      assertThat(endOf(sender)).isTrue();
+      assertThat(endOf(at)).isTrue();
+      await().atMost(LONG).until(() -> tapped.connections() == 0);
+    }
+  }
+
   /** While it writes what the other side does not read. */
   @Test
   void blackHoleDoesNotWaitForASideThatReadsNothing() throws Exception {
