@@ -175,6 +175,10 @@ final class Lane {
     boolean swallowed = weather.swallows(direction);
     if (swallowed) {
       link.endSwallowed();
+      if (!weather.swallows(direction)) {
+        // The black hole ended meanwhile, and whoever ended it did not see this end.
+        link.closeIfHalfLost();
+      }
     } else if (!swallowing) {
       to.shutdownOutput();
     }

@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** What the network does to bytes, for each of the two directions. */
-final class Weather {
+class Weather {
 
   private final Map<Direction, AtomicBoolean> blackHoles = new EnumMap<>(Direction.class);
   private final Map<Direction, AtomicLong> delays = new EnumMap<>(Direction.class);
