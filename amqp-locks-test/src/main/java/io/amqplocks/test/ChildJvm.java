@@ -114,13 +114,31 @@ public final class ChildJvm implements AutoCloseable {
 
   /**
    * Ends the process as {@code kill -9} does, and returns when it is gone. All that it has written
-   * is in {@link #lines()} then.
+   * is in {@link #lines()} then. An interrupt does not end the wait.
    */
   public void killNow() {
     // Process.destroyForcibly also closes our ends of the pipes, with what was not read yet.
     process.toHandle().destroyForcibly();
-    if (exitCode(END).isEmpty()) {
+    if (exitCodeOfKilled().isEmpty()) {
       throw new IllegalStateException("Process " + pid() + " did not end within " + END);
+    }
+  }
+
+  /** An interrupt does not end the wait: a killed process ends soon. */
+  private OptionalInt exitCodeOfKilled() {
+    boolean interrupted = false;
+    try {
+      while (true) {
+        try {
+          return awaitExit(END);
+        } catch (InterruptedException again) {
+          interrupted = true;
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
     }
   }
 
@@ -153,24 +171,35 @@ public final class ChildJvm implements AutoCloseable {
    */
   public OptionalInt exitCode(Duration timeout) {
     try {
-      if (!process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
-        return OptionalInt.empty();
-      }
-      if (output.awaitEnd(LAST_LINES)) {
-        errors.awaitEnd(LAST_LINES);
-      }
-      return OptionalInt.of(process.exitValue());
+      return awaitExit(timeout);
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("Interrupted while a child ran", interrupted);
     }
   }
 
+  private OptionalInt awaitExit(Duration timeout) throws InterruptedException {
+    if (!process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
+      return OptionalInt.empty();
+    }
+    if (output.awaitEnd(LAST_LINES)) {
+      errors.awaitEnd(LAST_LINES);
+    }
+    return OptionalInt.of(process.exitValue());
+  }
+
   /** Kills the process if it still runs. */
   @Override
   public void close() {
-    killNow();
-    dismissKeeper();
+    try {
+      killNow();
+    } finally {
+      dismissKeeper();
+      forgetAtExit();
+    }
+  }
+
+  private void forgetAtExit() {
     try {
       Runtime.getRuntime().removeShutdownHook(atExit);
     } catch (IllegalStateException exiting) {

@@ -140,6 +140,17 @@ class ChildJvmTest {
   }
 
   @Test
+  void anInterruptedThreadClosesItAsAnyOther() {
+    ChildJvm child = ChildJvm.of(Echo.class).start();
+    child.awaitLine("property", SOON);
+    Thread.currentThread().interrupt();
+    child.close();
+    assertThat(Thread.interrupted()).isTrue();
+    assertThat(child.isAlive()).isFalse();
+    assertThat(child.exitCode(Duration.ZERO)).hasValue(128 + 9);
+  }
+
+  @Test
   void failureHasWhatTheChildWrote() {
     try (ChildJvm child = ChildJvm.of(Echo.class).start()) {
       child.send("throw");
