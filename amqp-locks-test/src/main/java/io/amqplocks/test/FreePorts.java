@@ -6,15 +6,17 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.security.SecureRandom;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Supplier;
 
 /**
  * Free loopback ports below the range that systems take outgoing connections' ports from: one of
  * those could be taken while a killed broker is down, or connect a client to itself. None is given
- * twice in the same JVM, because a broker listens seconds after its port was chosen. Another
- * process may still be quicker.
+ * twice in the same JVM, because a broker listens seconds after its port was chosen; those that are
+ * given back are, but only when it is hard to find others. Another process may still be quicker.
  */
 public final class FreePorts {
 
@@ -28,6 +30,9 @@ public final class FreePorts {
   private static final String TAKEN = "eaddrinuse";
 
   private static final Set<Integer> GIVEN = ConcurrentHashMap.newKeySet();
+
+  /** Late ones of their old clients may still come, so the oldest is the first to be used again. */
+  private static final Queue<Integer> BACK = new ConcurrentLinkedQueue<>();
 
   private FreePorts() {}
 
@@ -50,10 +55,26 @@ public final class FreePorts {
       try {
         return bind(port);
       } catch (IOException taken) {
-        // Then another one.
+        GIVEN.remove(port); // Until whoever has it is gone. Then another one.
+      }
+    }
+    return openAgain();
+  }
+
+  private static ServerSocket openAgain() {
+    for (Integer port = BACK.poll(); port != null; port = BACK.poll()) {
+      try {
+        return bind(port);
+      } catch (IOException taken) {
+        GIVEN.remove(port);
       }
     }
     throw new IllegalStateException("No free port between " + FIRST + " and " + (FIRST + COUNT));
+  }
+
+  /** Gives back a port at which nobody listens any more. */
+  static void giveBack(int port) {
+    BACK.add(port);
   }
 
   /**

@@ -152,8 +152,11 @@ public final class TcpProxy implements AutoCloseable {
   public void close() {
     listening.lock();
     try {
-      closed = true;
       stopListening();
+      if (!closed) {
+        FreePorts.giveBack(port);
+      }
+      closed = true;
     } finally {
       listening.unlock();
     }

@@ -24,6 +24,15 @@ class FreePortsTest {
   }
 
   @Test
+  void thereMayBeMoreProxiesThanPortsOneAfterTheOther() {
+    for (int count = 0; count < 16_000; count++) {
+      try (TcpProxy proxy = new TcpProxy("127.0.0.1", 1)) {
+        assertThat(proxy.port()).isPositive();
+      }
+    }
+  }
+
+  @Test
   void aBrokerWhosePortWasTakenMeanwhileStartsOnAnother() throws IOException {
     LocalSource source = new LocalSource(System.getenv());
     assumeThat(source.lines()).as("a rabbitmq-server on this machine").isNotEmpty();
