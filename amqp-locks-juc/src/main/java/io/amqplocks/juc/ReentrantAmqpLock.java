@@ -85,9 +85,7 @@ public final class ReentrantAmqpLock implements Lock {
 
   /**
    * Acquires the lock if it is free, and waits for no holder. The broker is asked, which {@link
-   * AmqpLock#tryAcquire()} bounds. An interrupt that comes before the call has no effect on it.
-   *
-   * @throws LockException.Interrupted if the thread is interrupted while the broker is asked
+   * AmqpLock#tryAcquire()} bounds. An interrupt has no effect on the call, and the flag stays set.
    */
   @Override
   public boolean tryLock() {
