@@ -12,7 +12,8 @@ final class BrokerOffers {
 
   static final String NONE =
       "No RabbitMQ broker can be had: start Docker (with testcontainers-rabbitmq on the class"
-          + " path), or install rabbitmq-server (on Debian bin/broker does), or name a broker by"
+          + " path, and DOCKER_HOST set if it is not at /var/run/docker.sock), or install"
+          + " rabbitmq-server (on Debian bin/broker does), or name a broker by"
           + " AMQP_LOCKS_BROKER_URI; or make do with the one in this JVM (Brokers.EMBEDDED)";
 
   private final List<BrokerSource> sources;
