@@ -1,6 +1,10 @@
 package io.amqplocks.test;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -27,6 +31,20 @@ final class LocalNode implements NodeControl, AutoCloseable {
   LocalNode(NodePlace place) {
     this.folder = NodeFolder.create(place);
     this.keeper = Keeper.ofBroker(folder);
+  }
+
+  /** Where what belongs to this broker may be put; it is deleted with the broker. */
+  Path folder() {
+    return folder.path();
+  }
+
+  /** Adds lines to {@code rabbitmq.conf}, for the next start. */
+  void configure(String lines) {
+    try {
+      Files.writeString(folder.path().resolve("rabbitmq.conf"), lines, StandardOpenOption.APPEND);
+    } catch (IOException failed) {
+      throw new UncheckedIOException("Cannot configure a broker", failed);
+    }
   }
 
   @Override

@@ -46,21 +46,6 @@ record NodePlace(
         "");
   }
 
-  /** This place with those lines of {@code rabbitmq.conf}. */
-  NodePlace with(String lines) {
-    return new NodePlace(
-        installation,
-        within,
-        host,
-        nodeHost,
-        nodeName,
-        amqpPort,
-        distributionPort,
-        epmdPort,
-        cookie,
-        lines);
-  }
-
   /** The command line that runs this command there. */
   List<String> command(String... words) {
     List<String> line = new ArrayList<>(within);

@@ -1,11 +1,6 @@
 package io.amqplocks.test;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
-import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.opentest4j.TestAbortedException;
@@ -22,7 +17,6 @@ import org.opentest4j.TestAbortedException;
  */
 public final class TlsBroker implements AutoCloseable {
 
-  private final Path folder;
   private final Certificates certificates;
   private final OwnedBroker broker;
   private final int tlsPort;
@@ -55,20 +49,19 @@ public final class TlsBroker implements AutoCloseable {
   }
 
   private TlsBroker(Installation installation) {
+    NodePlace place = NodePlace.alone(installation);
+    LocalNode node = new LocalNode(place);
     try {
-      folder = Files.createTempDirectory(installation.temporary(), "amqp-locks-tls-");
-    } catch (IOException failed) {
-      throw new UncheckedIOException("Cannot make a folder for certificates", failed);
-    }
-    try {
-      certificates = Certificates.make(folder);
+      // The keys are in the broker's folder, which is deleted however this JVM ends.
+      certificates = Certificates.make(node.folder());
       tlsPort = FreePorts.next();
-      broker = LocalSource.start(NodePlace.alone(installation).with(configuration(installation)));
-      BrokerRecord.add(broker.version());
+      node.configure(configuration(installation));
     } catch (RuntimeException failed) {
-      delete();
+      node.close();
       throw failed;
     }
+    broker = NodeBroker.start(node, place.address(), node::close);
+    BrokerRecord.add(broker.version());
   }
 
   private String configuration(Installation installation) {
@@ -116,20 +109,5 @@ public final class TlsBroker implements AutoCloseable {
   @Override
   public void close() {
     broker.close();
-    delete();
-  }
-
-  private void delete() {
-    if (!Files.exists(folder)) {
-      return;
-    }
-    try (Stream<Path> files = Files.walk(folder)) {
-      List<Path> deepestFirst = files.sorted(Comparator.reverseOrder()).toList();
-      for (Path file : deepestFirst) {
-        Files.delete(file);
-      }
-    } catch (IOException failed) {
-      throw new UncheckedIOException("Cannot delete " + folder, failed);
-    }
   }
 }
