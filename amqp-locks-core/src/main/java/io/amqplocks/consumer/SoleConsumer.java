@@ -94,11 +94,12 @@ public final class SoleConsumer implements AutoCloseable {
    * Begins the settings of a consumer.
    *
    * @param lock a mutex of any kind; all processes that give the same one take turns
-   * @param factory how to connect. It is copied. Its automatic recovery, its executors and its NIO
-   *     or Netty have no effect, so that nothing of the application holds up this consumer. Its
-   *     connection timeout and its heartbeat are limited to 10 seconds; one that is turned off
-   *     becomes 10 seconds. The next consumer cannot consume before the broker notices that the last
-   *     one is dead
+   * @param factory how to connect. It is copied. Its automatic recovery and its executors have
+   *     no effect, nor have its traffic and write listeners and what only NIO or Netty would read:
+   *     this consumer shares no thread with the application's connections. Set TLS by {@code
+   *     useSslProtocol} or {@code setSslContextFactory}. Its connection timeout and its heartbeat
+   *     are limited to 10 seconds; one that is turned off becomes 10 seconds. The next consumer
+   *     cannot consume before the broker notices that the last one is dead
    * @param queue the queue, which must exist when this consumer is active; no stream, and no
    *     classic queue with {@code x-single-active-consumer}
    * @param handler handles the messages

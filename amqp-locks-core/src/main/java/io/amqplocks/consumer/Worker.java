@@ -41,9 +41,10 @@ final class Worker {
   private static final Duration LAST_PATIENCE = Duration.ofSeconds(5);
 
   /**
-   * Also with a grace period of zero: what was sent ahead goes back by this, without being counted.
+   * Even with a grace period of zero. Without it, what was sent ahead would count as a failed
+   * delivery. An active queue waits for copies for half of it.
    */
-  private static final Duration SHORTEST_PATIENCE = Duration.ofSeconds(1);
+  private static final Duration SHORTEST_PATIENCE = Duration.ofSeconds(2);
 
   /** How often it looks besides, if nothing comes. */
   private static final long LOOK_MILLIS = 100;
@@ -353,7 +354,7 @@ final class Worker {
         stalled = true;
         throw new IOException("RabbitMQ sends none of its messages");
       } else if (!begun.isOpen()) {
-        // Nobody has said so. A thread that was to do it may be held up by the application.
+        // Nobody has said so. Whoever was to do it may be held up by the application's code.
         throw new IOException("the channel is closed", open.channel().getCloseReason());
       }
     }
@@ -447,8 +448,9 @@ final class Worker {
       inVainSince = System.nanoTime();
       return false;
     } finally {
-      // A handler may leave the flag set. With NIO, the client sends nothing of an interrupted
-      // thread: the acknowledgement would be lost. What stops this thread is the term.
+      // A handler may leave the flag set, which none of this thread's waits is to end by. What
+      // stops
+      // it is the term.
       boolean unused = Thread.interrupted();
     }
   }

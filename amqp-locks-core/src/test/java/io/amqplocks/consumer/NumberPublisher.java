@@ -133,6 +133,9 @@ final class NumberPublisher implements AutoCloseable {
     if (last != null && last.isOpen()) {
       return last;
     }
+    if (last != null) {
+      last.getConnection().abort();
+    }
     Channel next = connecting.call().createChannel();
     open = next;
     next.confirmSelect();
@@ -163,7 +166,11 @@ final class NumberPublisher implements AutoCloseable {
       }
       return channel.waitForConfirms(30_000);
     } catch (IOException | ShutdownSignalException closed) {
-      return false;
+      ShutdownSignalException why = channel.getConnection().getCloseReason();
+      if (ingress != null && String.valueOf(why).contains("reply-code=506")) {
+        return false;
+      }
+      throw closed;
     }
   }
 

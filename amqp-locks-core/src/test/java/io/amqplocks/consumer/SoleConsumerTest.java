@@ -367,18 +367,12 @@ class SoleConsumerTest {
     assertThat(channel.messageCount(queue)).isZero();
   }
 
-  /** With NIO, the client sends nothing of an interrupted thread. */
-  @SuppressWarnings({"deprecation", "removal"})
   @Test
   void aHandlerMayReturnInterrupted() throws Exception {
-    ConnectionFactory factory = fixture.broker().connectionFactory();
-    factory.useNio();
     SoleConsumer consumer =
         kept(
-            SoleConsumer.of(
+            on(
                     fixture.open().mutex("sole"),
-                    factory,
-                    queue,
                     delivery -> {
                       handled.add(number(delivery));
                       Thread.currentThread().interrupt();
@@ -980,7 +974,7 @@ class SoleConsumerTest {
       fixture.broker().faults().suspendQueue(queue);
       assertThat(consumer.handOver()).isTrue();
       // The call timeout would take 10 seconds.
-      await().atMost(Duration.ofSeconds(6)).until(() -> connections() == 0);
+      await().atMost(Duration.ofSeconds(9)).until(() -> connections() == 0);
     } finally {
       fixture.broker().faults().resumeQueue(queue);
       mayEnd.countDown();
@@ -1019,7 +1013,7 @@ class SoleConsumerTest {
       assertThat(consumer.handOver()).isTrue();
       assertThat(closing.await(30, TimeUnit.SECONDS)).isTrue();
       // The broker has ten seconds to say that it has seen the end.
-      assertThat(returned.await(5, TimeUnit.SECONDS)).isTrue();
+      assertThat(returned.await(8, TimeUnit.SECONDS)).isTrue();
     } finally {
       over.countDown();
     }

@@ -202,6 +202,16 @@ public final class BrokerErrors {
         "RabbitMQ did not %s for %s: %s".formatted(step, call.purpose(), text(failure)), failure);
   }
 
+  private static String message(Throwable failure) {
+    try {
+      String message = failure.getMessage();
+      return message == null ? failure.getClass().getSimpleName() : message;
+    } catch (RuntimeException e) {
+      // It may be the application's, of a credentials provider, for instance.
+      return failure.getClass().getSimpleName();
+    }
+  }
+
   /** The reason of a shutdown in the broker's words. */
   public static String text(@Nullable Throwable failure) {
     if (failure == null) {
@@ -213,8 +223,7 @@ public final class BrokerErrors {
       if (cause == null) {
         return failure.toString();
       }
-      String message = cause.getMessage();
-      return message == null ? cause.getClass().getSimpleName() : message;
+      return message(cause);
     }
     Method reason = signal.getReason();
     if (reason instanceof AMQP.Channel.Close close) {

@@ -1,12 +1,11 @@
 package io.amqplocks.internal.broker;
 
 /**
- * Logs failures of an application's code, and of a system without memory.
+ * Logs failures of an application's code.
  *
  * <p>Whoever catches such a failure goes on: others are still to be told, or the work is tried
  * again. That must not depend on the log. The logging library asks an exception for its message,
- * which is the application's code again and may throw. What memory was too short for may fail a
- * second time.
+ * which is the application's code again and may throw.
  */
 public final class FailureLog {
 
@@ -21,11 +20,11 @@ public final class FailureLog {
     }
   }
 
-  /** What the failure says, or its class if it cannot say anything. Never throws an exception. */
+  /** What the failure says, or its class if it cannot say anything. Never throws. */
   public static String text(Throwable failure) {
     try {
       return failure.toString();
-    } catch (Exception e) {
+    } catch (Exception | Error e) {
       return failure.getClass().getName();
     }
   }
