@@ -22,19 +22,12 @@ final class Keeper {
   /**
    * Of a private broker. It also runs the broker's {@code epmd}: one that the server starts by
    * itself would outlive it.
-   *
-   * @throws IllegalStateException if {@code epmd} does not start; the folder is deleted then
    */
   static Keeper ofBroker(NodeFolder folder) {
     List<String> arguments = new ArrayList<>();
     arguments.add(folder.path().toString());
     arguments.addAll(folder.epmdCommand());
-    try {
-      return start("keeper.sh", arguments);
-    } catch (IllegalStateException failed) {
-      String why = FreePorts.whyNot(folder.place().epmdPort());
-      throw new IllegalStateException(failed.getMessage() + why, failed);
-    }
+    return start("keeper.sh", arguments);
   }
 
   /** Of a process that is to be killed when this JVM ends, even if it is stopped then. */
@@ -50,10 +43,8 @@ final class Keeper {
       Process process =
           new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
       BufferedReader output = process.inputReader(StandardCharsets.UTF_8);
-      String answer = output.readLine();
-      if (!"ready".equals(answer)) {
-        throw new IllegalStateException(
-            answer == null ? "No shell to run " + script + " with" : answer);
+      if (!"ready".equals(output.readLine())) {
+        throw new IllegalStateException("No shell to run " + script + " with");
       }
       return new Keeper(process);
     } catch (IOException failed) {

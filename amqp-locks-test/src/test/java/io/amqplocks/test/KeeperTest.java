@@ -1,11 +1,9 @@
 package io.amqplocks.test;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -97,38 +95,14 @@ class KeeperTest {
     return Long.parseLong(ProcessStart.of(process.pid())) - 1;
   }
 
-  @Test
-  void withoutEpmdThereIsNoBroker() {
-    NodeFolder folder = folder("amqp-locks-no-such-command");
-
-    assertThatThrownBy(() -> Keeper.ofBroker(folder))
-        .isInstanceOf(IllegalStateException.class)
-        .hasMessageContaining("epmd ended at once: amqp-locks-no-such-command epmd");
-    assertThat(folder.path()).doesNotExist();
-  }
-
-  /** So the broker is started on another port. */
-  @Test
-  void aTakenPortOfEpmdIsToldAsOne() throws IOException {
-    NodeFolder folder = folder("false");
-    try (ServerSocket stranger = FreePorts.bind(folder.place().epmdPort())) {
-      assertThat(stranger.isBound()).isTrue();
-      assertThatThrownBy(() -> Keeper.ofBroker(folder)).hasMessageContaining("eaddrinuse");
-    }
-  }
-
-  /** Of a broker whose {@code epmd} does nothing. */
+  /** Of a broker that has no {@code epmd}. */
   private static NodeFolder folder() {
-    return folder("sh", "-c", "exec sleep 600");
-  }
-
-  private static NodeFolder folder(String... epmd) {
     Installation none = new Installation(new BrokerVersion(9, 9, 9), Path.of("none"), null);
     NodePlace place = NodePlace.alone(none);
     return NodeFolder.create(
         new NodePlace(
             none,
-            List.of(epmd),
+            List.of("true"),
             place.host(),
             place.nodeHost(),
             place.nodeName(),
