@@ -20,7 +20,6 @@ final class Lane {
 
   private static final int CHUNK_BYTES = 16 * 1024;
   private static final int CHUNKS = 4 * 1024;
-  private static final long PASSING_SECONDS = 1;
 
   /** Bytes that are due at a time of {@link System#nanoTime()}; null bytes are the end. */
   private static final class Chunk {
@@ -120,7 +119,7 @@ final class Lane {
       Thread.currentThread().interrupt();
     } catch (IOException broken) {
       link.close();
-    } catch (RuntimeException | Error failedTap) {
+    } catch (Exception | Error failedTap) {
       // The one who reads would wait for what this thread no longer writes.
       link.close();
       throw failedTap;
@@ -149,11 +148,13 @@ final class Lane {
   /**
    * Waits for bytes that are being passed on, so that a black hole which began before swallows all
    * that comes. Where the other side reads nothing they may never be passed on, so the wait has a
-   * bound.
+   * bound. An interrupted thread does not wait, and stays interrupted.
+   *
+   * @param end in {@link System#nanoTime()}
    */
-  void awaitPassing() {
+  void awaitPassing(long end) {
     try {
-      if (passing.tryLock(PASSING_SECONDS, TimeUnit.SECONDS)) {
+      if (passing.tryLock(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS)) {
         passing.unlock();
       }
     } catch (InterruptedException interrupted) {

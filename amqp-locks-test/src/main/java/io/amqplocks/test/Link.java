@@ -73,9 +73,13 @@ final class Link {
   }
 
   /** Waits for bytes that are being passed on; see {@link Lane#awaitPassing}. */
-  void awaitPassing() {
-    toBroker.awaitPassing();
-    toClient.awaitPassing();
+  void awaitPassing(Direction direction, long end) {
+    if (direction.covers(Direction.CLIENT_TO_BROKER)) {
+      toBroker.awaitPassing(end);
+    }
+    if (direction.covers(Direction.BROKER_TO_CLIENT)) {
+      toClient.awaitPassing(end);
+    }
   }
 
   void closeIfHalfLost() {

@@ -8,6 +8,7 @@ import java.net.Socket;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +31,8 @@ import org.jspecify.annotations.Nullable;
  * {@link #heal()}. All methods may be called from any thread.
  */
 public final class TcpProxy implements AutoCloseable {
+
+  private static final long PASSING_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final InetSocketAddress target;
   private final WireTap tap;
@@ -105,11 +108,13 @@ public final class TcpProxy implements AutoCloseable {
   /**
    * Swallows all bytes in this direction, those under way too. Sockets stay open, and the closing
    * of one is not passed on either. Adds to an earlier black hole. When it returns, no byte arrives
-   * any more, but for some that the proxy is just writing to a side which reads nothing.
+   * any more, but for some that the proxy is just writing to a side which reads nothing. It waits
+   * for a second at most, and not at all in an interrupted thread.
    */
   public void blackHole(Direction direction) {
     weather.blackHole(direction);
-    links.forEach(Link::awaitPassing);
+    long end = System.nanoTime() + PASSING_NANOS;
+    links.forEach(link -> link.awaitPassing(direction, end));
   }
 
   /**

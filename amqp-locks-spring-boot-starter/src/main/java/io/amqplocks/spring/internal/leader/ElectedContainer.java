@@ -215,11 +215,12 @@ final class ElectedContainer implements LeaderListener {
       watch = watching.begin(term, "amqp-locks leader listener " + id, this::endTerm);
       return true;
     } catch (Error e) {
+      // First, since what there is no memory for may fail again.
+      boolean unused = election.yieldLeadership("there is no thread to stop its listener by");
       log.warn(
           "There is no thread to stop the container of listener '{}' by; leadership is given up",
           id,
           e);
-      boolean unused = election.yieldLeadership("there is no thread to stop its listener by");
       return false;
     }
   }
@@ -232,9 +233,9 @@ final class ElectedContainer implements LeaderListener {
       container.start();
     } catch (RuntimeException | Error e) {
       if (isWanted()) {
+        boolean unused = election.yieldLeadership("its listener could not be started");
         log.warn(
             "The container of listener '{}' could not be started; leadership is given up", id, e);
-        boolean unused = election.yieldLeadership("its listener could not be started");
       } else {
         log.info("The start of the container of listener '{}' was given up: {}", id, e.toString());
       }
