@@ -51,17 +51,12 @@ class ConnectingTest {
   }
 
   /** Its one I/O thread would bring the word of the loss, were it not for the listener. */
-  @SuppressWarnings({"deprecation", "removal"})
   @Tag("defect-S6")
   @Test
   void anApplicationThatBlocksItsOwnThreadsDelaysNoWordOfALoss(Broker broker) throws Exception {
-    ConnectionFactory factory = broker.connectionFactory();
-    factory.setNioParams(new com.rabbitmq.client.impl.nio.NioParams().setNbIoThreads(1));
-    factory.useNio();
     ScheduledThreadPoolExecutor heartbeats = new ScheduledThreadPoolExecutor(1);
-    factory.setHeartbeatExecutor(heartbeats);
+    ConnectionFactory factory = withOneThread(broker, heartbeats);
     CountDownLatch over = new CountDownLatch(1);
-    CountDownLatch blocked = new CountDownLatch(1);
     try (Connection applications = factory.newConnection("application")) {
       AmqpLocks locks =
           fixture.open(
@@ -70,15 +65,7 @@ class ConnectingTest {
                   .heartbeat(Duration.ofMinutes(1))
                   .verifyEvery(Duration.ofSeconds(30)));
       Lease lease = locks.mutex("m").tryAcquire().orElseThrow();
-      Channel channel = applications.createChannel();
-      channel.addReturnListener(
-          returned -> {
-            blocked.countDown();
-            boolean unused = awaitQuietly(over);
-          });
-      channel.basicPublish(
-          "", fixture.prefix() + "nowhere", true, new BasicProperties(), new byte[0]);
-      assertThat(blocked.await(30, TimeUnit.SECONDS)).isTrue();
+      blockItsThread(applications, over);
       broker.faults().deleteQueue(fixture.names().mutex(LockName.of("m")));
       // Verification would say so after 30 s, the heartbeat after two minutes.
       assertThat(lease.whenLost().toCompletableFuture().get(15, TimeUnit.SECONDS)).isNotNull();
@@ -87,12 +74,7 @@ class ConnectingTest {
         assertThat(other.verify()).isEqualTo(LeaseState.HELD);
       }
       // Not in the queue while it beats.
-      await()
-          .untilAsserted(
-              () ->
-                  assertThat(heartbeats.getQueue())
-                      .as("connections that it beats for: its own")
-                      .hasSize(1));
+      awaitOneBeat(heartbeats);
       over.countDown();
     } finally {
       over.countDown();
@@ -101,16 +83,11 @@ class ConnectingTest {
   }
 
   /** Its one I/O thread would bring the messages, and the answers to whoever asks for them. */
-  @SuppressWarnings({"deprecation", "removal"})
   @Test
   void anApplicationThatBlocksItsOwnThreadsHoldsUpNoSoleConsumer(Broker broker) throws Exception {
-    ConnectionFactory factory = broker.connectionFactory();
-    factory.setNioParams(new com.rabbitmq.client.impl.nio.NioParams().setNbIoThreads(1));
-    factory.useNio();
     ScheduledThreadPoolExecutor heartbeats = new ScheduledThreadPoolExecutor(1);
-    factory.setHeartbeatExecutor(heartbeats);
+    ConnectionFactory factory = withOneThread(broker, heartbeats);
     CountDownLatch over = new CountDownLatch(1);
-    CountDownLatch blocked = new CountDownLatch(1);
     CountDownLatch handled = new CountDownLatch(1);
     String queue = fixture.prefix() + "orders";
     try (Connection applications = factory.newConnection("application");
@@ -123,29 +100,49 @@ class ConnectingTest {
               .build()) {
         consumer.start();
         assertThat(consumer.awaitActive(Duration.ofSeconds(30))).isTrue();
-        Channel channel = applications.createChannel();
-        channel.addReturnListener(
-            returned -> {
-              blocked.countDown();
-              boolean unused = awaitQuietly(over);
-            });
-        channel.basicPublish(
-            "", fixture.prefix() + "nowhere", true, new BasicProperties(), new byte[0]);
-        assertThat(blocked.await(30, TimeUnit.SECONDS)).isTrue();
+        blockItsThread(applications, over);
         publishing.basicPublish("", queue, new BasicProperties(), new byte[0]);
         assertThat(handled.await(15, TimeUnit.SECONDS)).isTrue();
-        await()
-            .untilAsserted(
-                () ->
-                    assertThat(heartbeats.getQueue())
-                        .as("connections that it beats for: its own")
-                        .hasSize(1));
+        awaitOneBeat(heartbeats);
         over.countDown();
       }
     } finally {
       over.countDown();
       heartbeats.shutdownNow();
     }
+  }
+
+  @SuppressWarnings({"deprecation", "removal"})
+  private static ConnectionFactory withOneThread(
+      Broker broker, ScheduledThreadPoolExecutor heartbeats) {
+    ConnectionFactory factory = broker.connectionFactory();
+    factory.setNioParams(new com.rabbitmq.client.impl.nio.NioParams().setNbIoThreads(1));
+    factory.useNio();
+    factory.setHeartbeatExecutor(heartbeats);
+    return factory;
+  }
+
+  /** Until that is over. */
+  private void blockItsThread(Connection applications, CountDownLatch over) throws Exception {
+    CountDownLatch blocked = new CountDownLatch(1);
+    Channel channel = applications.createChannel();
+    channel.addReturnListener(
+        returned -> {
+          blocked.countDown();
+          boolean unused = awaitQuietly(over);
+        });
+    channel.basicPublish(
+        "", fixture.prefix() + "nowhere", true, new BasicProperties(), new byte[0]);
+    assertThat(blocked.await(30, TimeUnit.SECONDS)).isTrue();
+  }
+
+  private static void awaitOneBeat(ScheduledThreadPoolExecutor heartbeats) {
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(heartbeats.getQueue())
+                    .as("connections that it beats for: its own")
+                    .hasSize(1));
   }
 
   private static boolean awaitQuietly(CountDownLatch latch) {
