@@ -448,9 +448,8 @@ final class Worker {
       inVainSince = System.nanoTime();
       return false;
     } finally {
-      // A handler may leave the flag set, which none of this thread's waits is to end by. What
-      // stops
-      // it is the term.
+      // A handler may leave the flag set, which must end no wait of this thread. What stops it is
+      // the term.
       boolean unused = Thread.interrupted();
     }
   }
