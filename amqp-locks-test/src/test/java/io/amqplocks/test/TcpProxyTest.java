@@ -14,6 +14,7 @@ import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -209,9 +210,14 @@ class TcpProxyTest {
 
   @Test
   void anExceptionOfATapClosesTheConnection() throws Exception {
+    CompletableFuture<Throwable> uncaught = new CompletableFuture<>();
+    IllegalStateException failure = new IllegalStateException("Of a tap, for this test");
     WireTap tap =
         (connection, direction, bytes) -> {
-          throw new IllegalStateException("Of a tap, for this test");
+          // Else an Awaitility that waits at the same time, for another test, takes it for its own.
+          Thread.currentThread()
+              .setUncaughtExceptionHandler((thread, thrown) -> uncaught.complete(thrown));
+          throw failure;
         };
     try (TcpProxy tapped = new TcpProxy("127.0.0.1", server.getLocalPort(), tap);
         Socket sender = new Socket(tapped.host(), tapped.port());
@@ -220,6 +226,7 @@ class TcpProxyTest {
       assertThat(endOf(sender)).isTrue();
       assertThat(endOf(at)).isTrue();
       await().atMost(LONG).until(() -> tapped.connections() == 0);
+      assertThat(uncaught.get(30, TimeUnit.SECONDS)).isSameAs(failure);
     }
   }
 
