@@ -60,21 +60,29 @@ final class BrokenClient {
     DIES
   }
 
-  private static final int ROUNDS = 3;
+  /** Each is twice as long as the one before. */
+  private static final int ROUNDS = 4;
+
   private static final int ENOUGH = 10;
 
+  /** How long a client waits for a lock in the first round. */
+  private static final Duration WAIT = Duration.ofSeconds(5);
+
   private final Defect defect;
+  private final Duration wait;
   private long token = 1_000_000;
   private int slot = 1;
 
-  private BrokenClient(Defect defect) {
+  private BrokenClient(Defect defect, Duration wait) {
     this.defect = defect;
+    this.wait = wait;
   }
 
   /**
    * Has clients with that defect carry out a plan. On a machine that is too busy they may do too
    * little to break anything. A client waits for a lock for some seconds, so a pause of the machine
-   * may end one that has no defect. So there are three rounds at most.
+   * may end one that has no defect. So there are several rounds at most, each with more time for
+   * everything.
    *
    * @param wanted the promise that the defect breaks; null if it breaks none
    * @return the promises that were broken in the first round that says something
@@ -84,7 +92,7 @@ final class BrokenClient {
       throws InterruptedException {
     Set<Promise> last = Set.of();
     for (int i = 0; i < ROUNDS; i++) {
-      Verdict verdict = verdict(defect, plan, broker, folder);
+      Verdict verdict = verdict(defect, plan, 1 << i, broker, folder);
       Set<Promise> found = EnumSet.noneOf(Promise.class);
       verdict.violations().stream().map(Violation::promise).forEach(found::add);
       if (isConclusive(found, verdict, wanted)) {
@@ -106,24 +114,34 @@ final class BrokenClient {
         : !found.equals(EnumSet.of(Promise.LIVENESS));
   }
 
-  private static Verdict verdict(Defect defect, Plan plan, Broker broker, Path folder)
+  private static Verdict verdict(Defect defect, Plan plan, int times, Broker broker, Path folder)
       throws InterruptedException {
+    Duration wait = WAIT.multipliedBy(times);
     List<String> program = new ArrayList<>(Prover.ownClient());
     program.set(program.size() - 1, BrokenClient.class.getName());
-    program.add(defect.name());
+    program.addAll(List.of(defect.name(), wait.toString()));
+    Plan longer =
+        new Plan(
+            plan.seed(),
+            plan.clients(),
+            plan.locks(),
+            plan.work(),
+            plan.resizes(),
+            plan.harms(),
+            plan.length().multipliedBy(times));
     Round round =
-        new Round(plan, Site.of(broker), List.of(program), folder, Duration.ofSeconds(10));
+        new Round(longer, Site.of(broker), List.of(program), folder, wait.multipliedBy(2));
     round.run();
-    return Verdict.of(plan, round.history(), round.stuck());
+    return Verdict.of(longer, round.history(), round.stuck());
   }
 
   /**
    * Runs it, one command after the other.
    *
-   * @param args the defect
+   * @param args the defect, and how long to wait for a lock
    */
   public static void main(String[] args) throws Exception {
-    new BrokenClient(Defect.valueOf(args[0])).run();
+    new BrokenClient(Defect.valueOf(args[0]), Duration.parse(args[1])).run();
   }
 
   private void run() throws Exception {
@@ -170,7 +188,7 @@ final class BrokenClient {
       }
       Lease lease = null;
       if (defect != Defect.LOCKS_NOTHING) {
-        lease = lock(locks, command).acquire(Duration.ofSeconds(5));
+        lease = lock(locks, command).acquire(wait);
         token = lease.fencingTokenIfAny().map(FencingToken::number).orElse(0L);
         slot = lease.fencingTokenIfAny().map(FencingToken::slot).orElse(lease.slot());
       }
