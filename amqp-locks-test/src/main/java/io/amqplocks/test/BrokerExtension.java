@@ -27,7 +27,7 @@ final class BrokerExtension
     return true;
   }
 
-  /** None of the lines wanted may be one that the class is for. */
+  /** None of the lines wanted may be one that the class is for, or it has had its turn. */
   @Override
   public boolean mayReturnZeroClassTemplateInvocationContexts(ExtensionContext context) {
     return true;
@@ -38,7 +38,9 @@ final class BrokerExtension
       ExtensionContext context) {
     SharedBrokers brokers = SharedBrokers.of(context);
     ClassBrokers ofClass = ofClass(context, brokers);
-    return lines(context, brokers).stream().map(line -> new BrokerRun(brokers, ofClass, line));
+    List<String> lines = lines(context, brokers);
+    List<String> taken = everyLine(context) ? lines : brokers.offers().once(lines);
+    return taken.stream().map(line -> new BrokerRun(brokers, ofClass, line));
   }
 
   /** A class that runs once needs its broker already for its own {@code @BeforeAll}. */

@@ -88,6 +88,11 @@ final class BrokerOffers {
         .toList();
   }
 
+  /** What a class that is not for every line takes: all of it in the first run of the suite. */
+  List<String> once(List<String> lines) {
+    return turn.number() > 1 ? List.of() : lines;
+  }
+
   /** Whether a line that is wanted and cannot be had is an error. */
   boolean required() {
     return required;

@@ -31,7 +31,8 @@ import java.util.List;
  * commas, says which lines are wanted, the preferred one first; unset, all that are there, newest
  * first. Where a suite runs several times, such as once with each JDK, {@code
  * AMQP_LOCKS_BROKER_TURN} may share the lines among the runs: with {@code 1/2} and {@code 2/2}, a
- * class with {@link BrokerTest#everyLine()} runs on each line in one of them.
+ * class with {@link BrokerTest#everyLine()} runs on each line in one of them, and any other {@link
+ * BrokerTest} in the first one alone.
  *
  * <p>Every call starts another broker, and none outlives the JVM, however that ends; the external
  * one stays.

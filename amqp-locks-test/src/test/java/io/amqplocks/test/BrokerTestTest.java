@@ -319,6 +319,23 @@ class BrokerTestTest {
         .anyMatch(event -> event.startsWith("FINISHED RabbitMQ 9.9") && event.contains("FAILED"));
   }
 
+  /** Whether it is for one line or for the broker in the JVM. */
+  @Test
+  void aClassThatIsNotForEveryLineRunsInTheFirstRunOfTheSuiteAlone() {
+    Map<String, String> first =
+        Map.of("AMQP_LOCKS_BROKER_LINES", line(), "AMQP_LOCKS_BROKER_TURN", "1/2");
+    assertThat(run(first, Using.class, Embedded.class))
+        .anyMatch(event -> event.startsWith("FINISHED connects") && event.contains("SUCCESSFUL"))
+        .anyMatch(
+            event -> event.startsWith("FINISHED runsInThisJvm") && event.contains("SUCCESSFUL"));
+    Map<String, String> second =
+        Map.of("AMQP_LOCKS_BROKER_LINES", line(), "AMQP_LOCKS_BROKER_TURN", "2/2");
+    assertThat(run(second, Using.class, Embedded.class, Every.class))
+        .noneMatch(event -> event.matches("STARTED (connects|seesTheSame|runsInThisJvm) .*"))
+        .noneMatch(event -> event.contains("ABORTED") || event.contains("FAILED"))
+        .anyMatch(event -> event.startsWith("FINISHED runs") && event.contains("SUCCESSFUL"));
+  }
+
   @Test
   void lineThatIsNotThereIsAnErrorIfRequired() {
     List<String> events =
