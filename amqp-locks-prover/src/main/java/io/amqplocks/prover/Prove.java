@@ -108,28 +108,54 @@ final class Prove {
     boolean good = true;
     List<String> summaries = new ArrayList<>();
     Duration each = time.dividedBy(all.size());
-    for (String line : all) {
-      if (cluster) {
-        try (Cluster nodes = Cluster.start(line)) {
-          System.out.printf("Three nodes of RabbitMQ %s, seed %d%n", nodes.version(), seed);
-          Prover prover = new Prover(nodes, programs, results, System.out);
-          good &= search(prover, each, programs);
-          summaries.add(prover.summary() + " (three nodes of RabbitMQ " + nodes.version() + ")");
-        } catch (TestAbortedException cannot) {
-          System.out.println("No cluster of RabbitMQ " + line + ": " + cannot.getMessage());
-          good = false;
-        }
-      } else {
-        try (OwnedBroker broker = Brokers.start(line)) {
-          System.out.printf("RabbitMQ %s, seed %d%n", broker.version(), seed);
-          Prover prover = new Prover(broker, programs, results, System.out);
-          good &= search(prover, each, programs);
-          summaries.add(prover.summary() + " (RabbitMQ " + broker.version() + ")");
-        }
+    try {
+      for (String line : all) {
+        good &= search(line, each, programs, results, summaries);
+      }
+    } finally {
+      summaries.forEach(System.out::println);
+    }
+    return good;
+  }
+
+  private boolean search(
+      String line,
+      Duration length,
+      List<List<String>> programs,
+      Path results,
+      List<String> summaries)
+      throws Exception {
+    if (cluster) {
+      try (Cluster nodes = Cluster.start(line)) {
+        System.out.printf("Three nodes of RabbitMQ %s, seed %d%n", nodes.version(), seed);
+        Prover prover = new Prover(nodes, programs, results, System.out);
+        String where = "three nodes of RabbitMQ " + nodes.version();
+        return search(prover, length, programs, where, summaries);
+      } catch (TestAbortedException cannot) {
+        System.out.println("No cluster of RabbitMQ " + line + ": " + cannot.getMessage());
+        return false;
       }
     }
-    summaries.forEach(System.out::println);
-    return good;
+    try (OwnedBroker broker = Brokers.start(line)) {
+      System.out.printf("RabbitMQ %s, seed %d%n", broker.version(), seed);
+      Prover prover = new Prover(broker, programs, results, System.out);
+      return search(prover, length, programs, "RabbitMQ " + broker.version(), summaries);
+    }
+  }
+
+  /** What was found until then is told, also if a round cannot be carried out to its end. */
+  private boolean search(
+      Prover prover,
+      Duration length,
+      List<List<String>> programs,
+      String where,
+      List<String> summaries)
+      throws Exception {
+    try {
+      return search(prover, length, programs);
+    } finally {
+      summaries.add(prover.summary() + " (" + where + ")");
+    }
   }
 
   private boolean search(Prover prover, Duration length, List<List<String>> programs)

@@ -43,7 +43,11 @@ public final class Capacity {
     for (History.Told told : history.commands()) {
       Command command = told.command();
       if (command.action() == Command.Action.RESIZE && lock.equals(command.lock())) {
-        Optional<Event> outcome = history.outcome(told).filter(event -> event.what() == What.DONE);
+        Optional<Event> end = history.outcome(told);
+        if (end.filter(event -> event.what() == What.UNSUPPORTED).isPresent()) {
+          continue;
+        }
+        Optional<Event> outcome = end.filter(event -> event.what() == What.DONE);
         // The command is in the history before it is sent, and has no time of its own: untilNanos.
         result.changes.add(
             new Change(

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 
 /**
  * Looks for leases that were lost and did not notify their holder, or notified it although they
@@ -24,7 +25,9 @@ import java.util.TreeSet;
  * lease. What may is:
  *
  * <ul>
- *   <li>a fault of the lease's client, or of the broker;
+ *   <li>a fault of the lease's client, of the broker, or of a queue of the lease's lock, until four
+ *       heartbeats after it: a lease finds out within three. Where nodes of a cluster lose each
+ *       other, there is no such bound;
  *   <li>a fault of any client, if a lease is a message: another client that is stopped while the
  *       message is on its way to it keeps it from its holder;
  *   <li>a change of the number of slots, if each slot has a queue of its own: the holder of a slot
@@ -69,11 +72,14 @@ public final class LossCheck {
   private final LockRef lock;
   private final History history;
   private final long longestSilence;
+  private final Predicate<FaultSpan> mayTake;
 
-  private LossCheck(LockRef lock, History history, Duration longestSilence) {
+  private LossCheck(
+      LockRef lock, History history, Duration longestSilence, Predicate<FaultSpan> mayTake) {
     this.lock = lock;
     this.history = history;
     this.longestSilence = longestSilence.toNanos();
+    this.mayTake = mayTake;
   }
 
   /**
@@ -81,11 +87,16 @@ public final class LossCheck {
    *
    * @param claims all leases of the lock
    * @param longestSilence for how long a client that holds a lease may tell nothing; if it is
-   *     longer, the client was paused
+   *     longer, the client was paused. It is a heartbeat
+   * @param mayTake whether a fault is one that may take a lease
    */
   public static List<Violation> check(
-      LockRef lock, History history, List<Claim> claims, Duration longestSilence) {
-    LossCheck check = new LossCheck(lock, history, longestSilence);
+      LockRef lock,
+      History history,
+      List<Claim> claims,
+      Duration longestSilence,
+      Predicate<FaultSpan> mayTake) {
+    LossCheck check = new LossCheck(lock, history, longestSilence, mayTake);
     List<Violation> found = new ArrayList<>(check.notifications(claims));
     check.losses(claims).stream()
         .filter(claim -> !check.isExcusedByReason(claim, claims))
@@ -99,10 +110,15 @@ public final class LossCheck {
    *
    * @param claims as for {@link #check}
    * @param longestSilence as for {@link #check}
+   * @param mayTake as for {@link #check}
    */
   public static int excusedByReason(
-      LockRef lock, History history, List<Claim> claims, Duration longestSilence) {
-    LossCheck check = new LossCheck(lock, history, longestSilence);
+      LockRef lock,
+      History history,
+      List<Claim> claims,
+      Duration longestSilence,
+      Predicate<FaultSpan> mayTake) {
+    LossCheck check = new LossCheck(lock, history, longestSilence, mayTake);
     return (int)
         check.losses(claims).stream()
             .filter(claim -> check.isExcusedByReason(claim, claims))
@@ -203,7 +219,10 @@ public final class LossCheck {
   private boolean mayTake(Entry entry, Claim claim) {
     FaultSpan fault = entry.fault();
     return fault != null
+        && mayTake.test(fault)
         && fault.from() <= claim.ended()
+        && (fault.node() != null || claim.ended() <= fault.over() + 4 * longestSilence)
+        && (fault.lock() == null || fault.lock().equals(lock))
         && (entry.client() == null
             || claim.client().equals(entry.client())
             || lock.kind().isHeldByMessages());

@@ -128,17 +128,18 @@ final class Excuse {
 
   private static List<Interval> of(FaultKind kind, FaultSpan fault) {
     return switch (kind) {
-      case CUT, RESET, BROKER_KILL -> List.of(after(fault.from(), NEWS));
+      case CUT, RESET, BROKER_KILL -> List.of(done(fault, NEWS));
       // The broker does it some time after it is asked.
       case CLOSE, QUEUE_DELETE -> List.of(until(fault, NEWS));
       // No news comes. The client's own clock ends its certainty.
-      case HALF_CUT -> List.of(after(fault.from(), CERTAIN.plus(CUTTING)));
+      case HALF_CUT -> List.of(done(fault, CERTAIN.plus(CUTTING)));
       // A holder who got its token by basic.get is not told, and must find out.
       case QUEUE_CRASH, LINK_DROP -> List.of(until(fault, CERTAIN.plus(NEWS)));
       // What a client is told reaches it late.
       case LATE -> List.of(until(fault, Plan.LATENESS.plus(NEWS)));
       // Connections that were silent are reset when it is over.
-      case DEAF, MUTE, PARTITION -> List.of(after(fault.to(), NEWS));
+      case DEAF, MUTE, PARTITION ->
+          List.of(new Interval(fault.to(), fault.over() + NEWS.toNanos()));
       // A gate only decides who is next, and who consumes a queue holds another one. So their
       // loss excuses nobody by itself.
       case KILL,
@@ -162,7 +163,8 @@ final class Excuse {
     return new Interval(fault.from(), fault.to() + length.toNanos());
   }
 
-  private static Interval after(long time, Duration length) {
-    return new Interval(time, time + length.toNanos());
+  /** From its begin on, and for that long after it was done: in between it may happen any time. */
+  private static Interval done(FaultSpan fault, Duration length) {
+    return new Interval(fault.from(), fault.full() + length.toNanos());
   }
 }

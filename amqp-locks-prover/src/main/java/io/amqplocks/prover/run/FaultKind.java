@@ -81,6 +81,11 @@ enum FaultKind {
     return this == GATE_CRASH || this == GATE_DELETE || this == LINK_DROP;
   }
 
+  /** Whether a lease may be lost by it. */
+  boolean mayTakeLeases() {
+    return this != ALARM && this != GATE_DELETE;
+  }
+
   /** Whether it is done to one node of a cluster: the one that its client has. */
   boolean isOfNodes() {
     return switch (this) {

@@ -319,7 +319,13 @@ public final class Prover {
     Round round =
         new Round(plan, site, programs, folder, site.isCluster() ? CLUSTER_PATIENCE : PATIENCE);
     long begin = System.nanoTime();
-    round.run();
+    RuntimeException failed = null;
+    try {
+      round.run();
+    } catch (RuntimeException e) {
+      // What has happened until then is evidence all the same.
+      failed = e;
+    }
     Verdict verdict = Verdict.of(plan, round.history(), round.stuck());
     histories++;
     all = all.and(verdict);
@@ -348,6 +354,9 @@ public final class Prover {
         remove(kept);
       }
       keep(plan, command(whole, left), round, verdict, Files.move(folder, kept));
+    }
+    if (failed != null) {
+      throw failed;
     }
     return verdict;
   }

@@ -72,11 +72,16 @@ final class ResizeStorm {
     return (int)
         history.commands().stream()
             .filter(told -> told.command().action() == Command.Action.RESIZE)
-            .filter(told -> history.outcome(told).filter(end -> end.what() == What.DONE).isEmpty())
+            .filter(told -> history.outcome(told).filter(ResizeStorm::isKnown).isEmpty())
             .count();
   }
 
-  /** Returns whether all changes took effect. */
+  /** A client that has no such command has changed nothing. */
+  private static boolean isKnown(Event end) {
+    return end.what() == What.DONE || end.what() == What.UNSUPPORTED;
+  }
+
+  /** Returns whether the effect of all changes is known. */
   private boolean change(List<Resize> changes) {
     boolean good = true;
     try {
@@ -110,7 +115,7 @@ final class ResizeStorm {
       Command command =
           Command.resize(client.newId(), change.lock(), change.slots(), System.nanoTime());
       Event end = client.send(command).get(patience.toNanos(), TimeUnit.NANOSECONDS);
-      if (end.what() == What.DONE) {
+      if (isKnown(end)) {
         return true;
       }
       String why = String.valueOf(end.detail());

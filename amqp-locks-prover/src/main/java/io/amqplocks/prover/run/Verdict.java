@@ -14,6 +14,7 @@ import io.amqplocks.prover.check.LossCheck;
 import io.amqplocks.prover.check.MessageCheck;
 import io.amqplocks.prover.check.MessageCheck.Disturbances;
 import io.amqplocks.prover.check.ReadWriteModel;
+import io.amqplocks.prover.check.RefusalCheck;
 import io.amqplocks.prover.check.Tolerance;
 import io.amqplocks.prover.check.Violation;
 import io.amqplocks.prover.check.Violation.Promise;
@@ -27,6 +28,7 @@ import io.amqplocks.prover.history.History;
 import io.amqplocks.prover.history.Interval;
 import io.amqplocks.prover.run.Plan.Slots;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -89,8 +91,10 @@ record Verdict(
         violations.addAll(GuardedRowCheck.checkRefusals(lock, history, excused));
       }
       violations.addAll(CertaintyCheck.check(lock, history, of, silences));
-      violations.addAll(LossCheck.check(lock, history, of, plan.heartbeat()));
-      excusedLosses += LossCheck.excusedByReason(lock, history, of, plan.heartbeat());
+      violations.addAll(
+          LossCheck.check(lock, history, of, plan.heartbeat(), Verdict::mayTakeLeases));
+      excusedLosses +=
+          LossCheck.excusedByReason(lock, history, of, plan.heartbeat(), Verdict::mayTakeLeases);
       if (lock.kind().consumes()) {
         violations.addAll(MessageCheck.check(lock, history, disturbances(history)));
         if (plan.harms().isEmpty()) {
@@ -98,6 +102,7 @@ record Verdict(
         }
       }
       if (plan.harms().isEmpty() && !plan.isResized(lock)) {
+        violations.addAll(RefusalCheck.check(lock, history));
         Result result = linearizability(each, of);
         if (result == Result.NO) {
           violations.add(
@@ -125,6 +130,12 @@ record Verdict(
         (int) count(history, What.REFUSED),
         excusedLosses,
         List.copyOf(violations));
+  }
+
+  private static boolean mayTakeLeases(FaultSpan fault) {
+    return Arrays.stream(FaultKind.values())
+        .filter(kind -> kind.label().equals(fault.what()))
+        .allMatch(FaultKind::mayTakeLeases);
   }
 
   private static Disturbances disturbances(History history) {

@@ -193,6 +193,17 @@ class CapacityCheckTest {
         .hasSize(1);
   }
 
+  /** Unlike one whose end nobody knows. */
+  @Test
+  void aChangeThatAClientCannotMakeChangesNothing() {
+    History history = new History();
+    history.told("admin", Command.resize(1, TOKENS, 5, 100));
+    history.did("admin", new Event(1, 0, What.UNSUPPORTED, 0, 150, 0, 0, null));
+    Capacity capacity = Capacity.in(history, TOKENS, 1, Duration.ZERO);
+    assertThat(List.of(capacity.at(99), capacity.at(120), capacity.at(200)))
+        .containsExactly(1, 1, 1);
+  }
+
   @Test
   void whoDoesNotLetGoOfSlotsThatWereTakenAwayBreaksThePromise() {
     History history = new History();

@@ -24,7 +24,13 @@ class LossCheckTest {
 
   private static final LockRef MUTEX = new LockRef(Kind.MUTEX, "m");
 
+  private static final String HARMLESS = "takes nothing";
+
   private final History history = new History();
+
+  private static boolean mayTake(FaultSpan fault) {
+    return !fault.what().equals(HARMLESS);
+  }
 
   private void did(What what, long at) {
     history.did("a", new Event(1, 1, what, 5, at, 1, 0, what == What.LOST ? "why" : null));
@@ -40,7 +46,8 @@ class LossCheckTest {
   }
 
   private List<Violation> check(LockRef lock) {
-    return LossCheck.check(lock, history, history.claims(), Duration.ofNanos(20));
+    return LossCheck.check(
+        lock, history, history.claims(), Duration.ofNanos(20), LossCheckTest::mayTake);
   }
 
   @ParameterizedTest
@@ -93,12 +100,41 @@ class LossCheckTest {
     assertThat(check(lock).isEmpty()).isEqualTo(kind.isHeldByMessages());
   }
 
-  /** A crashed gate may end a connection, with all leases that it has. */
-  @Test
-  void aFaultOfAnotherLockMayTakeIt() {
+  /** A crashed gate may end a connection with all of its leases, and the client then says so. */
+  @ParameterizedTest
+  @CsvSource({"l, true", "another, false"})
+  void aFaultOfAnotherLockMayNotTakeIt(String name, boolean isExcused) {
+    LockRef lock = new LockRef(Kind.MUTEX, "l");
+    loses(lock);
+    history.suffered(new FaultSpan("fault", 20, 20, new LockRef(Kind.MUTEX, name)));
+    assertThat(check(lock).isEmpty()).isEqualTo(isExcused);
+  }
+
+  /** Four heartbeats of 20 ns after the end of a fault, and lost at 50. */
+  @ParameterizedTest
+  @CsvSource({"-30, true", "-31, false"})
+  void aFaultLongBeforeMayNotTakeIt(long over, boolean isExcused) {
     loses(MUTEX);
-    history.suffered(new FaultSpan("fault", 20, 20, new LockRef(Kind.READ_WRITE_LOCK, "r")));
+    history.suffered("a", new FaultSpan("fault", -50, -40).overAt(over));
+    // As long as that, the client tells nothing. It is not the pause that excuses it.
+    history.did("a", new Event(2, 0, What.DONE, 0, 20, 0, 0, null));
+    history.did("a", new Event(3, 0, What.DONE, 0, 40, 0, 0, null));
+    assertThat(check(MUTEX).isEmpty()).isEqualTo(isExcused);
+  }
+
+  /** Where nodes lose each other, whose locks come back late. */
+  @Test
+  void aFaultOfANodeMayTakeItAtAnyLaterTime() {
+    loses(MUTEX);
+    history.suffered(new FaultSpan("fault", -500, -400).ofNode(2));
     assertThat(check(MUTEX)).isEmpty();
+  }
+
+  @Test
+  void aFaultThatTakesNoLeaseMayNotTakeIt() {
+    loses(MUTEX);
+    history.suffered(new FaultSpan(HARMLESS, 20, 100));
+    assertThat(check(MUTEX)).hasSize(1);
   }
 
   /** Tokens are removed when they come back. */
@@ -220,7 +256,8 @@ class LossCheckTest {
   }
 
   private int excusedByReason(LockRef lock) {
-    return LossCheck.excusedByReason(lock, history, history.claims(), Duration.ofNanos(20));
+    return LossCheck.excusedByReason(
+        lock, history, history.claims(), Duration.ofNanos(20), LossCheckTest::mayTake);
   }
 
   @ParameterizedTest

@@ -1,6 +1,7 @@
 package io.amqplocks.prover.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
@@ -98,5 +99,18 @@ class ProverTest {
     assertThat(prover.violations()).as(out.toString(StandardCharsets.UTF_8)).isEmpty();
     assertThat(prover.acquired().get(0)).isGreaterThan(4);
     assertThat(prover.summary()).doesNotContain(" 0 faults");
+  }
+
+  /** What it has told until then is checked, and the run ends. */
+  @Test
+  void aRoundThatCannotBeCarriedOutIsCounted(Broker broker, @TempDir Path results) {
+    Prover broken =
+        new Prover(
+            broker,
+            List.of(List.of("false")),
+            results,
+            new PrintStream(out, true, StandardCharsets.UTF_8));
+    assertThatThrownBy(() -> broken.round(11, List.of())).isInstanceOf(IllegalStateException.class);
+    assertThat(broken.summary()).startsWith("proof: 1 histories, 0 operations");
   }
 }

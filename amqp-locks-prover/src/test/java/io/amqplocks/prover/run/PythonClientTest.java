@@ -44,6 +44,8 @@ class PythonClientTest {
           .map(kind -> new LockRef(kind, "shared." + kind))
           .toList();
 
+  private static final LockRef SLOTS = LOCKS.get(2);
+
   /** What hardly happens without a fault. */
   private static final Set<Event.What> FAILURES =
       Set.of(Event.What.FAILED, Event.What.UNCERTAIN, Event.What.LOST);
@@ -154,7 +156,10 @@ class PythonClientTest {
       }
     }
     long seed = System.nanoTime() & 0xFFFFFF;
-    Plan plan = new Plan(seed, clients, slots, work, List.of(), harms, Duration.ofSeconds(6));
+    // The Python client cannot do that, so it is no change.
+    List<Plan.Resize> resizes =
+        harms.isEmpty() ? List.of(new Plan.Resize(1, SLOTS, 5, Duration.ofMillis(500))) : List.of();
+    Plan plan = new Plan(seed, clients, slots, work, resizes, harms, Duration.ofSeconds(6));
     Round round = new Round(plan, Site.of(broker), programs, folder, Duration.ofSeconds(30));
     round.run();
     Verdict verdict = Verdict.of(plan, round.history(), round.stuck());

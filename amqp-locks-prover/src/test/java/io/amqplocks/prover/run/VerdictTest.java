@@ -2,6 +2,7 @@ package io.amqplocks.prover.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.amqplocks.lock.LockException;
 import io.amqplocks.prover.check.Violation;
 import io.amqplocks.prover.check.Violation.Promise;
 import io.amqplocks.prover.driver.Command;
@@ -112,8 +113,64 @@ class VerdictTest {
     did("client-1", What.LOST, 1_080);
     did("client-1", What.RELEASED, 1_081);
     assertThat(broken(MUTEX)).containsExactly(Promise.LOSS);
+    // Neither blocks who publishes nothing, nor is a gate held.
     history.suffered(fault(FaultKind.ALARM, null));
+    history.suffered(fault(FaultKind.GATE_DELETE, null));
+    history.suffered(fault(FaultKind.QUEUE_CRASH, OTHER));
+    assertThat(broken(MUTEX)).containsExactly(Promise.LOSS);
+    history.suffered(fault(FaultKind.QUEUE_CRASH, MUTEX));
     assertThat(broken(MUTEX)).isEmpty();
+  }
+
+  /** It may have happened at any time until 1,300 ms, and the broker frees the lock then. */
+  @ParameterizedTest
+  @CsvSource({
+    "HALF_CUT, 3149, false",
+    "HALF_CUT, 3151, true",
+    "CUT, 1799, false",
+    "CUT, 1801, true"
+  })
+  void aFaultThatIsDoneLateExcusesFromThen(FaultKind kind, long until, boolean violates) {
+    history.suffered("client-1", span(kind, 900, 1_300, 1_300));
+    for (String client : List.of("client-1", "client-2")) {
+      history.told(client, Command.work(1, MUTEX, new Load(1, false, false, 0, 0, 0), 0));
+      long from = client.equals("client-1") ? 1_000 : 1_400;
+      did(client, What.ASKS, from - 10);
+      did(client, What.ACQUIRED, from);
+      for (long at = from + 50; at < until; at += 50) {
+        did(client, What.HELD, at);
+      }
+      did(client, What.RELEASES, until);
+      did(client, What.RELEASED, until + 1);
+    }
+    assertThat(broken(MUTEX).contains(Promise.CAPACITY)).isEqualTo(violates);
+  }
+
+  /** Its connections are reset when it is over, and the news takes half a second. */
+  @ParameterizedTest
+  @CsvSource({"580, false", "579, true"})
+  void theNewsOfASilenceThatIsOverComesAfterItsLastStep(long over, boolean violates) {
+    FaultSpan silence = span(FaultKind.DEAF, 500, 510, 550);
+    history.suffered("client-1", silence.overAt(TimeUnit.MILLISECONDS.toNanos(over)));
+    assertThat(broken().contains(Promise.CAPACITY)).isEqualTo(violates);
+  }
+
+  @Test
+  void whatAClientIsRefusedWithoutAFaultIsAViolation() {
+    history.told("client-1", Command.work(1, MUTEX, new Load(1, false, false, 0, 0, 0), 0));
+    did("client-1", What.ASKS, 990);
+    long at = TimeUnit.MILLISECONDS.toNanos(1_000);
+    String detail = new LockException.NotFound("not created").toString();
+    history.did("client-1", new Event(1, 1, What.FAILED, 0, at, 0, 0, detail));
+    assertThat(broken(MUTEX)).containsExactly(Promise.LIVENESS);
+  }
+
+  @Test
+  void aChangeOfSlotsThatAClientCannotMakeIsNotUnknown() {
+    history.told("client-1", Command.resize(1, MUTEX, 5, TimeUnit.MILLISECONDS.toNanos(1_000)));
+    assertThat(verdict(MUTEX).unknown()).isEqualTo(1);
+    did("client-1", What.UNSUPPORTED, 1_010);
+    assertThat(verdict(MUTEX).unknown()).isZero();
   }
 
   /** As trap 18 had it on 3.10.8: the broker closed the connection, and nobody had harmed it. */
