@@ -80,9 +80,9 @@ public interface AmqpLocks extends AutoCloseable {
   /**
    * The exclusive-queue mutex of that name. It does not have to be created. It is the mutex of the
    * guidelines, for processes that share it with other clients of them. {@link #mutex} is faster.
-   * It also survives a break between the nodes of a 3.x cluster, after which this one has two
-   * holders. The two do not work together under one name: the second one to use the name gets an
-   * error.
+   * After a break between the nodes of a 3.x cluster, this one has two holders. So has a {@link
+   * #mutex} that nobody used in the minute before the break. The two do not work together under one
+   * name: the second one to use the name gets an error.
    *
    * @throws LockException.Invalid if the name is not allowed
    */

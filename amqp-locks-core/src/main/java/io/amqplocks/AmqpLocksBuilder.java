@@ -65,9 +65,10 @@ public final class AmqpLocksBuilder {
    * The heartbeat to request from the broker, in whole seconds, at least one. Default: 10 s. The
    * broker may insist on a shorter one.
    *
-   * <p>The slots of a dead or disconnected holder become free after two to three heartbeats. A
-   * lease whose holder cannot reach the broker is UNCERTAIN after a little less than two heartbeats
-   * and LOST after three.
+   * <p>The slots of a holder that is cut off or frozen become free after two to three heartbeats.
+   * Those of a killed process become free at once, since its connection is closed. A lease whose
+   * holder cannot reach the broker is UNCERTAIN after a little less than two heartbeats and LOST
+   * after three.
    */
   public AmqpLocksBuilder heartbeat(Duration interval) {
     if (interval.compareTo(Duration.ofSeconds(1)) < 0

@@ -1,8 +1,9 @@
 package io.amqplocks.lock;
 
 /**
- * Identifies a lock. Two locks with the same name and different kinds are different locks and do
- * not exclude each other. Only the read lock and the write lock of one name do.
+ * Identifies a lock. Locks with the same name and different kinds are different locks and do not
+ * exclude each other, with two exceptions. The read lock and the write lock of one name do. A mutex
+ * and an exclusive-queue mutex of one name have the same queue, and cannot be used together.
  *
  * @param kind the kind of lock
  * @param name the name within the kind

@@ -22,7 +22,9 @@ public record LossReason(Cause cause, String detail) {
     /**
      * The broker took the lease away. Either its queue was deleted by an operator, a policy, the
      * broker, or an administrator that disabled the persistent mutex. Or its queue crashed. Or the
-     * broker believed that the holder was gone, and gave its token to another one.
+     * broker believed that the holder was gone, and gave its token to another one. Or this process
+     * was told to revoke it, by {@code AmqpLocks.revoke} or a DELETE at the starter's endpoint. The
+     * detail says which.
      */
     REVOKED,
     /** An administrator removed the slot, and the holder has released it. */

@@ -4,8 +4,9 @@ import io.amqplocks.lock.LockKind;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the broker keeps a mutex. All processes that share one must choose the same: mutexes of two
- * algorithms that have the same name do not exclude each other.
+ * How the broker keeps a mutex. All processes that share one must choose the same. A mutex of
+ * {@link #TOKENS} and one of another algorithm do not exclude each other. The other two have the
+ * same queue: a process with the wrong one of them gets an error, or finds the mutex busy.
  */
 public enum MutexAlgorithm {
   /**
@@ -14,9 +15,10 @@ public enum MutexAlgorithm {
    */
   DEFAULT(null),
   /**
-   * The single active consumer of a queue. Waiting calls of all processes are served in the order
-   * of their arrival. The queue disappears when the mutex has not been used for a minute, so there
-   * can be as many names as orders or customers.
+   * The single active consumer of a queue. The first waiting calls of all processes are served in
+   * the order of their arrival. A process may keep the mutex for its other calls for 100 ms. The
+   * queue disappears when the mutex has not been used for a minute, so there can be as many names
+   * as orders or customers.
    */
   SINGLE_ACTIVE_CONSUMER(LockKind.MUTEX),
   /**
