@@ -310,6 +310,7 @@ class TakeoverTest {
 
   /** 100,000 messages through 50 takeovers. Beside them the consumer alone is cut ten times. */
   @Tag("rare")
+  @Tag("one-jdk")
   @Test
   void nothingIsLostInAChainOfFiftyTakeovers() throws Exception {
     chain(100_000, false, fifty());
@@ -317,6 +318,7 @@ class TakeoverTest {
 
   /** The same by two ways. */
   @Tag("rare")
+  @Tag("one-jdk")
   @Test
   void nothingIsLostInAChainOfFiftyTakeoversByTwoWays() throws Exception {
     chain(100_000, true, fifty());

@@ -20,12 +20,14 @@ import io.amqplocks.test.Brokers;
 import io.amqplocks.test.OwnedBroker;
 import java.time.Duration;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * A virtual host may decide of what type the queues are that are declared without one. The plain
  * protocol declares its queue without arguments. A mutex has a queue whose type it names.
  */
+@Tag("one-jdk")
 class DefaultQueueTypeTest {
 
   private static final String LINE = "4.3";

@@ -151,10 +151,13 @@ final class Prove {
       String where,
       List<String> summaries)
       throws Exception {
+    String broken = "; broken off";
     try {
-      return search(prover, length, programs);
+      boolean good = search(prover, length, programs);
+      broken = "";
+      return good;
     } finally {
-      summaries.add(prover.summary() + " (" + where + ")");
+      summaries.add(prover.summary() + " (" + where + ")" + broken);
     }
   }
 

@@ -25,7 +25,7 @@ public enum MutexAlgorithm {
    * An exclusive queue that exists while the mutex is held, for processes that share the mutex with
    * other clients of the guidelines. It is slower, and on a cluster of RabbitMQ 3.x it has two
    * holders after a break between the nodes. A process that uses {@link #SINGLE_ACTIVE_CONSUMER}
-   * for the same name gets an error.
+   * for the same name gets an error, or finds the mutex busy.
    */
   EXCLUSIVE_QUEUE(LockKind.EXCLUSIVE_QUEUE_MUTEX),
   /**

@@ -27,7 +27,7 @@ import java.util.function.Predicate;
  * <ul>
  *   <li>a fault of the lease's client, of the broker, or of a queue of the lease's lock, until four
  *       heartbeats after it: a lease finds out within three. Where nodes of a cluster lose each
- *       other, there is no such bound;
+ *       other, and where a stranger leaves messages behind, there is no such bound;
  *   <li>a fault of any client, if a lease is a message: another client that is stopped while the
  *       message is on its way to it keeps it from its holder;
  *   <li>a change of the number of slots, if each slot has a queue of its own: the holder of a slot
@@ -72,15 +72,22 @@ public final class LossCheck {
   private final LockRef lock;
   private final History history;
   private final long longestSilence;
-  private final Predicate<FaultSpan> mayTake;
+  private final Faults faults;
 
-  private LossCheck(
-      LockRef lock, History history, Duration longestSilence, Predicate<FaultSpan> mayTake) {
+  private LossCheck(LockRef lock, History history, Duration longestSilence, Faults faults) {
     this.lock = lock;
     this.history = history;
     this.longestSilence = longestSilence.toNanos();
-    this.mayTake = mayTake;
+    this.faults = faults;
   }
+
+  /**
+   * What faults do to leases.
+   *
+   * @param mayTake whether a fault is one that may take a lease
+   * @param outlast whether what a fault leaves behind may take one until the end of the round
+   */
+  public record Faults(Predicate<FaultSpan> mayTake, Predicate<FaultSpan> outlast) {}
 
   /**
    * All violations.
@@ -88,15 +95,11 @@ public final class LossCheck {
    * @param claims all leases of the lock
    * @param longestSilence for how long a client that holds a lease may tell nothing; if it is
    *     longer, the client was paused. It is a heartbeat
-   * @param mayTake whether a fault is one that may take a lease
+   * @param faults which of them may take a lease, and when
    */
   public static List<Violation> check(
-      LockRef lock,
-      History history,
-      List<Claim> claims,
-      Duration longestSilence,
-      Predicate<FaultSpan> mayTake) {
-    LossCheck check = new LossCheck(lock, history, longestSilence, mayTake);
+      LockRef lock, History history, List<Claim> claims, Duration longestSilence, Faults faults) {
+    LossCheck check = new LossCheck(lock, history, longestSilence, faults);
     List<Violation> found = new ArrayList<>(check.notifications(claims));
     check.losses(claims).stream()
         .filter(claim -> !check.isExcusedByReason(claim, claims))
@@ -110,15 +113,11 @@ public final class LossCheck {
    *
    * @param claims as for {@link #check}
    * @param longestSilence as for {@link #check}
-   * @param mayTake as for {@link #check}
+   * @param faults as for {@link #check}
    */
   public static int excusedByReason(
-      LockRef lock,
-      History history,
-      List<Claim> claims,
-      Duration longestSilence,
-      Predicate<FaultSpan> mayTake) {
-    LossCheck check = new LossCheck(lock, history, longestSilence, mayTake);
+      LockRef lock, History history, List<Claim> claims, Duration longestSilence, Faults faults) {
+    LossCheck check = new LossCheck(lock, history, longestSilence, faults);
     return (int)
         check.losses(claims).stream()
             .filter(claim -> check.isExcusedByReason(claim, claims))
@@ -219,9 +218,9 @@ public final class LossCheck {
   private boolean mayTake(Entry entry, Claim claim) {
     FaultSpan fault = entry.fault();
     return fault != null
-        && mayTake.test(fault)
+        && faults.mayTake().test(fault)
         && fault.from() <= claim.ended()
-        && (fault.node() != null || claim.ended() <= fault.over() + 4 * longestSilence)
+        && (faults.outlast().test(fault) || claim.ended() <= fault.over() + 4 * longestSilence)
         && (fault.lock() == null || fault.lock().equals(lock))
         && (entry.client() == null
             || claim.client().equals(entry.client())
@@ -231,10 +230,15 @@ public final class LossCheck {
   private boolean isAfterAChangeOfSlots(Claim claim) {
     return lock.kind() == LockRef.Kind.SLOT_SEMAPHORE
         && history.commands().stream()
+            .filter(told -> history.outcome(told).filter(LossCheck::isUnsupported).isEmpty())
             .map(History.Told::command)
             .filter(command -> command.action() == Command.Action.RESIZE)
             .filter(command -> lock.equals(command.lock()))
             .anyMatch(command -> command.untilNanos() <= claim.ended());
+  }
+
+  private static boolean isUnsupported(Event end) {
+    return end.what() == What.UNSUPPORTED;
   }
 
   /** A client that waits for a lock is silent as well, so only the time of the lease counts. */

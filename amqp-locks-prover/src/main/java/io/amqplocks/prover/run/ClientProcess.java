@@ -163,13 +163,17 @@ final class ClientProcess implements AutoCloseable {
     long begin = System.nanoTime();
     killed = true;
     end();
+    awaitEnd();
+    history.suffered(name, new FaultSpan(KILLED, begin, System.nanoTime()));
+  }
+
+  private void awaitEnd() {
     try {
       boolean unused = process.waitFor(30, TimeUnit.SECONDS);
       reader.join(Duration.ofSeconds(30).toMillis());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    history.suffered(name, new FaultSpan(KILLED, begin, System.nanoTime()));
   }
 
   /** Stops it in its tracks. */
@@ -182,9 +186,11 @@ final class ClientProcess implements AutoCloseable {
     Signals.send(process.pid(), "CONT");
   }
 
+  /** Returns when all that it wrote has been read: nothing is added to a history that is judged. */
   @Override
   public void close() {
     end();
+    awaitEnd();
     proxy.close();
     try {
       Runtime.getRuntime().removeShutdownHook(atExit);

@@ -327,6 +327,7 @@ public final class Prover {
       failed = e;
     }
     Verdict verdict = Verdict.of(plan, round.history(), round.stuck());
+    verdict = failed == null ? verdict : verdict.ofABrokenOffRound();
     histories++;
     all = all.and(verdict);
     List<Integer> gained = round.acquired();

@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BiPredicate;
@@ -311,6 +312,16 @@ final class QueueHarm {
   }
 
   private void lasting(Harm harm, Runnable begin, Runnable end) {
-    history.suffered(Round.during(harm, begin, end));
+    try {
+      Round.during(harm, begin, end, history::suffered);
+    } catch (IllegalStateException e) {
+      // It may be in force all the same, and would be in all rounds that follow.
+      try {
+        end.run();
+      } catch (IllegalStateException again) {
+        throw new CompletionException(harm + " may be in force still", again);
+      }
+      throw e;
+    }
   }
 }

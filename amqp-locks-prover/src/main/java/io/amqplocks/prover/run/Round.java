@@ -29,6 +29,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -314,7 +315,7 @@ final class Round {
           STRANGER,
           READER ->
           toQueues(harm);
-      case NODE_FLAP, NODE_SILENCE, NODE_KILL, NODE_STOP -> history.suffered(site.harmNode(harm));
+      case NODE_FLAP, NODE_SILENCE, NODE_KILL, NODE_STOP -> site.harmNode(harm, history);
     }
   }
 
@@ -336,8 +337,7 @@ final class Round {
   }
 
   private void lasting(Harm harm, ClientProcess client, Runnable begin, Runnable end) {
-    FaultSpan span = during(harm, begin, end);
-    history.suffered(client.name(), span);
+    during(harm, begin, end, span -> history.suffered(client.name(), span));
   }
 
   /** A queue that was just being made when the broker died may have no leader (trap 21). */
@@ -349,22 +349,33 @@ final class Round {
   }
 
   private void toBroker(Harm harm, Runnable begin, Runnable end) {
-    history.suffered(during(harm, begin, end));
+    during(harm, begin, end, history::suffered);
   }
 
-  static FaultSpan during(Harm harm, Runnable begin, Runnable end) {
+  /**
+   * Begins it, and ends it when its time is over.
+   *
+   * @param told is told of it, also if a step of it failed: half of it may have happened
+   */
+  static void during(Harm harm, Runnable begin, Runnable end, Consumer<FaultSpan> told) {
     long from = System.nanoTime();
-    long to = from;
-    begin.run();
-    long full = System.nanoTime();
+    long full = 0;
+    long to = 0;
     try {
-      pause(harm.length());
+      begin.run();
+      full = System.nanoTime();
+      try {
+        pause(harm.length());
+      } finally {
+        // What its end does to connections is to be seen after that.
+        to = System.nanoTime();
+        end.run();
+      }
     } finally {
-      // What its end does to connections is to be seen after that.
-      to = System.nanoTime();
-      end.run();
+      long over = System.nanoTime();
+      FaultSpan span = new FaultSpan(harm.what().label(), from, full, to == 0 ? over : to, null);
+      told.accept(span.overAt(over));
     }
-    return new FaultSpan(harm.what().label(), from, full, to, null).overAt(System.nanoTime());
   }
 
   static void pause(Duration time) {

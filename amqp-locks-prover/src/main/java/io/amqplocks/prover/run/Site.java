@@ -9,6 +9,7 @@ import io.amqplocks.test.Cluster;
 import io.amqplocks.test.ClusterNode;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** Where a round happens: on one broker, or on the three nodes of a cluster. */
@@ -88,27 +89,25 @@ final class Site {
     }
   }
 
-  /** Does to a node what is meant for it. */
-  FaultSpan harmNode(Harm harm) {
+  /** Does to a node what is meant for it, and writes it down. */
+  void harmNode(Harm harm, History history) {
     if (cluster == null) {
       throw new IllegalArgumentException("There are no nodes for " + harm);
     }
     ClusterNode node = cluster.nodes().get(harm.client());
-    return switch (harm.what()) {
+    Consumer<FaultSpan> told = span -> history.suffered(span.ofNode(node.number()));
+    switch (harm.what()) {
       case NODE_FLAP ->
-          Round.during(harm, () -> cluster.breakOffFromPeers(node), node::reconnect)
-              .ofNode(node.number());
-      case NODE_SILENCE ->
-          Round.during(harm, node::cutOffFromPeers, node::reconnect).ofNode(node.number());
+          Round.during(harm, () -> cluster.breakOffFromPeers(node), node::reconnect, told);
+      case NODE_SILENCE -> Round.during(harm, node::cutOffFromPeers, node::reconnect, told);
       case NODE_KILL -> {
         // As for a single broker (trap 21).
         node.faults().writeMembers();
-        yield Round.during(harm, node.faults()::kill, node.faults()::start).ofNode(node.number());
+        Round.during(harm, node.faults()::kill, node.faults()::start, told);
       }
-      case NODE_STOP ->
-          Round.during(harm, node.faults()::freeze, node.faults()::thaw).ofNode(node.number());
+      case NODE_STOP -> Round.during(harm, node.faults()::freeze, node.faults()::thaw, told);
       default -> throw new IllegalArgumentException("Not done to nodes: " + harm);
-    };
+    }
   }
 
   /** Returns when all nodes are together again. On Mnesia that takes an operator. */

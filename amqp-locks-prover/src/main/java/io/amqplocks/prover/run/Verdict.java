@@ -91,10 +91,8 @@ record Verdict(
         violations.addAll(GuardedRowCheck.checkRefusals(lock, history, excused));
       }
       violations.addAll(CertaintyCheck.check(lock, history, of, silences));
-      violations.addAll(
-          LossCheck.check(lock, history, of, plan.heartbeat(), Verdict::mayTakeLeases));
-      excusedLosses +=
-          LossCheck.excusedByReason(lock, history, of, plan.heartbeat(), Verdict::mayTakeLeases);
+      violations.addAll(LossCheck.check(lock, history, of, plan.heartbeat(), LEASES));
+      excusedLosses += LossCheck.excusedByReason(lock, history, of, plan.heartbeat(), LEASES);
       if (lock.kind().consumes()) {
         violations.addAll(MessageCheck.check(lock, history, disturbances(history)));
         if (plan.harms().isEmpty()) {
@@ -131,6 +129,11 @@ record Verdict(
         excusedLosses,
         List.copyOf(violations));
   }
+
+  private static final LossCheck.Faults LEASES =
+      new LossCheck.Faults(
+          Verdict::mayTakeLeases,
+          fault -> fault.node() != null || fault.what().equals(FaultKind.STRANGER.label()));
 
   private static boolean mayTakeLeases(FaultSpan fault) {
     return Arrays.stream(FaultKind.values())
@@ -246,6 +249,19 @@ record Verdict(
         .map(Event::what)
         .filter(each -> each == what)
         .count();
+  }
+
+  /** Without what only the end of a round shows: messages may be on their way still. */
+  Verdict ofABrokenOffRound() {
+    return new Verdict(
+        operations,
+        acquired,
+        faults,
+        unknown,
+        taken,
+        refused,
+        excusedLosses,
+        violations.stream().filter(each -> each.promise() != Promise.DELIVERY).toList());
   }
 
   /** Both together. */

@@ -25,12 +25,13 @@ class LossCheckTest {
   private static final LockRef MUTEX = new LockRef(Kind.MUTEX, "m");
 
   private static final String HARMLESS = "takes nothing";
+  private static final String LASTING = "leaves something behind";
 
   private final History history = new History();
 
-  private static boolean mayTake(FaultSpan fault) {
-    return !fault.what().equals(HARMLESS);
-  }
+  private static final LossCheck.Faults FAULTS =
+      new LossCheck.Faults(
+          fault -> !fault.what().equals(HARMLESS), fault -> fault.what().equals(LASTING));
 
   private void did(What what, long at) {
     history.did("a", new Event(1, 1, what, 5, at, 1, 0, what == What.LOST ? "why" : null));
@@ -46,8 +47,7 @@ class LossCheckTest {
   }
 
   private List<Violation> check(LockRef lock) {
-    return LossCheck.check(
-        lock, history, history.claims(), Duration.ofNanos(20), LossCheckTest::mayTake);
+    return LossCheck.check(lock, history, history.claims(), Duration.ofNanos(20), FAULTS);
   }
 
   @ParameterizedTest
@@ -122,12 +122,21 @@ class LossCheckTest {
     assertThat(check(MUTEX).isEmpty()).isEqualTo(isExcused);
   }
 
-  /** Where nodes lose each other, whose locks come back late. */
+  /** Such as that of a node, whose locks come back late, or a stranger's message. */
   @Test
-  void aFaultOfANodeMayTakeItAtAnyLaterTime() {
+  void whatAFaultLeavesBehindMayTakeItAtAnyLaterTime() {
     loses(MUTEX);
-    history.suffered(new FaultSpan("fault", -500, -400).ofNode(2));
+    history.suffered(new FaultSpan(LASTING, -500, -400));
     assertThat(check(MUTEX)).isEmpty();
+  }
+
+  @Test
+  void aChangeThatAClientCannotMakeTakesNoSlot() {
+    LockRef lock = new LockRef(Kind.SLOT_SEMAPHORE, "s");
+    loses(lock);
+    history.told("b", Command.resize(1, lock, 1, 20));
+    history.did("b", new Event(1, 0, What.UNSUPPORTED, 0, 30, 0, 0, null));
+    assertThat(check(lock)).hasSize(1);
   }
 
   @Test
@@ -256,8 +265,7 @@ class LossCheckTest {
   }
 
   private int excusedByReason(LockRef lock) {
-    return LossCheck.excusedByReason(
-        lock, history, history.claims(), Duration.ofNanos(20), LossCheckTest::mayTake);
+    return LossCheck.excusedByReason(lock, history, history.claims(), Duration.ofNanos(20), FAULTS);
   }
 
   @ParameterizedTest

@@ -44,7 +44,8 @@ class PythonClientTest {
           .map(kind -> new LockRef(kind, "shared." + kind))
           .toList();
 
-  private static final LockRef SLOTS = LOCKS.get(2);
+  /** What is checked of a lock whose slots change is less. */
+  private static final LockRef RESIZED = new LockRef(LockRef.Kind.SLOT_SEMAPHORE, "resized");
 
   /** What hardly happens without a fault. */
   private static final Set<Event.What> FAILURES =
@@ -157,8 +158,8 @@ class PythonClientTest {
     }
     long seed = System.nanoTime() & 0xFFFFFF;
     // The Python client cannot do that, so it is no change.
-    List<Plan.Resize> resizes =
-        harms.isEmpty() ? List.of(new Plan.Resize(1, SLOTS, 5, Duration.ofMillis(500))) : List.of();
+    List<Plan.Resize> resizes = List.of(new Plan.Resize(1, RESIZED, 5, Duration.ofMillis(500)));
+    slots.add(new Plan.Slots(RESIZED, 2));
     Plan plan = new Plan(seed, clients, slots, work, resizes, harms, Duration.ofSeconds(6));
     Round round = new Round(plan, Site.of(broker), programs, folder, Duration.ofSeconds(30));
     round.run();

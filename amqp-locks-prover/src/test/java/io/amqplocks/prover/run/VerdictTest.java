@@ -113,13 +113,27 @@ class VerdictTest {
     did("client-1", What.LOST, 1_080);
     did("client-1", What.RELEASED, 1_081);
     assertThat(broken(MUTEX)).containsExactly(Promise.LOSS);
-    // Neither blocks who publishes nothing, nor is a gate held.
+    // An alarm blocks only who publishes, and nobody holds a lock by a gate.
     history.suffered(fault(FaultKind.ALARM, null));
     history.suffered(fault(FaultKind.GATE_DELETE, null));
     history.suffered(fault(FaultKind.QUEUE_CRASH, OTHER));
     assertThat(broken(MUTEX)).containsExactly(Promise.LOSS);
     history.suffered(fault(FaultKind.QUEUE_CRASH, MUTEX));
     assertThat(broken(MUTEX)).isEmpty();
+  }
+
+  /** Nodes come together late, and a stranger's message may be in a queue for long. */
+  @ParameterizedTest
+  @CsvSource({"STRANGER, false", "NODE_FLAP, false", "READER, true"})
+  void someFaultsTakeLeasesLongAfterTheirEnd(FaultKind kind, boolean violates) {
+    FaultSpan fault = span(kind, -9_000, -8_900, -8_800);
+    history.suffered(kind == FaultKind.NODE_FLAP ? fault.ofNode(2) : fault);
+    history.told("client-1", Command.work(1, MUTEX, new Load(1, false, false, 0, 0, 0), 0));
+    did("client-1", What.ASKS, 990);
+    did("client-1", What.ACQUIRED, 1_000);
+    did("client-1", What.LOST, 1_080);
+    did("client-1", What.RELEASED, 1_081);
+    assertThat(broken(MUTEX).contains(Promise.LOSS)).isEqualTo(violates);
   }
 
   /** It may have happened at any time until 1,300 ms, and the broker frees the lock then. */
