@@ -61,6 +61,12 @@ record Verdict(
   /** A longer search says nothing. */
   private static final int STEPS = 2_000_000;
 
+  /** Nodes come together late, and a stranger's message may be in a queue for long. */
+  private static final LossCheck.Faults LEASES =
+      new LossCheck.Faults(
+          Verdict::mayTakeLeases,
+          fault -> fault.node() != null || fault.what().equals(FaultKind.STRANGER.label()));
+
   /** Has a round checked. */
   static Verdict of(Plan plan, History history, List<Violation> stuck) {
     List<Violation> violations = new ArrayList<>(stuck);
@@ -129,11 +135,6 @@ record Verdict(
         excusedLosses,
         List.copyOf(violations));
   }
-
-  private static final LossCheck.Faults LEASES =
-      new LossCheck.Faults(
-          Verdict::mayTakeLeases,
-          fault -> fault.node() != null || fault.what().equals(FaultKind.STRANGER.label()));
 
   private static boolean mayTakeLeases(FaultSpan fault) {
     return Arrays.stream(FaultKind.values())
