@@ -82,6 +82,9 @@ record NodeFolder(NodePlace place, Path path) {
     // Absent on purpose: those of the machine must not be read.
     environment.put("RABBITMQ_CONF_ENV_FILE", home + "/no-environment");
     environment.put("RABBITMQ_ADVANCED_CONFIG_FILE", home + "/no-advanced.config");
+    // By default each scheduler keeps to one processor, which would have all brokers of one thread
+    // share the first.
+    environment.put("RABBITMQ_SCHEDULER_BIND_TYPE", "u");
     // With input allowed the script becomes the server instead of watching over it.
     environment.put("RABBITMQ_ALLOW_INPUT", "true");
     // These come before all other arguments, so this is evaluated before the server boots.
