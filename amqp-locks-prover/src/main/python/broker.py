@@ -37,6 +37,7 @@ class Session:
         self.heartbeat = heartbeat
         self.patience = 3 * heartbeat
         self.declared = set()
+        self.proven = set()  # queues that were declared, each with the id of a message in it
         self._connections = {}
         self._parameters = pika.URLParameters(uri)
         self._parameters.heartbeat = heartbeat
@@ -62,6 +63,7 @@ class Session:
             return connection
         if role == "holder":
             self.declared.clear()
+            self.proven.clear()
         opened = asyncio.get_running_loop().create_future()
         connection = AsyncioConnection(
             self._parameters,
@@ -89,6 +91,7 @@ class Session:
                 connection._terminate_stream(ConnectionAbortedError("dropped"))
         self._connections.clear()
         self.declared.clear()
+        self.proven.clear()
 
 
 class Channel:
@@ -145,14 +148,15 @@ class Channel:
         return await self._ask(lambda: self.raw.basic_get(
             queue, lambda _, method, __, body: self._answered((method.delivery_tag, body))))
 
-    async def publish(self, queue, body=b"", expiration=None):
+    async def publish(self, queue, body=b"", expiration=None, message_id=None):
         """Publishes. Returns whether there was such a queue; None if the broker refused to say."""
         if self._confirm is None:
             await self._ask(lambda: self.raw.confirm_delivery(
                 lambda frame: _answer(self._confirm, frame), callback=self._answered))
         self.returned = 0
         self._confirm = asyncio.get_running_loop().create_future()
-        properties = pika.BasicProperties(delivery_mode=1, expiration=expiration)
+        properties = pika.BasicProperties(
+            delivery_mode=1, expiration=expiration, message_id=message_id)
         confirm = await self._ask(
             lambda: self.raw.basic_publish("", queue, body, properties, mandatory=True),
             self._confirm)
@@ -218,8 +222,8 @@ class Channel:
     def _answered(self, frame):
         _answer(self._request, frame)
 
-    def _on_message(self, _, method, __, body):
-        self.messages.append((method.delivery_tag, body))
+    def _on_message(self, _, method, properties, body):
+        self.messages.append((method.delivery_tag, body, properties.message_id))
         self._news.set()
 
     def _on_return(self, *_):

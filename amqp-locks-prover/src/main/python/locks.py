@@ -7,6 +7,7 @@ import asyncio
 import random
 import re
 import time
+import uuid
 
 from broker import Refused, Unknown
 
@@ -14,6 +15,8 @@ from broker import Refused, Unknown
 SOON = 0.1
 # How long between two looks of a waiter.
 LOOK = 3.0
+# The ids of our own messages in a mutex's queue.
+UNIQUE = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class Lease:
@@ -101,6 +104,7 @@ class Mutex:
             except Refused as e:
                 if e.code != 404:
                     raise
+                await channel.close()
                 self.session.declared.discard(self.queue)
             except Again:
                 await channel.close()
@@ -127,12 +131,16 @@ class Mutex:
             if left <= 0 and not is_alone:
                 return None
             message = await channel.message(self.session.patience if is_alone else min(left, LOOK))
+        if (self.queue, message[2]) not in self.session.proven:
+            await self._declare()  # It may have been replaced by one that serves several consumers.
+            if UNIQUE.fullmatch(message[2] or ""):
+                self.session.proven.add((self.queue, message[2]))
         # It may have lain in a buffer for long, if this process was stopped.
         sent = time.monotonic()
         await channel.ping()
         if channel.end is not None:
             raise Again()
-        return MutexLease(self, channel, sent, message[0])
+        return MutexLease(self, channel, sent, message)
 
     def _consumer(self):
         return {"x_cancel_on_ha_failover": True} if self.session.is_3 else {}
@@ -146,14 +154,26 @@ class Mutex:
     async def _publish(self):
         await self._declare()  # It may have been replaced by one that serves several consumers.
         channel = await self.session.channel("publisher")
-        await channel.publish(self.queue)
+        await channel.publish(self.queue, message_id=str(uuid.uuid4()))
         await channel.close()
 
 
 class MutexLease(MessageLease):
-    def __init__(self, mutex, channel, verified, tag):
-        super().__init__(mutex.session, channel, 1, verified, tag)
+    def __init__(self, mutex, channel, verified, message):
+        super().__init__(mutex.session, channel, 1, verified, message[0])
         self.mutex = mutex
+        self.id = message[2]
+
+    async def release(self):
+        """A stranger's message is not given back: all who are sent it would declare the queue."""
+        if not UNIQUE.fullmatch(self.id or ""):
+            self.channel.ack(self.tag)
+            message = await self.channel.message(SOON)
+            self.tag = message and message[0]
+        self.channel.cancel()
+        if self.tag is not None:
+            self.channel.nack(self.tag)
+        await self.channel.close()
 
     async def verify(self):
         """Gives the message back. Only the active consumer is sent one again."""
@@ -177,7 +197,7 @@ class MutexLease(MessageLease):
                 message = await self.channel.message(self.session.patience)
         if message is None:
             raise Unknown("no message came")
-        self.tag = message[0]
+        self.tag, _, self.id = message
         self.verified = sent
 
 

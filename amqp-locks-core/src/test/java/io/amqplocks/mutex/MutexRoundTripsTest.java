@@ -13,9 +13,12 @@ import io.amqplocks.support.Fixture;
 import io.amqplocks.support.RoundTrips;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
+import io.amqplocks.test.TcpProxy;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -119,6 +122,29 @@ class MutexRoundTripsTest {
           .ignoreExceptionsInstanceOf(LockException.class)
           .untilAsserted(() -> locks.mutex("new").tryAcquire().orElseThrow().close());
       assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+    }
+  }
+
+  /** The connection that declares was idle and closed, and many clients may connect just then. */
+  @Test
+  void whoWaitedForLongIsServedWithoutAnotherConnection(Broker broker) throws Exception {
+    String name = fixture.prefix();
+    AmqpLocks holds = fixture.open();
+    Lease held = holds.mutex("m").tryAcquire().orElseThrow();
+    try (TcpProxy proxy = TcpProxy.to(broker)) {
+      ConnectionFactory factory = broker.connectionFactory();
+      factory.setHost(proxy.host());
+      factory.setPort(proxy.port());
+      AmqpLocks waits = fixture.open(fixture.builder(factory).connectionName(name));
+      CompletableFuture<Lease> waiting = waits.mutex("m").acquireAsync(Duration.ofMinutes(1));
+      await().until(() -> broker.faults().connections().contains(name + " side"));
+      // The first look of a waiter is after a tenth of a second.
+      await().pollDelay(Duration.ofSeconds(3)).until(() -> !waiting.isDone());
+      proxy.refuse(true);
+      broker.faults().closeConnections(name + " side", "test");
+      await().until(() -> !broker.faults().connections().contains(name + " side"));
+      held.close();
+      waiting.get(20, TimeUnit.SECONDS).close();
     }
   }
 

@@ -230,8 +230,9 @@ class MutexTest extends MutexContract {
   }
 
   /** Clients that used the old queue remember it; a plain queue would serve both of them. */
-  @Test
-  void aQueueThatWasReplacedIsRefusedByThoseWhoKnewIt() throws Exception {
+  @ParameterizedTest
+  @ValueSource(ints = {0, 3})
+  void aQueueThatWasReplacedIsRefusedByThoseWhoKnewIt(int messages) throws Exception {
     List<AmqpLocks> clients = List.of(fixture.open(), fixture.open());
     for (AmqpLocks client : clients) {
       client.mutex("m").acquire(LONG).close();
@@ -240,9 +241,16 @@ class MutexTest extends MutexContract {
       Channel channel = stranger.createChannel();
       channel.queueDelete(queue("m"));
       channel.queueDeclare(queue("m"), true, false, false, null);
+      for (int i = 0; i < messages; i++) {
+        channel.basicPublish("", queue("m"), null, new byte[0]);
+      }
+      await().until(() -> channel.messageCount(queue("m")) == messages);
       for (AmqpLocks client : clients) {
         assertThatThrownBy(() -> client.mutex("m").acquire(LONG))
             .isInstanceOf(LockException.Conflict.class);
+        assertThatThrownBy(() -> client.mutex("m").tryAcquire())
+            .isInstanceOf(LockException.Conflict.class);
+        await().until(() -> channel.messageCount(queue("m")) == messages);
       }
     }
   }
@@ -264,6 +272,20 @@ class MutexTest extends MutexContract {
                       .isPresent())
           .hasMessageContaining("m");
       assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+    }
+  }
+
+  /** They have the same queue, and only the mutex needs the message in it. */
+  @Test
+  void aLookAtTheExclusiveQueueMutexOfThatNameTakesNoMessage() throws Exception {
+    AmqpLocks locks = fixture.open();
+    locks.mutex("m").tryAcquire().orElseThrow().close();
+    try (Connection stranger = fixture.stranger()) {
+      Channel channel = stranger.createChannel();
+      await().until(() -> channel.messageCount(queue("m")) > 0);
+      long before = channel.messageCount(queue("m"));
+      assertThat(locks.admin().exclusiveQueueMutex("m").isHeld()).isTrue();
+      assertThat(channel.messageCount(queue("m"))).isEqualTo(before);
     }
   }
 

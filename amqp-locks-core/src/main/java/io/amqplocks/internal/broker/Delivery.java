@@ -7,6 +7,7 @@ import com.rabbitmq.client.Command;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,9 +16,10 @@ import org.jspecify.annotations.Nullable;
  * @param channel the channel that it came on, and on which it must be answered
  * @param tag its delivery tag on that channel
  * @param content its content as text
+ * @param id its {@code message-id}; empty if it has none
  * @param returns how often it was taken and put back before, if the queue counts that
  */
-public record Delivery(Channel channel, long tag, String content, long returns) {
+public record Delivery(Channel channel, long tag, String content, String id, long returns) {
 
   /** Longer than all of our messages. A longer one is a stranger's, and is read as empty. */
   private static final int LONGEST = 1 << 20;
@@ -25,8 +27,14 @@ public record Delivery(Channel channel, long tag, String content, long returns) 
   /** A message that was pushed to a consumer. */
   public static Delivery of(
       Channel channel, long tag, @Nullable BasicProperties properties, byte @Nullable [] body) {
-    return new Delivery(
-        channel, tag, text(body), returns(properties == null ? null : properties.getHeaders()));
+    return properties == null
+        ? new Delivery(channel, tag, text(body), "", 0)
+        : new Delivery(
+            channel,
+            tag,
+            text(body),
+            Objects.requireNonNullElse(properties.getMessageId(), ""),
+            returns(properties.getHeaders()));
   }
 
   /** The message of a reply to {@code basic.get}; null if the queue was empty. */

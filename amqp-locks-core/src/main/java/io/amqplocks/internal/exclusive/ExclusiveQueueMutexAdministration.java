@@ -24,6 +24,7 @@ public record ExclusiveQueueMutexAdministration(
   @Override
   public boolean isHeld() {
     Call call = Call.on(lock, callTimeout, ticker);
-    return sessions.current(call).durableQueues().exists(call, queue) != Answer.ABSENT;
+    // It only looks. The default mutex of that name has the same queue, and needs its messages.
+    return sessions.current(call).rpc().lookUnlessOverdue(call, queue).answer() != Answer.ABSENT;
   }
 }

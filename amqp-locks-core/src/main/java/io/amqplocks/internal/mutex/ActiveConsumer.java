@@ -91,6 +91,7 @@ final class ActiveConsumer implements ChannelListener {
   private final BorrowedChannel channel;
   private final AtomicReference<State> state = new AtomicReference<>(State.first());
   private final CompletableFuture<LossReason> gone = new CompletableFuture<>();
+  private volatile boolean proven;
 
   /**
    * Creates the consumer, which is not known to the broker yet.
@@ -192,6 +193,15 @@ final class ActiveConsumer implements ChannelListener {
     return was.phase == Phase.ACTIVE ? was.message : null;
   }
 
+  /** It was proven that the queue serves only its active consumer. It is the same queue for good. */
+  void prove() {
+    proven = true;
+  }
+
+  boolean isProven() {
+    return proven;
+  }
+
   /** Waits until the expected message arrives or never will; false if the time is over. */
   boolean await(long nanos) {
     try {
@@ -208,10 +218,10 @@ final class ActiveConsumer implements ChannelListener {
     return state.get().phase == Phase.ACTIVE;
   }
 
-  /** The content of the message that is here; empty if none is. */
-  String content() {
+  /** The id of the message that is here; empty if none is, or if it has none. */
+  String messageId() {
     Delivery message = state.get().message;
-    return message == null ? "" : message.content();
+    return message == null ? "" : message.id();
   }
 
   boolean isGone() {

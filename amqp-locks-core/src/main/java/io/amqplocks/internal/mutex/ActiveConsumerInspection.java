@@ -53,7 +53,7 @@ record ActiveConsumerInspection(
     if (state.messages() > 0) {
       return;
     }
-    queues.requireItsKind(call, consumer.queue());
+    boolean unused = queues.requireItsKind(call, consumer.queue());
     if (state.consumers() == 1) {
       publishAndWait(call, consumer);
     } else if (!queues.isBlocked()) {

@@ -64,6 +64,7 @@ final class ActiveConsumerSubscription implements Subscription {
     } else if (!consumer.isActive() && now - lookAt >= 0) {
       boolean again = looked;
       consumers.tend(call, consumer);
+      consumers.proveWhileWaiting(call, consumer);
       lookLater(call);
       if (again && !consumer.isActive() && session.broker().mayForgetWaiters()) {
         consumer.gone(new LossReason(Cause.REVOKED, "it may have been forgotten"));

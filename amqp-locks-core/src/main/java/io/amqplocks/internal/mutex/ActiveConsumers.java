@@ -18,6 +18,8 @@ import io.amqplocks.internal.mutex.ActiveConsumer.Phase;
 import io.amqplocks.internal.session.PerSession;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LossReason;
+import io.amqplocks.lock.LossReason.Cause;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
@@ -307,15 +309,55 @@ final class ActiveConsumers {
    * @throws LockException.Conflict if the queue is none of a mutex
    */
   boolean isSingle(Call call, ActiveConsumer active) {
-    String message = active.content();
+    String message = active.messageId();
     if (queues.isKindKnown(active.queue(), message)) {
+      active.prove();
       return true;
     }
-    boolean proven = proof.of(call, active);
-    if (proven) {
-      queues.prove(active.queue(), message);
+    boolean proven = active.isProven() || isProven(call, active);
+    if (!proven || active.isGone()) {
+      return false;
     }
-    return proven && !active.isGone();
+    active.prove();
+    queues.prove(active.queue(), message);
+    return true;
+  }
+
+  private boolean isProven(Call call, ActiveConsumer active) {
+    return queues.provesKindByFinding() ? isDeclared(call, active) : proof.of(call, active);
+  }
+
+  /** Whether the consumer's queue is one of a mutex. If the queue went, the consumer is gone. */
+  private boolean isDeclared(Call call, ActiveConsumer consumer) {
+    if (queues.requireItsKind(call, consumer.queue())) {
+      return true;
+    }
+    consumer.gone(
+        new LossReason(
+            Cause.REVOKED, "queue %s is just being deleted".formatted(consumer.queue())));
+    return false;
+  }
+
+  /**
+   * Proves the kind of the queue of a consumer that stands by. So its message will be held without
+   * asking another connection, which may have to be opened first. If that cannot be done now, the
+   * consumer goes on to stand by.
+   *
+   * @throws LockException.Conflict if the queue is none of a mutex
+   */
+  void proveWhileWaiting(Call call, ActiveConsumer waiting) {
+    if (waiting.isProven() || waiting.isGone() || !queues.provesKindByFinding()) {
+      return;
+    }
+    try {
+      if (isDeclared(call, waiting)) {
+        waiting.prove();
+      }
+    } catch (LockException.Conflict e) {
+      throw e;
+    } catch (LockException e) {
+      log.debug("A queue is not proven yet: {}", e.getMessage());
+    }
   }
 
   /** Makes sure that the queue has a message, as {@link ActiveConsumerInspection} does. */
@@ -386,15 +428,16 @@ final class ActiveConsumers {
     }
     try {
       Delivery message = was.message();
-      boolean ours = message == null || queues.isOurs(message);
-      if (message != null && !ours) {
+      // In a queue that is not proven to be a mutex's, all messages stay.
+      boolean foreign = message != null && consumer.isProven() && !queues.isOurs(message);
+      if (message != null && foreign) {
         // A stranger's. It would make each holder prove the queue again. Another message comes here
         // for it, and is put back: RabbitMQ 3.x sends the next consumer nothing after no more than
         // a cancel.
         message.remove();
       }
       channel.cancel(consumer.tag());
-      if (message != null && ours) {
+      if (message != null && !foreign) {
         message.putBack();
       }
     } catch (IOException | ShutdownSignalException e) {

@@ -38,7 +38,7 @@ record DeclaredQueues(BrokerProfile broker, AuxiliaryConnection side) implements
   }
 
   @Override
-  public boolean isKindCertain() {
+  public boolean provesKind() {
     return true;
   }
 

@@ -28,7 +28,7 @@ record EnabledQueues(RpcChannelPool rpc) implements QueueFinding {
   }
 
   @Override
-  public boolean isKindCertain() {
+  public boolean provesKind() {
     return false;
   }
 

@@ -15,7 +15,6 @@ import io.amqplocks.internal.broker.SingleFlight;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.LockException;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.UUID;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
@@ -24,14 +23,17 @@ import org.slf4j.LoggerFactory;
 /**
  * The queues of mutexes, as one session finds them and gives them their messages.
  *
- * <p>A queue is found by the session's first use of it, and again after it was seen to go. Clients
- * declare the queue of a default mutex, which checks its arguments as well. The queue of a
- * persistent mutex is only looked for, so its kind has to be proven: on a queue without a single
- * active consumer, several clients would receive a message each. Its messages are different from
- * each other, so a message shows whether the queue is the one that was proven. A client that finds
- * a queue without a message and without another consumer publishes one. Two clients may do so at
- * once. A surplus message harms nobody, since the active consumer has room for one. The queue
- * refuses messages while it has an idle one (see {@link QueueArguments#mutex}).
+ * <p>A queue is found by the session's first use of it, and again after it was seen to go. It may
+ * go unseen, while the session has no consumer there, and a queue of another kind may take its
+ * name: on one without a single active consumer, several clients would receive a message each. So
+ * its kind is proven to whoever was sent a message. Each message has an id of its own, so one that
+ * is sent again shows that the queue is the one that was proven. Clients declare the queue of a
+ * default mutex, and the broker compares the arguments: that proves it. The queue of a persistent
+ * mutex is only looked for, and {@link SingleActiveConsumerProof} proves it.
+ *
+ * <p>A client that finds a queue without a message and without another consumer publishes one. Two
+ * clients may do so at once. A surplus message harms nobody, since the active consumer has room for
+ * one. The queue refuses messages while it has an idle one (see {@link QueueArguments#mutex}).
  *
  * <p>Queues are declared by a connection that holds nothing: in a part of a cluster without a
  * majority, RabbitMQ may answer a declare by closing the connection (trap 7). Another connection
@@ -41,10 +43,6 @@ final class MutexQueues {
 
   private static final Logger log = LoggerFactory.getLogger(MutexQueues.class);
 
-  /** A message that a restart of the broker destroys is replaced when it is missed. */
-  private static final BasicProperties TRANSIENT =
-      new BasicProperties.Builder().deliveryMode(1).build();
-
   private static final Pattern UNIQUE =
       Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
 
@@ -53,7 +51,7 @@ final class MutexQueues {
   private final SingleFlight<Channel> publishing;
   private final QueueCache found = new QueueCache();
 
-  /** The queues that were proven, by a message that was in it then. */
+  /** The queues that were proven, by the id of a message that was in it then. */
   private final BoundedMap<String, String> proven = new BoundedMap<>();
 
   private final QueueCache suspected = new QueueCache();
@@ -81,11 +79,8 @@ final class MutexQueues {
    * queue may have been replaced since it was proven, by another one of that name. But a message
    * stays in its queue.
    */
-  boolean isKindKnown(String queue, String message) {
-    if (finding.isKindCertain()) {
-      return true;
-    }
-    boolean known = queue.equals(proven.get(message));
+  boolean isKindKnown(String queue, String messageId) {
+    boolean known = queue.equals(proven.get(messageId));
     if (known) {
       suspected.remove(queue);
     }
@@ -96,23 +91,25 @@ final class MutexQueues {
    * It was proven that the queue, which sent that message, has a single active consumer. That is
    * remembered by a message that no other queue has.
    */
-  void prove(String queue, String message) {
+  void prove(String queue, String messageId) {
     suspected.remove(queue);
-    if (isUnique(message)) {
-      proven.put(message, queue);
+    if (isUnique(messageId)) {
+      proven.put(messageId, queue);
     }
   }
 
-  private static boolean isUnique(String message) {
-    return UNIQUE.matcher(message).matches();
+  private static boolean isUnique(String messageId) {
+    return UNIQUE.matcher(messageId).matches();
   }
 
-  /**
-   * Whether a message may be one that clients of the queue have published. It need not be where any
-   * message will do.
-   */
+  /** Whether to find the queue proves its kind. */
+  boolean provesKindByFinding() {
+    return finding.provesKind();
+  }
+
+  /** Whether a message may be one that clients of the queue have published. */
   boolean isOurs(Delivery message) {
-    return finding.isKindCertain() || isUnique(message.content());
+    return isUnique(message.id());
   }
 
   /**
@@ -141,15 +138,21 @@ final class MutexQueues {
     found.add(queue);
   }
 
-  /** The queue may be another one than was found. In that, a surplus message makes a holder. */
-  void requireItsKind(Call call, String queue) {
+  /**
+   * The queue may be another one than was found. In that, a surplus message makes a holder.
+   *
+   * @return whether there is such a queue; false if it is just being deleted
+   */
+  boolean requireItsKind(Call call, String queue) {
     try {
       find(call, queue);
+      return true;
     } catch (LockException.Unexpected e) {
       if (!BrokerErrors.isQueueUnavailable(e)) {
         throw e;
       }
       log.debug("Queue {} is just being deleted", queue);
+      return false;
     }
   }
 
@@ -185,17 +188,22 @@ final class MutexQueues {
     try {
       announcer.keepOpen();
       Channel channel = publishing.get(call, announcer::openShared);
-      channel.basicPublish("", queue, TRANSIENT, content());
+      channel.basicPublish("", queue, message(), new byte[0]);
       return channel;
     } catch (IOException | ShutdownSignalException e) {
       throw BrokerErrors.calling(call, "publish to queue " + queue, e);
     }
   }
 
-  private byte[] content() {
-    return finding.isKindCertain()
-        ? new byte[0]
-        : UUID.randomUUID().toString().getBytes(StandardCharsets.UTF_8);
+  /**
+   * A restart of the broker destroys it; it is replaced when it is missed. It has no content, so
+   * that no limit of bytes keeps it out of the queue.
+   */
+  private static BasicProperties message() {
+    return new BasicProperties.Builder()
+        .deliveryMode(1)
+        .messageId(UUID.randomUUID().toString())
+        .build();
   }
 
   /** Whether an alarm of the broker stops publishers, as far as this session knows. */

@@ -15,8 +15,8 @@ interface QueueFinding {
    */
   QueueState find(Call call, String queue);
 
-  /** Whether a queue that was found certainly has a single active consumer. */
-  boolean isKindCertain();
+  /** Whether a queue that was found had a single active consumer then. */
+  boolean provesKind();
 
   /**
    * A request found no queue.

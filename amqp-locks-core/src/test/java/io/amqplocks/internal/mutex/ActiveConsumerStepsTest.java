@@ -194,7 +194,7 @@ class ActiveConsumerStepsTest {
   void aSecondMessageIsNotAnswered() throws Exception {
     ActiveConsumer holder = taken(client);
     Channel channel = holder.channel().getChannel();
-    holder.delivered(new Delivery(channel, 99, "", 0));
+    holder.delivered(new Delivery(channel, 99, "", "", 0));
     assertThat(holder.isGone()).isTrue();
     // The broker closes the channel of an answer to a message that it never sent.
     channel.basicQos(1);

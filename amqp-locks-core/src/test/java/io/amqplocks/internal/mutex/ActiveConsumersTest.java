@@ -95,8 +95,8 @@ class ActiveConsumersTest {
 
   @Test
   void aMessageIsTakenOnceAndOnlyWhileItIsExpected() {
-    Delivery one = new Delivery(stranger, 1, "", 0);
-    Delivery two = new Delivery(stranger, 2, "", 0);
+    Delivery one = new Delivery(stranger, 1, "", "", 0);
+    Delivery two = new Delivery(stranger, 2, "", "", 0);
     State first = State.first();
     State active = first.received(one);
     assertThat(active).isEqualTo(new State(Phase.ACTIVE, one, first.arrival()));
@@ -160,7 +160,7 @@ class ActiveConsumersTest {
     ActiveConsumer holder = taken(client);
     CountDownLatch told = new CountDownLatch(1);
     holder.whenGone(told::countDown);
-    holder.delivered(new Delivery(holder.channel().getChannel(), 99, "", 0));
+    holder.delivered(new Delivery(holder.channel().getChannel(), 99, "", "", 0));
     assertThat(told.await(10, TimeUnit.SECONDS)).isTrue();
     assertThat(holder.loss().toString()).contains("second message");
     assertThat(status(client, holder)).isEqualTo(HoldStatus.GONE);
