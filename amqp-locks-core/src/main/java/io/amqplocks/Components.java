@@ -97,6 +97,7 @@ final class Components {
   private final SlotCounts slotCounts = new SlotCounts();
   private final ThreadPoolExecutor background;
   private final ThreadPoolExecutor verifying;
+  private final ThreadPoolExecutor beating;
   private final ScheduledExecutorService scheduler;
   private final ScheduledExecutorService timer;
   private final ThreadPoolExecutor waitingWork;
@@ -112,6 +113,7 @@ final class Components {
     timer = threads.timer();
     background = threads.background(timer);
     verifying = threads.verifying(timer);
+    beating = threads.beating(timer);
     scheduler = threads.scheduler();
     waitQueues = new WaitQueues(Ticker.SYSTEM::nanos, timer);
     waitingWork = threads.waitingWork(timer);
@@ -185,7 +187,7 @@ final class Components {
     if (certainFor == null) {
       return session -> {};
     }
-    return new KeepAlive(scheduler, verifying, certainFor, callTimeout, registries)::begin;
+    return new KeepAlive(scheduler, beating, certainFor, callTimeout, registries)::begin;
   }
 
   private static Sessions.SessionListener both(
@@ -266,6 +268,7 @@ final class Components {
     awaitReleases(timeout);
     scheduler.shutdown();
     verifying.shutdown();
+    beating.shutdown();
     leases.releaseAll();
     parts.releaseAll();
     turns.releaseAll();

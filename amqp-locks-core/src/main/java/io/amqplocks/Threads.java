@@ -53,6 +53,14 @@ final class Threads implements ThreadFactory {
   }
 
   /**
+   * Asks for signs of life of the broker. These requests do not wait behind verifications, which wait
+   * for queues that hang.
+   */
+  ThreadPoolExecutor beating(ScheduledExecutorService timer) {
+    return new GrowingPool(1, MOST / 2, this, timer, new ThreadPoolExecutor.DiscardPolicy());
+  }
+
+  /**
    * Runs asynchronous calls. They have a pool of their own, because they wait for the broker. After
    * a shutdown it refuses tasks.
    */
