@@ -162,18 +162,6 @@ class MutexLease(MessageLease):
     def __init__(self, mutex, channel, verified, message):
         super().__init__(mutex.session, channel, 1, verified, message[0])
         self.mutex = mutex
-        self.id = message[2]
-
-    async def release(self):
-        """A stranger's message is not given back: all who are sent it would declare the queue."""
-        if not UNIQUE.fullmatch(self.id or ""):
-            self.channel.ack(self.tag)
-            message = await self.channel.message(SOON)
-            self.tag = message and message[0]
-        self.channel.cancel()
-        if self.tag is not None:
-            self.channel.nack(self.tag)
-        await self.channel.close()
 
     async def verify(self):
         """Gives the message back. Only the active consumer is sent one again."""
@@ -197,7 +185,7 @@ class MutexLease(MessageLease):
                 message = await self.channel.message(self.session.patience)
         if message is None:
             raise Unknown("no message came")
-        self.tag, _, self.id = message
+        self.tag = message[0]
         self.verified = sent
 
 

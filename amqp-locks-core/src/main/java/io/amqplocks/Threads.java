@@ -53,8 +53,8 @@ final class Threads implements ThreadFactory {
   }
 
   /**
-   * Asks for signs of life of the broker. These requests do not wait behind verifications, which wait
-   * for queues that hang.
+   * Asks for signs of life of the broker. These requests do not wait behind verifications, which
+   * wait for queues that hang.
    */
   ThreadPoolExecutor beating(ScheduledExecutorService timer) {
     return new GrowingPool(1, MOST / 2, this, timer, new ThreadPoolExecutor.DiscardPolicy());

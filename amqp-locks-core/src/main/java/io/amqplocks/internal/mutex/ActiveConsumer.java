@@ -193,7 +193,7 @@ final class ActiveConsumer implements ChannelListener {
     return was.phase == Phase.ACTIVE ? was.message : null;
   }
 
-  /** It was proven that the queue serves only its active consumer. It is the same queue for good. */
+  /** It was proven that the queue serves only its active consumer. It stays the same queue. */
   void prove() {
     proven = true;
   }

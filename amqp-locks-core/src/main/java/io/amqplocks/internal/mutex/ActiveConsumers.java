@@ -18,8 +18,6 @@ import io.amqplocks.internal.mutex.ActiveConsumer.Phase;
 import io.amqplocks.internal.session.PerSession;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.LockException;
-import io.amqplocks.lock.LossReason;
-import io.amqplocks.lock.LossReason.Cause;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
@@ -82,7 +80,7 @@ final class ActiveConsumers {
    * @param tags how the tags of these consumers begin, and of no others in the session. A channel
    *     that is used again tells by the tag whose a late message is
    */
-  private ActiveConsumers(Session session, String tags, QueueFinding finding) {
+  ActiveConsumers(Session session, String tags, QueueFinding finding) {
     this.tags = tags;
     rpc = session.rpc();
     channels = session.consumerChannels();
@@ -307,6 +305,7 @@ final class ActiveConsumers {
    * told because the queue went, the consumer is gone.
    *
    * @throws LockException.Conflict if the queue is none of a mutex
+   * @throws LockException.Unanswered if the broker does not say what kind of queue it is
    */
   boolean isSingle(Call call, ActiveConsumer active) {
     String message = active.messageId();
@@ -315,8 +314,13 @@ final class ActiveConsumers {
       return true;
     }
     boolean proven = active.isProven() || isProven(call, active);
-    if (!proven || active.isGone()) {
+    if (active.isGone()) {
       return false;
+    }
+    if (!proven) {
+      throw new LockException.Unanswered(
+          "RabbitMQ does not say whether queue %s is one of a mutex: the node that was asked does not reach the queue's"
+              .formatted(active.queue()));
     }
     active.prove();
     queues.prove(active.queue(), message);
@@ -327,14 +331,16 @@ final class ActiveConsumers {
     return queues.provesKindByFinding() ? isDeclared(call, active) : proof.of(call, active);
   }
 
-  /** Whether the consumer's queue is one of a mutex. If the queue went, the consumer is gone. */
+  /**
+   * Whether the consumer's queue is known to be one of a mutex. If the queue went, the consumer is
+   * gone. But a declare is on another connection, perhaps to another node. That may have lost the
+   * queue's node, and takes the queue for gone. So the consumer's own channel is asked too.
+   */
   private boolean isDeclared(Call call, ActiveConsumer consumer) {
     if (queues.requireItsKind(call, consumer.queue())) {
       return true;
     }
-    consumer.gone(
-        new LossReason(
-            Cause.REVOKED, "queue %s is just being deleted".formatted(consumer.queue())));
+    QueueState unused = inspection.look(call, consumer);
     return false;
   }
 
@@ -428,12 +434,11 @@ final class ActiveConsumers {
     }
     try {
       Delivery message = was.message();
-      // In a queue that is not proven to be a mutex's, all messages stay.
-      boolean foreign = message != null && consumer.isProven() && !queues.isOurs(message);
+      boolean foreign = message != null && consumer.isProven() && queues.isToBeReplaced(message);
       if (message != null && foreign) {
-        // A stranger's. It would make each holder prove the queue again. Another message comes here
-        // for it, and is put back: RabbitMQ 3.x sends the next consumer nothing after no more than
-        // a cancel.
+        // It would make each holder prove the queue again. Another message comes here for it, and
+        // is
+        // put back: RabbitMQ 3.x sends the next consumer nothing after no more than a cancel.
         message.remove();
       }
       channel.cancel(consumer.tag());

@@ -107,9 +107,13 @@ final class MutexQueues {
     return finding.provesKind();
   }
 
-  /** Whether a message may be one that clients of the queue have published. */
-  boolean isOurs(Delivery message) {
-    return isUnique(message.id());
+  /**
+   * Whether whoever holds by that message replaces it: it is a stranger's, and to prove the queue
+   * again takes many requests. That also sees to it that the queue has another message. To find the
+   * queue again takes one request, so there a stranger's message stays.
+   */
+  boolean isToBeReplaced(Delivery message) {
+    return !finding.provesKind() && !isUnique(message.id());
   }
 
   /**

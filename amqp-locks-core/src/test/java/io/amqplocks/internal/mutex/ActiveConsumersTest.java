@@ -4,17 +4,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.DefaultConsumer;
 import com.rabbitmq.client.GetResponse;
+import com.rabbitmq.client.ShutdownSignalException;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.Delivery;
 import io.amqplocks.internal.broker.QueueArguments;
+import io.amqplocks.internal.broker.QueueState;
 import io.amqplocks.internal.broker.Ticker;
 import io.amqplocks.internal.lease.Hold.HoldStatus;
 import io.amqplocks.internal.mutex.ActiveConsumer.Phase;
 import io.amqplocks.internal.mutex.ActiveConsumer.State;
+import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.support.ClockedClient;
@@ -31,6 +35,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
@@ -115,6 +120,72 @@ class ActiveConsumersTest {
       assertThat(ended.received(two)).isEqualTo(ended);
       assertThat(ended.requeued()).isEqualTo(ended);
     }
+  }
+
+  /** Finds queues until the node that it asks has lost theirs, as with Mnesia after a break. */
+  private record LosingQueues(QueueFinding declared, AtomicBoolean lost) implements QueueFinding {
+
+    @Override
+    public QueueState find(Call call, String queue) {
+      if (lost.get()) {
+        AMQP.Channel.Close answer =
+            new AMQP.Channel.Close.Builder()
+                .replyCode(AMQP.NOT_FOUND)
+                .replyText(
+                    "NOT_FOUND - home node 'rabbit@a' of durable queue is down or inaccessible")
+                .build();
+        throw new LockException.Unexpected(
+            "declare", new ShutdownSignalException(false, false, answer, null));
+      }
+      return declared.find(call, queue);
+    }
+
+    @Override
+    public boolean provesKind() {
+      return declared.provesKind();
+    }
+
+    @Override
+    public void missing(Call call) {
+      declared.missing(call);
+    }
+
+    @Override
+    public LockException deleted(Call call, String queue, int times) {
+      return declared.deleted(call, queue, times);
+    }
+
+    @Override
+    public String remedy() {
+      return declared.remedy();
+    }
+  }
+
+  @Test
+  void aNodeThatDoesNotReachTheQueueEndsNoConsumer() {
+    AtomicBoolean lost = new AtomicBoolean();
+    Session session = client.session();
+    ActiveConsumers consumers =
+        new ActiveConsumers(
+            session,
+            "test-",
+            new LosingQueues(new DeclaredQueues(session.broker(), session.side()), lost));
+    ActiveConsumer holder = taken(other);
+    ActiveConsumer waiting = consumers.consume(call(), queue, () -> {});
+    lost.set(true);
+    consumers.proveWhileWaiting(call(), waiting);
+    assertThat(waiting.isGone()).as("it stays in line").isFalse();
+    of(other).release(holder);
+    assertThat(waiting.await(Duration.ofSeconds(30).toNanos())).isTrue();
+    assertThatThrownBy(() -> consumers.isSingle(call(), waiting))
+        .isInstanceOf(LockException.Unanswered.class)
+        .hasMessageContaining(queue);
+    assertThat(waiting.isActive()).isTrue();
+    lost.set(false);
+    assertThat(consumers.isSingle(call(), waiting)).isTrue();
+    lost.set(true);
+    assertThat(consumers.isSingle(call(), waiting)).as("it is proven by now").isTrue();
+    consumers.release(waiting);
   }
 
   /** Every message that the queue sends a consumer is there before the answer to a look. */
