@@ -27,8 +27,12 @@ public record TokenAudit(
     outstandingSlots = Set.copyOf(outstandingSlots);
   }
 
-  /** Whether each token was seen once, and nothing else. */
+  /**
+   * Whether each token was seen once, and nothing else, and there is one for each slot. If none is
+   * outstanding and fewer were seen than there are slots, a change has not made all its tokens:
+   * {@code resize} with the same number makes them.
+   */
   public boolean isClean() {
-    return surplus == 0 && outstanding == 0;
+    return surplus == 0 && outstanding == 0 && seen >= slots;
   }
 }

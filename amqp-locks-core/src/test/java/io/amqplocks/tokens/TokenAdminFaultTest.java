@@ -19,6 +19,7 @@ import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -172,6 +173,37 @@ class TokenAdminFaultTest extends TokenAdministered {
     holder.abort();
     assertThat(Tokens.resized(hasty, 3).tokens()).isEqualTo(3);
     assertThat(Tokens.idle(broker, fixture.names().tokenRecord(ID))).hasSize(1);
+  }
+
+  /** As of an administrator that died after it had written the number, and before the tokens. */
+  @Test
+  void slotsWithoutTokensAreNoticedAndMadeByWhoStarts() throws Exception {
+    admin.create(2, TokenQueueType.CLASSIC);
+    TokenRecord made =
+        TokenRecord.parse(Tokens.idle(broker, fixture.names().tokenRecord(ID)).get(0))
+            .orElseThrow();
+    TokenRecord grown =
+        new TokenRecord(
+            made.version() + 1,
+            made.generation(),
+            made.reserved(),
+            made.type(),
+            3,
+            made.epoch(),
+            made.brokerMajor(),
+            made.tokens(),
+            TokenSet.NONE,
+            TokenSet.NONE);
+    for (String each : List.of(fixture.names().tokenRecord(ID), fixture.names().tokenLedger(ID))) {
+      holder.queuePurge(each);
+      Fences.publish(broker, each, grown.toString());
+    }
+    TokenAudit audit = admin.audit(Duration.ofSeconds(30));
+    assertThat(audit).isEqualTo(new TokenAudit(3, 2, 0, 0, Set.of(), false));
+    assertThat(audit.isClean()).isFalse();
+    assertThat(admin.createIfAbsent(7, TokenQueueType.CLASSIC)).isEqualTo(3);
+    assertThat(admin.status()).isEqualTo(new TokenStatus(3, 3, 3, 0, 0, 0));
+    assertThat(admin.audit(Duration.ofSeconds(30)).isClean()).isTrue();
   }
 
   /** One that was made, or changed, within the last hour leaves its record. */

@@ -53,9 +53,13 @@ public final class TokenAdministration implements TokenSemaphoreAdmin {
     Call call = turn.call();
     Optional<TokenRecord> record = recordUnlessHidden(call);
     upgradeIfDue(record);
-    if (record.isPresent() && record.get().slots() > 0 && isThere(turn.call(), record.get())) {
+    if (record.isPresent()
+        && record.get().slots() > 0
+        && record.get().missing() == 0
+        && isThere(turn.call(), record.get())) {
       return record.get().slots();
     }
+    // Whoever resized it may have died before it had made all tokens.
     // Another process may create it first, with another number of slots. That number stays.
     return turn.during(steps -> steps.create(slots, type, true)).slots();
   }
