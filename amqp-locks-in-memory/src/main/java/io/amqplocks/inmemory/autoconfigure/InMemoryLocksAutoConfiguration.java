@@ -11,7 +11,6 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionMessage;
 import org.springframework.boot.autoconfigure.condition.ConditionOutcome;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
 import org.springframework.boot.context.properties.bind.Binder;
@@ -27,12 +26,12 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
  * bean of the application's own that is an {@link AmqpLocks} goes first.
  */
 @AutoConfiguration(beforeName = "io.amqplocks.spring.autoconfigure.AmqpLocksAutoConfiguration")
-@ConditionalOnBooleanProperty(name = "amqp-locks.enabled", matchIfMissing = true)
 @Conditional(InMemoryLocksAutoConfiguration.OnInMemoryMode.class)
 public final class InMemoryLocksAutoConfiguration {
 
   private static final Logger log = LoggerFactory.getLogger(InMemoryLocksAutoConfiguration.class);
 
+  private static final String ENABLED = "amqp-locks.enabled";
   private static final String MODE = "amqp-locks.mode";
 
   @Bean
@@ -55,13 +54,18 @@ public final class InMemoryLocksAutoConfiguration {
     IN_MEMORY
   }
 
-  /** Whether the property says so. Another word than a mode's ends the start. */
+  /** Whether the properties say so. Another word than a mode's or a boolean's ends the start. */
   static final class OnInMemoryMode extends SpringBootCondition {
 
     @Override
     public ConditionOutcome getMatchOutcome(
         ConditionContext context, AnnotatedTypeMetadata metadata) {
-      Mode mode = Binder.get(context.getEnvironment()).bind(MODE, Mode.class).orElse(Mode.BROKER);
+      Binder properties = Binder.get(context.getEnvironment());
+      if (!properties.bind(ENABLED, Boolean.class).orElse(true)) {
+        return ConditionOutcome.noMatch(
+            ConditionMessage.forCondition(ENABLED).because("it is false"));
+      }
+      Mode mode = properties.bind(MODE, Mode.class).orElse(Mode.BROKER);
       return new ConditionOutcome(
           mode == Mode.IN_MEMORY, ConditionMessage.forCondition(MODE).because("it is " + mode));
     }

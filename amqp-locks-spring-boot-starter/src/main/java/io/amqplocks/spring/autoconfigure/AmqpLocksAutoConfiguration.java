@@ -24,13 +24,13 @@ import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
@@ -48,7 +48,7 @@ import org.springframework.util.StringUtils;
       "org.springframework.boot.rabbitmq.autoconfigure.RabbitAutoConfiguration"
     })
 @ConditionalOnClass(ConnectionFactory.class)
-@ConditionalOnBooleanProperty(name = "amqp-locks.enabled", matchIfMissing = true)
+@Conditional(EnabledCondition.Enabled.class)
 @EnableConfigurationProperties(AmqpLocksProperties.class)
 @Import({
   RequiredBootVersion.class,

@@ -7,14 +7,15 @@ import io.amqplocks.spring.internal.health.DisabledHealthIndicator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.core.env.Environment;
 
 /**
  * Locks switched off, for example for a test or on a developer's machine. Annotated methods just
@@ -24,7 +25,7 @@ import org.springframework.context.annotation.Import;
  * caller, usually null.
  */
 @AutoConfiguration(after = AmqpLocksAutoConfiguration.class)
-@ConditionalOnBooleanProperty(name = "amqp-locks.enabled", havingValue = false)
+@Conditional(EnabledCondition.Disabled.class)
 @Import({RequiredBootVersion.class, NamedLocksRegistrar.class, WovenCallsPass.class})
 public final class AmqpLocksDisabledAutoConfiguration {
 
@@ -33,7 +34,8 @@ public final class AmqpLocksDisabledAutoConfiguration {
 
   @Bean
   @ConditionalOnMissingBean
-  LockResolver amqpLocksResolver() {
+  LockResolver amqpLocksResolver(Environment environment) {
+    EnabledCondition.requireDisabled(environment);
     log.warn(
         "amqp-locks.enabled is false: annotated methods and the LockTemplate run without any lock");
     return LockResolver.withoutLocks();

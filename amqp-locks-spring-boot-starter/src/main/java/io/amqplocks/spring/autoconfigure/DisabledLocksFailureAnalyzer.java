@@ -26,8 +26,7 @@ final class DisabledLocksFailureAnalyzer
   @Override
   protected @Nullable FailureAnalysis analyze(
       Throwable rootFailure, NoSuchBeanDefinitionException cause) {
-    boolean disabled = "false".equalsIgnoreCase(environment.getProperty("amqp-locks.enabled"));
-    if (!disabled || !AmqpLocks.class.equals(cause.getBeanType())) {
+    if (!AmqpLocks.class.equals(cause.getBeanType()) || EnabledCondition.isEnabled(environment)) {
       return null;
     }
     return new FailureAnalysis(

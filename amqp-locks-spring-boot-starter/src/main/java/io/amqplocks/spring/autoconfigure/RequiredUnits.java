@@ -1,5 +1,6 @@
 package io.amqplocks.spring.autoconfigure;
 
+import io.amqplocks.spring.internal.time.Durations;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationPropertiesBindHandlerAdvisor;
@@ -35,7 +36,7 @@ final class RequiredUnits implements ConfigurationPropertiesBindHandlerAdvisor {
   }
 
   private static void requireUnit(String text) {
-    if (text.matches("[+-]?[0-9]+")) {
+    if (Durations.lacksUnit(text)) {
       throw new IllegalArgumentException(
           "'%s' has no unit: write %ss or %sms".formatted(text, text, text));
     }

@@ -22,6 +22,7 @@ import io.amqplocks.spring.internal.metrics.LockGauges;
 import io.amqplocks.spring.internal.metrics.LockMeters;
 import io.amqplocks.spring.internal.setup.SemaphoreSetup;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,10 +31,12 @@ import org.mockito.Mockito;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.MapPropertySource;
 
 class AmqpLocksAutoConfigurationTest {
 
@@ -83,6 +86,59 @@ class AmqpLocksAutoConfigurationTest {
                   .doesNotHaveBean(AmqpLocksHealthIndicator.class);
               assertThat(context.getBean(Reports.class).write()).isEqualTo("written");
             });
+  }
+
+  /** Spring Boot's own condition takes these for neither true nor false: nothing would guard. */
+  @ParameterizedTest
+  @ValueSource(strings = {"1", "yes", "ON", "true "})
+  void enabledIsReadAsOtherPropertiesAre(String enabled) {
+    application
+        .withInitializer(
+            context ->
+                context
+                    .getEnvironment()
+                    .getPropertySources()
+                    .addFirst(new MapPropertySource("t", Map.of("amqp-locks.enabled", enabled))))
+        .withBean(Reports.class)
+        .run(
+            context -> {
+              assertThat(context).hasSingleBean(GuardAdvisor.class);
+              assertThat(AopUtils.isAopProxy(context.getBean(Reports.class))).isTrue();
+            });
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"0", "no", "off"})
+  void soIsDisabled(String disabled) {
+    application
+        .withConfiguration(AutoConfigurations.of(AmqpLocksDisabledAutoConfiguration.class))
+        .withPropertyValues("amqp-locks.enabled=" + disabled)
+        .run(
+            context ->
+                assertThat(context)
+                    .doesNotHaveBean(AmqpLocks.class)
+                    .hasBean("amqpLocksResolver")
+                    .hasSingleBean(LockTemplate.class));
+  }
+
+  @Test
+  void anotherWordEndsTheStart() {
+    application
+        .withPropertyValues("amqp-locks.enabled=ture")
+        .run(
+            context ->
+                assertThat(context)
+                    .getFailure()
+                    .rootCause()
+                    .hasMessageContaining("Invalid boolean value 'ture'"));
+    application
+        .withPropertyValues("amqp-locks.enabled=")
+        .run(
+            context ->
+                assertThat(context)
+                    .getFailure()
+                    .rootCause()
+                    .hasMessageContaining("The property amqp-locks.enabled is empty"));
   }
 
   @Test

@@ -10,6 +10,7 @@ import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.spring.Contexts;
+import io.amqplocks.spring.LockConfigurationException;
 import io.amqplocks.spring.LockHandle;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.SemaphoreGuarded;
@@ -39,6 +40,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.mock.env.MockEnvironment;
 
 /** {@code amqp-locks.enabled=false}: all works, and nothing is guarded. */
 @Isolated("its output is captured")
@@ -68,6 +70,17 @@ class LocksDisabledTest {
   }
 
   record Named(@Qualifier("images") LockHandle images) {}
+
+  /** It would run without locks for ever, whatever its property says. */
+  @Test
+  void whatWasProcessedWithoutLocksAheadOfTimeDoesNotStartWithThem() {
+    assertThatExceptionOfType(LockConfigurationException.class)
+        .isThrownBy(() -> EnabledCondition.requireDisabled(new MockEnvironment()))
+        .withMessageContaining("amqp-locks.enabled is not false")
+        .withMessageContaining("ahead of time");
+    EnabledCondition.requireDisabled(
+        new MockEnvironment().withProperty("amqp-locks.enabled", "off"));
+  }
 
   @Test
   void whoInjectsTheLocksThemselvesIsToldWhyTheyAreNotThere(CapturedOutput output) {

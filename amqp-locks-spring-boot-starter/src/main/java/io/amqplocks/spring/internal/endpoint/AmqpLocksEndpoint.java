@@ -9,6 +9,7 @@ import io.amqplocks.spring.internal.catalog.LockCatalog;
 import io.amqplocks.spring.internal.endpoint.LocksDescriptor.Loss;
 import io.amqplocks.spring.internal.endpoint.LocksDescriptor.Session;
 import io.amqplocks.spring.internal.endpoint.OperatedLock.Done;
+import io.amqplocks.spring.internal.time.Durations;
 import java.security.Principal;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -134,7 +135,7 @@ public final class AmqpLocksEndpoint {
       @Nullable String algorithm,
       @Nullable Integer slots,
       @Nullable Boolean enabled,
-      @Nullable Duration sweepKeysUnusedFor) {
+      @Nullable String sweepKeysUnusedFor) {
     return change(
         caller,
         () -> parse(kind, name, algorithm),
@@ -142,7 +143,7 @@ public final class AmqpLocksEndpoint {
           long given =
               Stream.of(slots, enabled, sweepKeysUnusedFor).filter(Objects::nonNull).count();
           if (given == 1 && slots != null) {
-            existing(id, caller); // or a slot semaphore would be created
+            requireSeen(id, caller);
             return new RequestedChange("resize to " + slots, () -> changes.resize(id, slots));
           }
           if (given == 1 && enabled != null) {
@@ -150,9 +151,9 @@ public final class AmqpLocksEndpoint {
                 enabled ? "enable" : "disable", () -> changes.enable(id, enabled));
           }
           if (given == 1 && sweepKeysUnusedFor != null) {
+            Duration unused = duration("sweepKeysUnusedFor", sweepKeysUnusedFor);
             return new RequestedChange(
-                "sweep keys unused for " + sweepKeysUnusedFor,
-                () -> changes.sweepKeys(id, sweepKeysUnusedFor));
+                "sweep keys unused for " + unused, () -> changes.sweepKeys(id, unused));
           }
           throw new LockException.Invalid(
               "Say what to change: {\"slots\": 5} or {\"sweepKeysUnusedFor\": \"24h\"} of a semaphore,"
@@ -172,12 +173,12 @@ public final class AmqpLocksEndpoint {
       @Selector String kind,
       @Selector(match = Selector.Match.ALL_REMAINING) String[] name,
       @Nullable String algorithm,
-      @Nullable Duration timeout) {
+      @Nullable String timeout) {
     return change(
         caller,
         () -> parse(kind, name, algorithm),
         id -> {
-          Duration bound = bounded(timeout);
+          Duration bound = timeout == null ? Duration.ZERO : bounded(duration("timeout", timeout));
           existing(id, caller);
           String why = "taken back by " + name(caller) + " by the endpoint amqplocks";
           return new RequestedChange(
@@ -185,8 +186,16 @@ public final class AmqpLocksEndpoint {
         });
   }
 
-  private static Duration bounded(@Nullable Duration timeout) {
-    Duration bound = timeout == null ? Duration.ZERO : timeout;
+  /** Spring Boot would take a number without a unit for milliseconds, its writer for seconds. */
+  private static Duration duration(String parameter, String text) {
+    try {
+      return Durations.withUnit(parameter, text);
+    } catch (IllegalArgumentException e) {
+      throw new LockException.Invalid(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private static Duration bounded(Duration bound) {
     if (bound.isNegative() || bound.compareTo(LONGEST_TIMEOUT) > 0) {
       throw new LockException.Invalid(
           "A timeout of %s is not possible: nobody can acquire the lock meanwhile. Use %s at most;"
@@ -214,6 +223,18 @@ public final class AmqpLocksEndpoint {
               : "There is no %s: neither this application nor the broker knows it".formatted(id));
     }
     return lock;
+  }
+
+  /**
+   * A resize would create a slot semaphore that is not there. So one that the application does not
+   * name must be seen at the broker.
+   */
+  private void requireSeen(LockId id, SecurityContext caller) {
+    String unknown = existing(id, caller).broker().error();
+    if (unknown != null && !views.known().contains(id)) {
+      throw new LockException.Unanswered(
+          "It is not known whether there is a %s: %s".formatted(id, unknown));
+    }
   }
 
   /** A change that makes sense, not begun yet. */

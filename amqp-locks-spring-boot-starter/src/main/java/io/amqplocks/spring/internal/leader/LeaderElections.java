@@ -34,6 +34,7 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.ContextClosedEvent;
+import org.springframework.core.Ordered;
 
 /**
  * The elections of an application: those that are beans, those of sole consumers that are beans,
@@ -55,7 +56,7 @@ import org.springframework.context.event.ContextClosedEvent;
  */
 // More than 300 lines: contexts below and above ask each other for one map of elections.
 public final class LeaderElections
-    implements SmartLifecycle, ApplicationListener<ContextClosedEvent>, DisposableBean {
+    implements SmartLifecycle, ApplicationListener<ContextClosedEvent>, Ordered, DisposableBean {
 
   private static final Logger log = LoggerFactory.getLogger(LeaderElections.class);
 
@@ -317,6 +318,12 @@ public final class LeaderElections
   @Override
   public boolean supportsAsyncExecution() {
     return false;
+  }
+
+  /** A listener that comes earlier and throws keeps the event from all others. */
+  @Override
+  public int getOrder() {
+    return HIGHEST_PRECEDENCE;
   }
 
   /**

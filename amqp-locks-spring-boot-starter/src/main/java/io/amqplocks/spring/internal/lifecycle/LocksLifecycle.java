@@ -11,6 +11,7 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.ContextClosedEvent;
+import org.springframework.core.Ordered;
 
 /**
  * Creates the known semaphores before any work starts, and closes the locks after all work has
@@ -26,7 +27,7 @@ import org.springframework.context.event.ContextClosedEvent;
  * they are closed only when the context is.
  */
 public final class LocksLifecycle
-    implements SmartLifecycle, ApplicationListener<ContextClosedEvent>, DisposableBean {
+    implements SmartLifecycle, ApplicationListener<ContextClosedEvent>, Ordered, DisposableBean {
 
   private static final Logger log = LoggerFactory.getLogger(LocksLifecycle.class);
 
@@ -38,6 +39,7 @@ public final class LocksLifecycle
   private final ApplicationContext context;
   private final Duration timeout;
   private volatile boolean running;
+  private volatile boolean started;
   private volatile boolean closing;
 
   /**
@@ -57,6 +59,7 @@ public final class LocksLifecycle
   public void start() {
     setup.ensureAll();
     running = true;
+    started = true;
   }
 
   /** An event multicaster with an executor would call it when all is stopped already. */
@@ -78,10 +81,19 @@ public final class LocksLifecycle
     }
   }
 
-  /** If the context was stopped before it is closed, {@link #stop} was not called again. */
+  /** A listener that comes earlier and throws keeps the event from all others. */
+  @Override
+  public int getOrder() {
+    return HIGHEST_PRECEDENCE;
+  }
+
+  /**
+   * If the context was stopped before it is closed, {@link #stop} was not called again. Without a
+   * start, nobody is waited for.
+   */
   @Override
   public void destroy() {
-    if (closing) {
+    if (closing || started) {
       close();
     }
   }

@@ -55,6 +55,8 @@ public final class LossLog implements LockListener {
     remarks.put(lease, ", while " + method + " worked under it");
     if (!notified) {
       ask(lease);
+    } else if (lease.state() == LeaseState.RELEASED) {
+      remarks.remove(lease); // a call that was cancelled has ended before it began
     }
   }
 

@@ -123,6 +123,14 @@ class EndpointSweepTest {
               "amqplocks/semaphore/images", "{\"slots\":2,\"sweepKeysUnusedFor\":\"24h\"}");
       assertThat(two.status()).isEqualTo(400);
       assertThat(two.text()).contains("sweepKeysUnusedFor");
+      // As 24 ms, nearly all keys would go.
+      for (String text : List.of("24", "\"24\"")) {
+        Answer unclear =
+            application.post(
+                "amqplocks/semaphore/images", "{\"sweepKeysUnusedFor\":%s}".formatted(text));
+        assertThat(unclear.status()).as(unclear.text()).isEqualTo(400);
+        assertThat(unclear.text()).contains("has no unit: write 24s or 24ms");
+      }
     }
   }
 

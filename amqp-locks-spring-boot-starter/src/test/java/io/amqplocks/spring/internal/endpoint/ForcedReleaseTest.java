@@ -172,6 +172,20 @@ class ForcedReleaseTest {
     }
   }
 
+  /** As 10 ms, the holders would not have the ten seconds that the operator meant. */
+  @ParameterizedTest
+  @ValueSource(strings = {"10", "10x"})
+  void aTimeNeedsAUnit(String timeout) {
+    try (EndpointApplication application = application();
+        AmqpLocks other = onBroker.stranger()) {
+      Lease lease = other.tokenSemaphore("images").tryAcquire().orElseThrow();
+      Answer answer = application.delete("amqplocks/semaphore/images?timeout=" + timeout);
+      assertThat(answer.status()).as(answer.text()).isEqualTo(400);
+      assertThat(answer.text()).contains("timeout = '" + timeout + "'");
+      assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+    }
+  }
+
   private static void awaitAllFree(EndpointApplication application) {
     await()
         .atMost(LONG)

@@ -26,11 +26,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.ApplicationEventMulticaster;
+import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.context.event.SimpleApplicationEventMulticaster;
 import org.springframework.context.support.AbstractApplicationContext;
+import org.springframework.core.Ordered;
 
 @BrokerTest(everyLine = true)
 class LocksLifecycleTest {
@@ -138,6 +141,27 @@ class LocksLifecycleTest {
             }),
         Kind.MUTEX,
         context -> {});
+  }
+
+  /** Spring then tells no listener that comes after it. */
+  @Test
+  void workMayEndAlsoWhereAnotherListenerFails() {
+    workMayEnd(
+        application.withBean(FailingListener.class, FailingListener::new),
+        Kind.MUTEX,
+        context -> {});
+  }
+
+  static final class FailingListener implements ApplicationListener<ContextClosedEvent>, Ordered {
+    @Override
+    public int getOrder() {
+      return 0;
+    }
+
+    @Override
+    public void onApplicationEvent(ContextClosedEvent event) {
+      throw new IllegalStateException("for the test");
+    }
   }
 
   private void workMayEnd(

@@ -12,10 +12,10 @@ import io.amqplocks.spring.SemaphoreAlgorithm;
 import io.amqplocks.spring.SemaphoreGuarded;
 import io.amqplocks.spring.internal.catalog.LockSettings;
 import io.amqplocks.spring.internal.naming.FamilyId;
+import io.amqplocks.spring.internal.time.Durations;
 import java.time.Duration;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.annotation.MergedAnnotation;
 
 /**
@@ -93,28 +93,9 @@ public record DeclaredLock(
     if (maxWait.isBlank()) {
       return null;
     }
-    Duration time = duration("maxWait", maxWait);
+    Duration time = Durations.withUnit("maxWait", maxWait);
     if (time.isNegative()) {
       throw new IllegalArgumentException("maxWait must not be negative: " + maxWait);
-    }
-    return time;
-  }
-
-  /** Spring would take a number without a unit for milliseconds, and its reader for seconds. */
-  private static Duration duration(String attribute, String text) {
-    Duration time;
-    try {
-      time = DurationStyle.detectAndParse(text);
-    } catch (IllegalArgumentException e) {
-      throw new IllegalArgumentException(
-          "%s = '%s' is no duration: write for instance 500ms, 30s or 5m"
-              .formatted(attribute, text),
-          e);
-    }
-    if (!time.isZero() && text.strip().matches("[+-]?[0-9]+")) {
-      throw new IllegalArgumentException(
-          "%s = '%s' has no unit: write %ss or %sms"
-              .formatted(attribute, text, text.strip(), text.strip()));
     }
     return time;
   }
@@ -124,7 +105,7 @@ public record DeclaredLock(
     if (holdAtLeast.isBlank()) {
       return Duration.ZERO;
     }
-    Duration time = duration("holdAtLeast", holdAtLeast);
+    Duration time = Durations.withUnit("holdAtLeast", holdAtLeast);
     if (time.isNegative()) {
       throw new IllegalArgumentException("holdAtLeast must not be negative: " + holdAtLeast);
     }
@@ -136,7 +117,7 @@ public record DeclaredLock(
     if (holdAtMost.isBlank()) {
       return null;
     }
-    Duration time = duration("holdAtMost", holdAtMost);
+    Duration time = Durations.withUnit("holdAtMost", holdAtMost);
     if (time.isNegative() || time.isZero()) {
       throw new IllegalArgumentException(
           "holdAtMost of %s must be above zero, and not %s: leave it out for no limit"
