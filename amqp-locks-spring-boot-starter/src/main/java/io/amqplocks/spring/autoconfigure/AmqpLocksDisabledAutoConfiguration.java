@@ -15,6 +15,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
 
 /**
@@ -32,12 +33,24 @@ public final class AmqpLocksDisabledAutoConfiguration {
   private static final Logger log =
       LoggerFactory.getLogger(AmqpLocksDisabledAutoConfiguration.class);
 
+  /** Says so, also where beans are made only when they are needed. */
+  static final class Notice {
+    private Notice() {
+      log.warn(
+          "amqp-locks.enabled is false: annotated methods and the LockTemplate run without any lock");
+    }
+  }
+
+  @Bean
+  @Lazy(false)
+  Notice amqpLocksDisabledNotice(Environment environment) {
+    EnabledCondition.requireDisabled(environment);
+    return new Notice();
+  }
+
   @Bean
   @ConditionalOnMissingBean
-  LockResolver amqpLocksResolver(Environment environment) {
-    EnabledCondition.requireDisabled(environment);
-    log.warn(
-        "amqp-locks.enabled is false: annotated methods and the LockTemplate run without any lock");
+  LockResolver amqpLocksResolver() {
     return LockResolver.withoutLocks();
   }
 

@@ -53,15 +53,25 @@ public final class TokenAdministration implements TokenSemaphoreAdmin {
     Call call = turn.call();
     Optional<TokenRecord> record = recordUnlessHidden(call);
     upgradeIfDue(record);
-    if (record.isPresent()
-        && record.get().slots() > 0
-        && record.get().missing() == 0
-        && isThere(turn.call(), record.get())) {
+    if (record.isPresent() && record.get().slots() > 0 && isThere(turn.call(), record.get())) {
+      if (record.get().missing() > 0) {
+        completeIfPossible(record.get());
+      }
       return record.get().slots();
     }
-    // Whoever resized it may have died before it had made all tokens.
     // Another process may create it first, with another number of slots. That number stays.
     return turn.during(steps -> steps.create(slots, type, true)).slots();
+  }
+
+  /** Whoever resized it may have died before it began to make tokens. It serves as it is, too. */
+  private void completeIfPossible(TokenRecord record) {
+    try {
+      turn.during(steps -> steps.create(record.slots(), record.type(), true));
+    } catch (LockException.Closed | LockException.Interrupted e) {
+      throw e;
+    } catch (LockException e) {
+      log.warn("{} has fewer tokens than slots, and none are made now: {}", lock, e.getMessage());
+    }
   }
 
   /** Creates it, or completes what its maker left, for a caller that has just found no record. */

@@ -13,6 +13,7 @@ import io.amqplocks.spring.LeadershipGrantedEvent;
 import io.amqplocks.spring.LeadershipRevokedEvent;
 import io.amqplocks.spring.LockConfigurationException;
 import io.amqplocks.spring.internal.catalog.LockCatalog;
+import io.amqplocks.spring.internal.lifecycle.LocksLifecycle;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -34,7 +35,6 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.ContextClosedEvent;
-import org.springframework.core.Ordered;
 
 /**
  * The elections of an application: those that are beans, those of sole consumers that are beans,
@@ -56,7 +56,7 @@ import org.springframework.core.Ordered;
  */
 // More than 300 lines: contexts below and above ask each other for one map of elections.
 public final class LeaderElections
-    implements SmartLifecycle, ApplicationListener<ContextClosedEvent>, Ordered, DisposableBean {
+    implements SmartLifecycle, ApplicationListener<ContextClosedEvent>, DisposableBean {
 
   private static final Logger log = LoggerFactory.getLogger(LeaderElections.class);
 
@@ -320,12 +320,6 @@ public final class LeaderElections
     return false;
   }
 
-  /** A listener that comes earlier and throws keeps the event from all others. */
-  @Override
-  public int getOrder() {
-    return HIGHEST_PRECEDENCE;
-  }
-
   /**
    * Closes before anything is stopped: then the containers of listeners still wait for their
    * handlers, and the locks are released after that.
@@ -390,6 +384,11 @@ public final class LeaderElections
   @Override
   public void stop() {
     running = false;
+    if (!closing && LocksLifecycle.isBeingClosed(context)) {
+      // Another listener of that event has failed.
+      closing = true;
+      close();
+    }
     // Spring has stopped them before, but a grant may have come since.
     containers.settle();
   }

@@ -9,9 +9,9 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.ContextClosedEvent;
-import org.springframework.core.Ordered;
 
 /**
  * Creates the known semaphores before any work starts, and closes the locks after all work has
@@ -27,7 +27,7 @@ import org.springframework.core.Ordered;
  * they are closed only when the context is.
  */
 public final class LocksLifecycle
-    implements SmartLifecycle, ApplicationListener<ContextClosedEvent>, Ordered, DisposableBean {
+    implements SmartLifecycle, ApplicationListener<ContextClosedEvent>, DisposableBean {
 
   private static final Logger log = LoggerFactory.getLogger(LocksLifecycle.class);
 
@@ -39,7 +39,6 @@ public final class LocksLifecycle
   private final ApplicationContext context;
   private final Duration timeout;
   private volatile boolean running;
-  private volatile boolean started;
   private volatile boolean closing;
 
   /**
@@ -59,7 +58,6 @@ public final class LocksLifecycle
   public void start() {
     setup.ensureAll();
     running = true;
-    started = true;
   }
 
   /** An event multicaster with an executor would call it when all is stopped already. */
@@ -76,26 +74,29 @@ public final class LocksLifecycle
   @Override
   public void stop() {
     running = false;
-    if (closing) {
+    if (isClosing()) {
       close();
     }
   }
 
-  /** A listener that comes earlier and throws keeps the event from all others. */
+  /** If the context was stopped before it is closed, {@link #stop} was not called again. */
   @Override
-  public int getOrder() {
-    return HIGHEST_PRECEDENCE;
+  public void destroy() {
+    if (isClosing()) {
+      close();
+    }
+  }
+
+  private boolean isClosing() {
+    return closing || isBeingClosed(context);
   }
 
   /**
-   * If the context was stopped before it is closed, {@link #stop} was not called again. Without a
-   * start, nobody is waited for.
+   * Whether the context is being closed, and not only stopped. The event says so too, but a listener
+   * that throws keeps it from all that come after it.
    */
-  @Override
-  public void destroy() {
-    if (closing || started) {
-      close();
-    }
+  public static boolean isBeingClosed(ApplicationContext context) {
+    return context instanceof ConfigurableApplicationContext own && own.isClosed();
   }
 
   private void close() {
