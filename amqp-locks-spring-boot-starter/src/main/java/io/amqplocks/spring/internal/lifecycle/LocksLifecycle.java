@@ -92,8 +92,8 @@ public final class LocksLifecycle
   }
 
   /**
-   * Whether the context is being closed, and not only stopped. The event says so too, but a listener
-   * that throws keeps it from all that come after it.
+   * Whether the context is being closed, and not only stopped. The event says so too, but if a
+   * listener throws, those after it do not get the event.
    */
   public static boolean isBeingClosed(ApplicationContext context) {
     return context instanceof ConfigurableApplicationContext own && own.isClosed();
