@@ -436,9 +436,9 @@ final class ActiveConsumers {
       Delivery message = was.message();
       boolean foreign = message != null && consumer.isProven() && queues.isToBeReplaced(message);
       if (message != null && foreign) {
-        // It would make each holder prove the queue again. Another message comes here for it, and
-        // is
-        // put back: RabbitMQ 3.x sends the next consumer nothing after no more than a cancel.
+        // A stranger's. It would make each holder prove the queue again. Another message comes here
+        // for it, and is put back: RabbitMQ 3.x sends the next consumer nothing after no more than
+        // a cancel.
         message.remove();
       }
       channel.cancel(consumer.tag());

@@ -145,7 +145,8 @@ final class MutexQueues {
   /**
    * The queue may be another one than was found. In that, a surplus message makes a holder.
    *
-   * @return whether there is such a queue; false if it is just being deleted
+   * @return whether there is such a queue; false if it is just being deleted, or if the node that
+   *     was asked does not reach that of the queue
    */
   boolean requireItsKind(Call call, String queue) {
     try {
@@ -155,7 +156,7 @@ final class MutexQueues {
       if (!BrokerErrors.isQueueUnavailable(e)) {
         throw e;
       }
-      log.debug("Queue {} is just being deleted", queue);
+      log.debug("Queue {} is just being deleted, or out of reach", queue);
       return false;
     }
   }
