@@ -6,6 +6,7 @@ import io.amqplocks.spring.internal.guard.GuardedBeanCheck;
 import io.amqplocks.spring.internal.guard.ProxiedBeans;
 import io.amqplocks.spring.internal.guard.check.LifecycleMethodCheck;
 import io.amqplocks.spring.internal.guard.method.GuardedMethods;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -19,6 +20,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
+import org.springframework.scheduling.config.TaskManagementConfigUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 /** Guards methods by proxies. Static, because advisors are created before other beans. */
@@ -49,8 +51,12 @@ class ProxyGuardConfiguration {
   @Bean
   @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
   static GuardedBeanCheck amqpLocksGuardedBeanCheck(
-      GuardedMethods methods, GuardAdvisor advisor, Environment environment) {
-    return new ProxiedBeans(methods, advisor, order(environment).isBound());
+      GuardedMethods methods, GuardAdvisor advisor, Environment environment, BeanFactory beans) {
+    return new ProxiedBeans(
+        methods,
+        advisor,
+        order(environment).isBound(),
+        () -> beans.containsBean(TaskManagementConfigUtils.ASYNC_EXECUTION_ASPECT_BEAN_NAME));
   }
 
   /**

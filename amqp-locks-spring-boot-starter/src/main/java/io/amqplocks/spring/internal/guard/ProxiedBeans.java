@@ -4,12 +4,14 @@ import io.amqplocks.spring.GuardedMethodException;
 import io.amqplocks.spring.internal.guard.method.GuardedMethods;
 import java.lang.reflect.Method;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.FactoryBean;
 
 /**
- * Sees to it that beans with guarded methods have a proxy that guards them, and warns of calls that
- * do not go through it, and of locks that are released too early for a transaction.
+ * Sees to it that beans with guarded methods have a proxy that guards them, and that no method goes
+ * on behind it on another thread. Warns of calls that do not go through the proxy, and of locks
+ * that are released too early for a transaction.
  */
 public final class ProxiedBeans implements GuardedBeanCheck {
 
@@ -17,17 +19,24 @@ public final class ProxiedBeans implements GuardedBeanCheck {
   private final boolean isOrderChosen;
   private final SelfInvocations selfInvocations;
   private final OuterTransactions outerTransactions;
+  private final AsyncBehindLock asyncBehindLock;
 
   /**
    * Checks the beans that have those methods, which that advisor guards.
    *
    * @param isOrderChosen whether the application says where the lock is among other advice
+   * @param asyncIsWoven whether AspectJ carries out {@code @Async}, which is behind all proxies
    */
-  public ProxiedBeans(GuardedMethods methods, GuardAdvisor advisor, boolean isOrderChosen) {
+  public ProxiedBeans(
+      GuardedMethods methods,
+      GuardAdvisor advisor,
+      boolean isOrderChosen,
+      BooleanSupplier asyncIsWoven) {
     this.advisor = advisor;
     this.isOrderChosen = isOrderChosen;
     selfInvocations = new SelfInvocations(methods);
     outerTransactions = new OuterTransactions(methods);
+    asyncBehindLock = new AsyncBehindLock(methods, asyncIsWoven);
   }
 
   @Override
@@ -44,6 +53,7 @@ public final class ProxiedBeans implements GuardedBeanCheck {
               + " Advisor) depends on it, so that it was created too early: let that ask for it later, as by"
               + " an ObjectProvider or @Lazy, or declare it by a static @Bean method without the dependency");
     }
+    asyncBehindLock.refuse(name, type, guarded, bean);
     selfInvocations.warn(type, guarded);
     if (bean != null && !isOrderChosen) {
       outerTransactions.warn(type, guarded, bean);

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockException;
+import io.amqplocks.spring.GuardedMethodException;
 import io.amqplocks.spring.LockTemplate;
 import io.amqplocks.spring.LocksOnBroker;
 import io.amqplocks.spring.MutexGuarded;
@@ -21,6 +22,8 @@ import java.util.concurrent.TimeUnit;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
 import org.springframework.aop.support.ComposablePointcut;
@@ -40,6 +43,7 @@ import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
+import org.springframework.scheduling.config.TaskManagementConfigUtils;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -147,6 +151,30 @@ class AdviceOrderTest {
     }
   }
 
+  /** Its advice is there before the lock's. */
+  @Configuration(proxyBeanMethods = false)
+  @EnableAsync(order = Ordered.HIGHEST_PRECEDENCE)
+  static class AsyncFirst {
+    @Bean
+    Work work(ObjectProvider<AmqpLocks> locks) {
+      return new Work(locks);
+    }
+  }
+
+  /** As with {@code mode = ASPECTJ}, which needs a weaver. */
+  @Configuration(proxyBeanMethods = false)
+  static class AsyncWoven {
+    @Bean
+    Work work(ObjectProvider<AmqpLocks> locks) {
+      return new Work(locks);
+    }
+
+    @Bean(TaskManagementConfigUtils.ASYNC_EXECUTION_ASPECT_BEAN_NAME)
+    Object aspect() {
+      return new Object();
+    }
+  }
+
   @Configuration(proxyBeanMethods = false)
   @EnableScheduling
   static class Ticking {
@@ -250,6 +278,23 @@ class AdviceOrderTest {
               assertThat(work.seen())
                   .containsExactly("executor- with 1 held", "executor- with 1 held");
             });
+  }
+
+  /** The lock would be released before the work begins. */
+  @ParameterizedTest
+  @ValueSource(classes = {AsyncFirst.class, AsyncWoven.class})
+  void anAsyncMethodBehindItsLockIsRefused(Class<?> configuration) {
+    onBroker
+        .application()
+        .withUserConfiguration(configuration)
+        .run(
+            context ->
+                assertThat(context)
+                    .getFailure()
+                    .isInstanceOf(GuardedMethodException.class)
+                    .hasMessageContaining("method async()")
+                    .hasMessageContaining(Work.class.getName())
+                    .hasMessageContaining("@Async is behind its lock"));
   }
 
   @Test
