@@ -72,6 +72,28 @@ class KeyedFenceTest {
         .toList();
   }
 
+  /** RabbitMQ 4.3 may close the connection of one that asks for the turn just when it is freed. */
+  @Test
+  void clientsThatMakeACounterAtOnceAllGetATokenOfIt() throws Exception {
+    List<AmqpLocks> clients = IntStream.range(0, 4).mapToObj(i -> fixture.open()).toList();
+    for (int i = 0; i < 12; i++) {
+      String name = "order" + i;
+      List<Callable<FencingToken>> readers = new ArrayList<>();
+      for (AmqpLocks client : clients) {
+        AmqpLock lock = client.readWriteLock(name).readLock().fenced();
+        readers.add(
+            () -> {
+              try (Lease lease = lock.acquire(LONG)) {
+                return lease.fencingToken();
+              }
+            });
+      }
+      List<FencingToken> tokens = all(readers);
+      assertThat(tokens).as(name).doesNotHaveDuplicates();
+      assertThat(tokens.stream().map(FencingToken::epoch).distinct()).as(name).hasSize(1);
+    }
+  }
+
   private <T> List<T> all(List<Callable<T>> work) throws Exception {
     List<T> results = new ArrayList<>();
     for (Future<T> each : threads.invokeAll(work, 3, TimeUnit.MINUTES)) {

@@ -13,6 +13,8 @@ import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockException;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.ToLongFunction;
 import java.util.stream.IntStream;
 import org.slf4j.Logger;
@@ -89,19 +91,65 @@ public final class CounterFactory {
    * generation that is in use.
    */
   int begin(Call call, Session session, FenceCounter counter) {
-    try (CounterAdminConnection connection = CounterAdminConnection.open(call, session)) {
-      TurnWait wait = waitForTurn(call, counter);
-      while (true) {
-        boolean taken = connection.take(call, names.counterAdmin(counter));
-        int newest = newest(call, connection, counter);
-        if (newest > 0) {
-          return newest;
+    return (int)
+        inTurn(
+            call,
+            session,
+            counter,
+            (connection, hasTurn) -> {
+              int newest = newest(call, connection, counter);
+              if (newest > 0) {
+                return OptionalLong.of(newest);
+              }
+              return hasTurn
+                  ? OptionalLong.of(
+                      begin(
+                          call,
+                          connection,
+                          counter,
+                          queue -> epoch(call, session, queue, READ_SOON)))
+                  : OptionalLong.empty();
+            });
+  }
+
+  /** What a creator does after it has asked for the turn; empty if it has to ask again. */
+  @FunctionalInterface
+  private interface Steps {
+    OptionalLong run(CounterAdminConnection connection, boolean hasTurn);
+  }
+
+  /** Asks for the turn until the steps have a result. */
+  private long inTurn(Call call, Session session, FenceCounter counter, Steps steps) {
+    TurnWait wait = waitForTurn(call, counter);
+    while (true) {
+      try (CounterAdminConnection connection = CounterAdminConnection.open(call, session)) {
+        for (Optional<Boolean> taken = take(call, connection, counter);
+            taken.isPresent();
+            taken = take(call, connection, counter)) {
+          OptionalLong result = steps.run(connection, taken.get());
+          if (result.isPresent()) {
+            return result.getAsLong();
+          }
+          wait.pause();
         }
-        if (taken) {
-          return begin(call, connection, counter, queue -> epoch(call, session, queue, READ_SOON));
-        }
-        wait.pause();
       }
+      wait.pause();
+    }
+  }
+
+  /**
+   * Asks for the turn.
+   *
+   * @return whether it was taken; empty if the connection broke: RabbitMQ 4.3 may close it when a
+   *     declaration coincides with the deletion of the same queue
+   */
+  private Optional<Boolean> take(
+      Call call, CounterAdminConnection connection, FenceCounter counter) {
+    try {
+      return Optional.of(connection.take(call, names.counterAdmin(counter)));
+    } catch (LockException.Unreachable e) {
+      log.debug("The connection to make {} broke: {}", counter, e.getMessage());
+      return Optional.empty();
     }
   }
 
@@ -130,13 +178,23 @@ public final class CounterFactory {
    * counter's. Returns the new epoch.
    */
   long renew(Call call, Session session, FenceCounter counter, long aboveEpoch) {
-    try (CounterAdminConnection connection = CounterAdminConnection.open(call, session)) {
-      waitForTurn(call, counter).until(() -> connection.take(call, names.counterAdmin(counter)));
-      long epoch =
-          renew(call, connection, counter, aboveEpoch, queue -> epoch(call, session, queue, READ));
-      log.info("Renewed with epoch {}: {}", epoch, counter);
-      return epoch;
-    }
+    long renewed =
+        inTurn(
+            call,
+            session,
+            counter,
+            (connection, hasTurn) ->
+                hasTurn
+                    ? OptionalLong.of(
+                        renew(
+                            call,
+                            connection,
+                            counter,
+                            aboveEpoch,
+                            queue -> epoch(call, session, queue, READ)))
+                    : OptionalLong.empty());
+    log.info("Renewed with epoch {}: {}", renewed, counter);
+    return renewed;
   }
 
   /**
