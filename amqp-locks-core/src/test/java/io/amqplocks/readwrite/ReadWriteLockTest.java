@@ -18,6 +18,7 @@ import io.amqplocks.lock.LockName;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -470,27 +471,53 @@ class ReadWriteLockTest {
     assertThat(locks.status().waiting()).isZero();
   }
 
-  /** As of an operator who moves all queues to another type and leaves the rest as it was. */
+  /** As by an operator who moves all queues to another type and leaves the rest as it was. */
+  private void declareAsQuorumQueue(Connection stranger) throws IOException {
+    stranger
+        .createChannel()
+        .queueDeclare(
+            queue(),
+            true,
+            false,
+            false,
+            Map.of(
+                "x-queue-type",
+                "quorum",
+                "x-max-length",
+                0,
+                "x-overflow",
+                "drop-head",
+                "x-expires",
+                60_000));
+  }
+
+  /** Its session would not declare it again. */
+  @Tag("trap-16")
+  @Test
+  void aQueueThatWasReplacedUnseenIsRefusedToAWriter() throws Exception {
+    AmqpReadWriteLock lock = lock();
+    lock.writeLock().tryAcquire().orElseThrow().close();
+    try (Connection stranger = fixture.stranger()) {
+      stranger.createChannel().queueDelete(queue());
+      declareAsQuorumQueue(stranger);
+      assertThatThrownBy(lock.writeLock()::tryAcquire)
+          .isInstanceOf(LockException.Conflict.class)
+          .hasMessageContaining(queue())
+          .hasMessageContaining("delete it");
+      // Nor does the consumer stay that was admitted.
+      Channel channel = stranger.createChannel();
+      await().until(() -> channel.consumerCount(queue()) == 0);
+      channel.queueDelete(queue());
+    }
+    lock.writeLock().tryAcquire().orElseThrow().close();
+    isUnused();
+  }
+
   @Tag("trap-16")
   @Test
   void aQueueThatWouldAdmitAWriterBesideOthersIsRefused() throws Exception {
     try (Connection stranger = fixture.stranger()) {
-      stranger
-          .createChannel()
-          .queueDeclare(
-              queue(),
-              true,
-              false,
-              false,
-              Map.of(
-                  "x-queue-type",
-                  "quorum",
-                  "x-max-length",
-                  0,
-                  "x-overflow",
-                  "drop-head",
-                  "x-expires",
-                  60_000));
+      declareAsQuorumQueue(stranger);
       AmqpReadWriteLock lock = lock();
       for (AmqpLock each : List.of(lock.readLock(), lock.writeLock())) {
         assertThatThrownBy(each::tryAcquire)

@@ -137,6 +137,12 @@ public interface BrokerProfile {
   /** Whether a consumer is told that its queue was deleted. If not, it has to look now and then. */
   boolean tellsOfDeletedQueues();
 
+  /**
+   * Whether a quorum queue admits a consumer that holds a lock, beside others and without an error
+   * (trap 16).
+   */
+  boolean admitsHoldersOnQuorumQueues();
+
   /** Whether the number of messages in a queue includes those that are not acknowledged. */
   boolean areUnacknowledgedCounted();
 

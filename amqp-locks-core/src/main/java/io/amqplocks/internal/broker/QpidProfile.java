@@ -186,6 +186,12 @@ record QpidProfile(ServerVersion server) implements BrokerProfile {
     return false;
   }
 
+  /** It has no quorum queues. */
+  @Override
+  public boolean admitsHoldersOnQuorumQueues() {
+    return false;
+  }
+
   @Override
   public boolean areUnacknowledgedCounted() {
     return true;

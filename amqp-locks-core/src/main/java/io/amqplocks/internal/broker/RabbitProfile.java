@@ -137,6 +137,12 @@ record RabbitProfile(ServerVersion server) implements BrokerProfile {
     return true;
   }
 
+  /** On 3.x it refuses an argument of {@link #consume}. */
+  @Override
+  public boolean admitsHoldersOnQuorumQueues() {
+    return server.major() >= 4;
+  }
+
   @Override
   public boolean areUnacknowledgedCounted() {
     return false;

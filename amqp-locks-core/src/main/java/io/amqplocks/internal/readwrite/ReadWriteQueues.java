@@ -23,6 +23,11 @@ import java.util.Optional;
  * deleted. That checks that it is a classic queue: only these refuse a consumer beside an exclusive
  * one (trap 16). Queues are declared by a connection that holds nothing: in a part of a cluster
  * without a majority, RabbitMQ may answer a declare by closing the connection (trap 7).
+ *
+ * <p>The queue may have been replaced since. So a writer declares it again when it consumes it, on
+ * brokers whose quorum queues would have admitted the writer. A consumer ends with its queue. So if
+ * the consumer is still there, the declared queue is the one that it consumes. Readers do not check
+ * that, because a queue of any kind may have several of them.
  */
 final class ReadWriteQueues {
 
@@ -31,6 +36,7 @@ final class ReadWriteQueues {
 
   private final AuxiliaryConnection declaring;
   private final HoldingConsumers consumers;
+  private final boolean mayBeOnAQuorumQueue;
   private final QueueCache declared = new QueueCache();
 
   /** The queues, as that session uses them. */
@@ -41,6 +47,7 @@ final class ReadWriteQueues {
   private ReadWriteQueues(Session session) {
     declaring = session.side();
     consumers = HoldingConsumers.of(session);
+    mayBeOnAQuorumQueue = session.broker().admitsHoldersOnQuorumQueues();
   }
 
   /** How many leases there are. */
@@ -75,8 +82,22 @@ final class ReadWriteQueues {
           if (answer == Answer.ABSENT) {
             return null;
           }
+          if (answer == Answer.OK && access == Access.EXCLUSIVE && mayBeOnAQuorumQueue) {
+            prove(call, queue, consumer);
+          }
           return answer == Answer.OK ? Optional.of(consumer) : Optional.empty();
         });
+  }
+
+  /** Releases the consumer and throws if the queue is none of a read-write lock. */
+  private void prove(Call call, String queue, HoldingConsumer consumer) {
+    try {
+      declare(call, queue);
+    } catch (LockException e) {
+      declared.remove(queue);
+      consumers.release(Call.on(call.lock(), call.bound(), call.ticker()), consumer);
+      throw e;
+    }
   }
 
   /**
@@ -85,9 +106,13 @@ final class ReadWriteQueues {
    * @throws LockException.Conflict if the queue is none of a read-write lock
    */
   void declareOnce(Call call, String queue) {
-    if (declared.contains(queue)) {
-      return;
+    if (!declared.contains(queue)) {
+      declare(call, queue);
+      declared.add(queue);
     }
+  }
+
+  private void declare(Call call, String queue) {
     String step = "declare queue " + queue;
     Answer answer;
     try {
@@ -99,7 +124,6 @@ final class ReadWriteQueues {
     if (answer == Answer.LOCKED) {
       throw foreign(call, queue, "it is another connection's own");
     }
-    declared.add(queue);
   }
 
   private static LockException foreign(Call call, String queue, String why) {
