@@ -2,6 +2,7 @@ package io.amqplocks.tokens;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
@@ -22,6 +23,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -157,5 +159,19 @@ class PlainTokenAdminTest {
     assertThat(admin.awaitWithdrawn(Duration.ofSeconds(30))).isTrue();
     holder.basicReject(3, true);
     assertThat(Tokens.audit(admin)).isEqualTo(clean(1));
+  }
+
+  /** The queue's process dies while the administrator has tokens in hand, and sends them again. */
+  @Tag("trap-22")
+  @Test
+  void tokensThatTheQueueSendsAgainAreNotTakenForTooMany() throws Exception {
+    admin.create(3, TokenQueueType.CLASSIC);
+    CompletableFuture<TokenAudit> repair =
+        CompletableFuture.supplyAsync(() -> admin.repair(Duration.ofSeconds(5)));
+    await().until(() -> holder.messageCount(queue) == 0);
+    broker.faults().crashQueue(queue);
+    TokenAudit clean = new TokenAudit(3, 3, 0, 0, Set.of(), false);
+    assertThat(repair.get(60, TimeUnit.SECONDS)).isEqualTo(clean);
+    assertThat(admin.audit(Duration.ofSeconds(1))).isEqualTo(clean);
   }
 }

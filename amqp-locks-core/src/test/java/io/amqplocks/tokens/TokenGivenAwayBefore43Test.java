@@ -6,21 +6,25 @@ import static org.awaitility.Awaitility.await;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import io.amqplocks.AmqpLocks;
+import io.amqplocks.admin.TokenAudit;
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LossReason.Cause;
 import io.amqplocks.support.Fixture;
+import io.amqplocks.support.Tokens;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Up to 4.2 a quorum queue gives away what is held as soon as the link to its holder's node is
@@ -113,6 +117,23 @@ class TokenGivenAwayBefore43Test extends TokenGivenAway {
     assertThat(List.of(b.slot(), c.slot())).containsExactlyInAnyOrder(1, 2);
     staysHeld(b);
     staysHeld(c);
+  }
+
+  /** It puts back what an administrator has in hand, and sends it to the administrator again. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void whatAnAdministratorIsSentTwiceIsNotTakenForDoubled(boolean repairs) throws Exception {
+    admin.create(3, TokenQueueType.QUORUM);
+    Lease a = here.tokenSemaphore("s").tryAcquire().orElseThrow();
+    Duration timeout = Duration.ofMinutes(1);
+    CompletableFuture<TokenAudit> audit =
+        CompletableFuture.supplyAsync(() -> repairs ? admin.repair(timeout) : admin.audit(timeout));
+    await().until(() -> consumers() > 0 && admin.status().idle() == 0);
+    broker.faults().dropLinkTo(queue(a.lock()));
+    // Both come back to the administrator, and A's as well.
+    assertThat(audit.get(60, TimeUnit.SECONDS))
+        .isEqualTo(new TokenAudit(3, 3, 0, 0, Set.of(), false));
+    assertThat(Tokens.audit(admin)).isEqualTo(new TokenAudit(3, 3, 0, 0, Set.of(), false));
   }
 
   /** The queue gives A's token to somebody else, who waits for it with a higher priority. */

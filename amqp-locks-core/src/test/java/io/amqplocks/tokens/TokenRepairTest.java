@@ -8,11 +8,14 @@ import com.rabbitmq.client.GetResponse;
 import io.amqplocks.admin.TokenAudit;
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.admin.TokenStatus;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.support.Fences;
 import io.amqplocks.support.Tokens;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -97,6 +100,54 @@ class TokenRepairTest extends TokenAdministered {
     assertThat(repair.get(60, TimeUnit.SECONDS))
         .isEqualTo(new TokenAudit(1, 2, 1, 0, Set.of(), true));
     assertThat(Tokens.audit(admin)).isEqualTo(clean(1));
+  }
+
+  /** The queue's process dies while the administrator has tokens in hand, and sends them again. */
+  @Tag("trap-22")
+  @Test
+  void tokensThatAClassicQueueSendsAgainAreNotTakenForDoubled() throws Exception {
+    admin.create(3, TokenQueueType.CLASSIC);
+    CompletableFuture<TokenAudit> repair =
+        CompletableFuture.supplyAsync(() -> admin.repair(Duration.ofSeconds(5)));
+    await().untilAsserted(() -> assertThat(admin.status().idle()).isZero());
+    broker.faults().crashQueue(tokens(1));
+    assertThat(repair.get(60, TimeUnit.SECONDS)).isEqualTo(clean(3));
+    assertThat(Tokens.audit(admin)).isEqualTo(clean(3));
+  }
+
+  /** Its time is over, and it waits for another administrator; then others get the tokens. */
+  @Tag("trap-22")
+  @Test
+  void whoGetsTokensThatAClassicQueueSendsAgainKeepsThem() throws Exception {
+    admin.create(3, TokenQueueType.CLASSIC);
+    Duration timeout = Duration.ofSeconds(3);
+    String turn = fixture.names().tokenAdmin(ID);
+    holder.queueDeclare(turn, false, true, false, Map.of());
+    long began = System.nanoTime();
+    CompletableFuture<TokenAudit> repair =
+        CompletableFuture.supplyAsync(() -> admin.repair(timeout));
+    String queue = tokens(1);
+    await().until(() -> holder.messageCount(queue) == 0);
+    List<CompletableFuture<Lease>> waiting = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      waiting.add(locks.tokenSemaphore("s").acquireAsync(Duration.ofMinutes(1)));
+    }
+    await().until(() -> System.nanoTime() - began > timeout.plusSeconds(1).toNanos());
+    broker.faults().crashQueue(queue);
+    List<Lease> held = new ArrayList<>();
+    for (CompletableFuture<Lease> each : waiting) {
+      held.add(each.get(60, TimeUnit.SECONDS));
+    }
+    holder.queueDelete(turn);
+    // The repair consumes again.
+    await().until(() -> consumers(queue) > 3);
+    assertThat(held).allMatch(lease -> lease.verify() == LeaseState.HELD);
+    held.forEach(Lease::close);
+    assertThat(repair.get(60, TimeUnit.SECONDS)).isEqualTo(clean(3));
+  }
+
+  private long consumers(String queue) throws Exception {
+    return holder.consumerCount(queue);
   }
 
   @Tag("defect-S8")

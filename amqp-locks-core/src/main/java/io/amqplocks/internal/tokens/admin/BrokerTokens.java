@@ -117,8 +117,9 @@ final class BrokerTokens implements TokenBroker, AutoCloseable {
   }
 
   @Override
-  public Unacked unacked(int generation) {
-    return new UnackedTokens(connection.unacked(calls.get(), queue(generation)), calls);
+  public Unacked unacked(TokenRecord record) {
+    String queue = queue(record.generation());
+    return new UnackedTokens(connection.unacked(calls.get(), queue, record.type()), calls);
   }
 
   private String queue(int generation) {
@@ -148,6 +149,11 @@ final class BrokerTokens implements TokenBroker, AutoCloseable {
         messages.remove(calls.get(), left.subList(0, now));
         left = left.subList(now, left.size());
       }
+    }
+
+    @Override
+    public List<Message> again() {
+      return messages.again(calls.get());
     }
 
     @Override

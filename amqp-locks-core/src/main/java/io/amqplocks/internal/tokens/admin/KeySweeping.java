@@ -1,6 +1,7 @@
 package io.amqplocks.internal.tokens.admin;
 
 import io.amqplocks.admin.KeySweep;
+import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.tokens.admin.BrokerTokens.UnackedTokens;
 import io.amqplocks.internal.tokens.admin.KeyEntry.Look;
@@ -116,7 +117,8 @@ public final class KeySweeping {
         return new KeySweep(List.of(), 0, 0);
       }
       try (UnackedTokens entries =
-          new UnackedTokens(connection.unacked(turn.call(), index), turn::call)) {
+          new UnackedTokens(
+              connection.unacked(turn.call(), index, TokenQueueType.QUORUM), turn::call)) {
         return sweep(connection, index, entries, unused);
       }
     }

@@ -54,7 +54,7 @@ record SweepSteps(TokenSteps steps) {
     if (!seemsIdle) {
       return Outcome.IN_USE;
     }
-    try (TokenBroker.Unacked unacked = steps.broker.unacked(record.generation())) {
+    try (TokenBroker.Unacked unacked = steps.broker.unacked(record)) {
       List<Message> taken = unacked.take(Integer.MAX_VALUE);
       TokenAudit found = steps.audit(record, taken);
       if (!found.isClean() || found.seen() != record.slots()) {

@@ -119,8 +119,11 @@ public final class TokenAdminConnection extends CounterAdminConnection {
   }
 
   /** Opens a channel for taking messages of the queue; the caller closes it. */
-  public UnackedMessages unacked(Call call, String queue) {
-    Channel channel = connection().openChannel(call, "take messages of " + queue);
-    return new UnackedMessages(channel, queue);
+  public UnackedMessages unacked(Call call, String queue, TokenQueueType type) {
+    return new UnackedMessages(this, channelToTake(call, queue), queue, type);
+  }
+
+  Channel channelToTake(Call call, String queue) {
+    return connection().openChannel(call, "take messages of " + queue);
   }
 }

@@ -48,8 +48,8 @@ interface TokenBroker {
   /** Deletes the queue of that generation, if it exists. */
   void delete(int generation);
 
-  /** Prepares to receive tokens from the queue of that generation. */
-  Unacked unacked(int generation);
+  /** Prepares to receive tokens from the queue that the record names. */
+  Unacked unacked(TokenRecord record);
 
   /**
    * Tokens that were received. They are hidden from everybody else, and go back to the queue when
@@ -59,6 +59,14 @@ interface TokenBroker {
 
     /** Takes idle tokens from the queue, at most the given number. */
     List<Message> take(int most);
+
+    /**
+     * Puts back all messages, and receives them again, before clients that wait. A message that the
+     * broker had sent twice comes once. One may be missing.
+     *
+     * @return all messages that are here now
+     */
+    List<Message> again();
 
     /** Removes the messages for good. */
     void remove(Collection<Message> messages);

@@ -5,8 +5,10 @@ import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.tokens.TokenRecord;
 import io.amqplocks.internal.tokens.TokenRecords;
+import io.amqplocks.internal.tokens.admin.UnackedMessages.Message;
 import io.amqplocks.lock.LockException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -37,7 +39,15 @@ record TokenInspection(AdminTurn turn, TokenRecords records) {
         this::isAll,
         (connection, gathered, unacked) -> {
           TokenRecord now = record();
-          return now.generation() == gathered.generation() ? audit(now, unacked) : null;
+          if (now.generation() != gathered.generation()) {
+            return null;
+          }
+          TokenAudit found = audit(now, unacked);
+          List<Message> taken = unacked.all(turn.call());
+          // The broker may have sent one of them twice.
+          return found.surplus() == 0 || UnackedMessages.areSame(taken, unacked.again(turn.call()))
+              ? found
+              : null;
         });
   }
 
@@ -73,7 +83,9 @@ record TokenInspection(AdminTurn turn, TokenRecords records) {
   private @Nullable TokenAudit upgrade(
       TokenSteps steps, TokenRecord gathered, UnackedMessages unacked) {
     TokenRecord now = steps.existing();
-    return now.generation() == gathered.generation() ? steps.upgrade(now, unacked.all()) : null;
+    return now.generation() == gathered.generation()
+        ? steps.upgrade(now, unacked.all(turn.call()))
+        : null;
   }
 
   private TokenAudit repairExisting(Duration timeout) {
@@ -99,7 +111,8 @@ record TokenInspection(AdminTurn turn, TokenRecords records) {
       }
       unacked.next(turn.call(), left);
     }
-    return steps.repair(now, new BrokerTokens.UnackedTokens(unacked, turn::call), unacked.all());
+    return steps.repair(
+        now, new BrokerTokens.UnackedTokens(unacked, turn::call), unacked.all(turn.call()));
   }
 
   /**
@@ -123,21 +136,33 @@ record TokenInspection(AdminTurn turn, TokenRecords records) {
       TokenRecord record = record();
       String queue = turn.names().tokens(turn.lock(), record.generation());
       try (TokenAdminConnection connection = turn.connect();
-          UnackedMessages unacked = connection.unacked(turn.call(), queue)) {
+          UnackedMessages unacked = connection.unacked(turn.call(), queue, record.type())) {
         TokenAudit audit =
             conclusion.of(connection, gather(connection, record, unacked, enough, end), unacked);
         if (audit != null) {
           return audit;
         }
+        end = turn.ticker().after(timeout);
       } catch (LockException.NotFound e) {
         if (afterMove().generation() == record.generation()) {
-          throw e;
+          if (!isThere(queue)) {
+            throw e;
+          }
+          // Others may have the tokens that were in hand, and get as long to give them back.
+          end = turn.ticker().after(timeout);
         }
       }
     }
     throw new LockException.Unanswered(
-        "The %s was changed again and again while it was inspected; try again later"
+        "The %s was changed, or its broker failed, again and again while it was inspected; try again later"
             .formatted(turn.lock()));
+  }
+
+  /** A classic queue whose process has died begins anew, with all messages that were in hand. */
+  private boolean isThere(String queue) {
+    try (TokenAdminConnection connection = turn.connect()) {
+      return connection.count(turn.call(), queue).isPresent();
+    }
   }
 
   /** The record, when no administrator is at work between two queues. */
@@ -195,7 +220,7 @@ record TokenInspection(AdminTurn turn, TokenRecords records) {
   }
 
   private TokenAudit audit(TokenRecord record, UnackedMessages unacked) {
-    return turn.sort(record, unacked.all()).audit(record);
+    return turn.sort(record, unacked.all(turn.call())).audit(record);
   }
 
   /**

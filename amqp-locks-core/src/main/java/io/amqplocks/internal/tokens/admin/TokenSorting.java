@@ -60,6 +60,11 @@ record TokenSorting(NavigableMap<Integer, Message> members, List<Message> surplu
     return new TokenSorting(members, surplus);
   }
 
+  /** The same without the surplus messages. */
+  TokenSorting withoutSurplus() {
+    return new TokenSorting(members, List.of());
+  }
+
   /**
    * The result of an audit, if no more messages could be received. The tokens of the record that
    * have no message are outstanding.

@@ -7,14 +7,13 @@ import io.amqplocks.internal.tokens.TokenSet;
 import io.amqplocks.internal.tokens.admin.UnackedMessages.Message;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -174,14 +173,14 @@ class TokenSteps {
     if (idle <= from.members().size()) {
       return from;
     }
-    try (TokenBroker.Unacked unacked = broker.unacked(from.generation())) {
+    try (TokenBroker.Unacked unacked = broker.unacked(from)) {
       return withdraw(from, unacked, unacked.take(Integer.MAX_VALUE));
     }
   }
 
   /** The number of idle tokens, all of which are taken for a moment. */
   int takeAndCountIdle() {
-    try (TokenBroker.Unacked unacked = broker.unacked(existing().generation())) {
+    try (TokenBroker.Unacked unacked = broker.unacked(existing())) {
       return unacked.take(Integer.MAX_VALUE).size();
     }
   }
@@ -217,7 +216,7 @@ class TokenSteps {
   TokenRecord settle(TokenRecord from) {
     TokenRecord record = from;
     if (record.pending() > 0 || record.unsettled() > 0) {
-      try (TokenBroker.Unacked unacked = broker.unacked(record.generation())) {
+      try (TokenBroker.Unacked unacked = broker.unacked(record)) {
         int most = record.unsettled() > 0 ? Integer.MAX_VALUE : record.pending();
         record = withdraw(record, unacked, unacked.take(most));
       }
@@ -236,9 +235,37 @@ class TokenSteps {
     return write(record.present(free));
   }
 
-  /** Records which of the received tokens exist, and removes those that are too many. */
+  /**
+   * Records which of the received tokens exist, and removes those that are too many. Messages that
+   * should not exist are removed if they come again, and stay otherwise.
+   */
   TokenRecord withdraw(TokenRecord from, TokenBroker.Unacked unacked, Collection<Message> taken) {
-    TokenSorting sorted = sort(from, taken);
+    if (sort(from, taken).surplus().isEmpty()) {
+      return withdraw(from, unacked, sort(from, taken));
+    }
+    List<Message> again = unacked.again();
+    TokenSorting sorted = sort(from, again);
+    return withdraw(from, unacked, isSame(taken, again) ? sorted : sorted.withoutSurplus());
+  }
+
+  /**
+   * Whether the same messages came again. If not, the broker may have sent one of them twice, and
+   * whoever removes the second one removes the token.
+   */
+  private boolean isSame(Collection<Message> taken, Collection<Message> again) {
+    boolean isSame = UnackedMessages.areSame(taken, again);
+    if (!isSame) {
+      log.info(
+          "Of {} messages of {} that were put back for a moment, {} came again; none of those that seem too many"
+              + " is removed now",
+          taken.size(),
+          lock,
+          again.size());
+    }
+    return isSame;
+  }
+
+  private TokenRecord withdraw(TokenRecord from, TokenBroker.Unacked unacked, TokenSorting sorted) {
     List<Integer> seen =
         sorted.members().keySet().stream()
             .filter(slot -> !from.tokens().epochs().containsKey(slot))
@@ -267,9 +294,10 @@ class TokenSteps {
   /**
    * Repairs what is wrong, with all tokens that could be received.
    *
-   * @return what was wrong
+   * @return what was wrong; null if messages seem to be too many, and not all of them came again
    */
-  TokenAudit repair(TokenRecord from, TokenBroker.Unacked unacked, Collection<Message> taken) {
+  @Nullable TokenAudit repair(
+      TokenRecord from, TokenBroker.Unacked unacked, Collection<Message> taken) {
     TokenAudit found = audit(from, taken);
     boolean counted =
         from.type() == TokenQueueType.CLASSIC || from.brokerMajor() == broker.brokerMajor();
@@ -277,11 +305,16 @@ class TokenSteps {
       replace(from, unacked, taken, found.outstandingSlots());
       return TokenSorting.repaired(found);
     }
-    List<Message> surplus = sort(from, taken).surplus();
-    unacked.remove(surplus);
-    List<Message> rest = new ArrayList<>(taken);
-    rest.removeIf(new HashSet<>(surplus)::contains);
-    TokenRecord record = withdraw(from, unacked, rest);
+    Collection<Message> here = taken;
+    if (found.surplus() > 0) {
+      here = unacked.again();
+      if (!isSame(taken, here)) {
+        return null;
+      }
+    }
+    TokenSorting sorted = sort(from, here);
+    unacked.remove(sorted.surplus());
+    TokenRecord record = withdraw(from, unacked, sorted.withoutSurplus());
     boolean missing = record.missing() > 0;
     grow(record);
     return found.surplus() > 0 || missing || !record.equals(from)

@@ -151,16 +151,20 @@ final class TokenWithdrawal implements Runnable {
   /** Receives tokens until they have to be given back. */
   private void drain(TokenAdminConnection connection, TokenRecord record) {
     String queue = turn.names().tokens(turn.lock(), record.generation());
-    try (UnackedMessages unacked = connection.unacked(turn.call(), queue)) {
+    try (UnackedMessages unacked = connection.unacked(turn.call(), queue, record.type())) {
       unacked.receive(turn.call(), record.excess());
       begun.complete(null);
+      TokenRecord known = record;
       for (int looked = 0; !stopping.isDone(); looked++) {
         if (unacked.next(turn.call(), LOOK_NANOS).isPresent()) {
           TokenRecord now =
               turn.during(
                   connection, steps -> withdraw(steps, record, unacked), this::requireWanted);
           failures = 0;
-          if (now.generation() != record.generation() || now.pending() == 0) {
+          // If nothing has changed, what is in hand may be all that this consumer is ever sent.
+          boolean inVain = now.equals(known);
+          known = now;
+          if (inVain || now.generation() != record.generation() || now.pending() == 0) {
             if (now.generation() == record.generation() && now.excess() == 0) {
               log.info("All tokens of {} that were too many are withdrawn", turn.lock());
             }
@@ -189,6 +193,6 @@ final class TokenWithdrawal implements Runnable {
       return record;
     }
     return steps.withdraw(
-        record, new BrokerTokens.UnackedTokens(unacked, turn::call), unacked.all());
+        record, new BrokerTokens.UnackedTokens(unacked, turn::call), unacked.all(turn.call()));
   }
 }

@@ -9,6 +9,7 @@ import com.rabbitmq.client.Command;
 import com.rabbitmq.client.DefaultConsumer;
 import com.rabbitmq.client.Envelope;
 import com.rabbitmq.client.ShutdownSignalException;
+import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.internal.broker.AdminConnection;
 import io.amqplocks.internal.broker.Answer;
 import io.amqplocks.internal.broker.BrokerErrors;
@@ -38,6 +39,14 @@ import org.slf4j.LoggerFactory;
  * everybody else. Messages that are not removed for good go back when this is closed, or when
  * its connection ends.
  *
+ * <p>The broker may put messages back by itself, and send them once more: a quorum queue up to 4.2
+ * when its nodes lose each other for a moment, a classic queue when its process dies. A quorum
+ * queue says nothing of it. A classic queue ends a consumer, and from then on all calls fail. It
+ * says nothing to those who take messages one by one. So of two messages that say the same, one may
+ * not be there. {@link #again} shows whether both are.
+ *
+ * <p>The file is above 300 lines because what is in hand, on which channel, is one state.
+ *
  * <p>Concurrency: for one thread. Deliveries arrive on a thread of the client library, which only
  * puts them into a queue for that thread.
  */
@@ -61,13 +70,18 @@ public final class UnackedMessages implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(UnackedMessages.class);
 
-  private final Channel channel;
+  /** How long {@link #again} waits for one more message. */
+  private static final long QUIET_NANOS = 500_000_000;
+
+  private final TokenAdminConnection connection;
   private final String queue;
+  private final TokenQueueType type;
   private final Map<Long, Message> held = new LinkedHashMap<>();
   private final Set<Long> asked = new HashSet<>();
-  private final BlockingQueue<Message> received = new LinkedBlockingQueue<>();
-  private volatile @Nullable ShutdownSignalException broken;
+  private Channel channel;
+  private Receiver receiver;
   private @Nullable String consumer;
+  private int most;
 
   /** Whether a late reply is still to come on the channel, which then ends with its connection. */
   private boolean owed;
@@ -86,9 +100,13 @@ public final class UnackedMessages implements AutoCloseable {
     }
   }
 
-  UnackedMessages(Channel channel, String queue) {
+  UnackedMessages(
+      TokenAdminConnection connection, Channel channel, String queue, TokenQueueType type) {
+    this.connection = connection;
     this.channel = channel;
     this.queue = queue;
+    this.type = type;
+    receiver = new Receiver(channel);
   }
 
   /**
@@ -135,6 +153,7 @@ public final class UnackedMessages implements AutoCloseable {
     if (tags.isEmpty()) {
       return;
     }
+    requireNotEnded(call);
     try {
       for (long tag : tags) {
         channel.basicAck(tag, false);
@@ -162,10 +181,17 @@ public final class UnackedMessages implements AutoCloseable {
    * @param most the highest number of these at a time; 0 for any number
    */
   public void receive(Call call, int most) {
+    this.most = most;
+    consumer = consume(call, channel, receiver);
+  }
+
+  /** Returns the consumer's tag, which the receiver may be told of later. */
+  private String consume(Call call, Channel on, Receiver by) {
+    Map<String, Object> arguments =
+        connection.broker().consume(PRIORITY, type == TokenQueueType.CLASSIC);
     try {
-      channel.basicQos(most == 0 ? MOST_IN_HAND : most);
-      consumer =
-          channel.basicConsume(queue, false, Map.of("x-priority", PRIORITY), new Receiver(channel));
+      on.basicQos(most == 0 ? MOST_IN_HAND : most);
+      return on.basicConsume(queue, false, arguments, by);
     } catch (IOException | ShutdownSignalException e) {
       if (BrokerErrors.expected(e) == Answer.ABSENT) {
         throw absent(call);
@@ -178,20 +204,19 @@ public final class UnackedMessages implements AutoCloseable {
    * The next message received.
    *
    * @return empty if none arrived within the given time
-   * @throws LockException.NotFound if the queue was deleted
+   * @throws LockException.NotFound if the queue was deleted, or a classic queue's process died
    * @throws LockException.Unreachable if the connection broke
    * @throws LockException.Interrupted if the thread is interrupted
    */
   public Optional<Message> next(Call call, long nanos) {
     try {
-      Message message = received.poll(nanos, TimeUnit.NANOSECONDS);
+      Message message = receiver.received.poll(nanos, TimeUnit.NANOSECONDS);
       if (message == null) {
         return Optional.empty();
       }
       if (message.equals(END)) {
-        received.add(END);
-        ShutdownSignalException signal = broken;
-        throw signal == null ? absent(call) : failed(call, signal);
+        receiver.received.add(END);
+        throw ended(call);
       }
       held.put(message.tag(), message);
       return Optional.of(message);
@@ -209,19 +234,73 @@ public final class UnackedMessages implements AutoCloseable {
     return asked.size() + (consumer == null ? 0 : 1);
   }
 
-  /** All messages that were received and not removed. */
-  public List<Message> all() {
-    for (Message message = received.peek();
-        message != null && !message.equals(END);
-        message = received.peek()) {
-      received.remove();
-      held.put(message.tag(), message);
+  /**
+   * All messages that were received and not removed.
+   *
+   * @throws LockException as {@link #next} does
+   */
+  public List<Message> all(Call call) {
+    while (next(call, 0).isPresent()) {
+      // It is held now.
     }
     return List.copyOf(held.values());
   }
 
+  /**
+   * Puts back all messages, and receives them again on another channel, before clients that wait. A
+   * message that the broker had sent twice comes once. One may be missing if the broker is slow, or
+   * if somebody else has it by now.
+   *
+   * @return all messages that are here now
+   */
+  public List<Message> again(Call call) {
+    int before = all(call).size();
+    Channel next = connection.channelToTake(call, queue);
+    Receiver receiving = new Receiver(next);
+    String tag = consume(call, next, receiving);
+    close();
+    held.clear();
+    asked.clear();
+    channel = next;
+    receiver = receiving;
+    consumer = tag;
+    while (held.size() < before
+        && next(call, Math.min(QUIET_NANOS, call.remainingNanos())).isPresent()) {
+      // It is held now.
+    }
+    return all(call);
+  }
+
+  /** Whether both say the same, in whatever order. */
+  static boolean areSame(Collection<Message> some, Collection<Message> others) {
+    return texts(some).equals(texts(others));
+  }
+
+  private static List<String> texts(Collection<Message> messages) {
+    return messages.stream().map(Message::text).sorted().toList();
+  }
+
+  private void requireNotEnded(Call call) {
+    if (receiver.ended) {
+      throw ended(call);
+    }
+  }
+
+  private LockException ended(Call call) {
+    ShutdownSignalException signal = receiver.broken;
+    return signal != null
+        ? failed(call, signal)
+        : new LockException.NotFound(
+            "The queue %s of %s was deleted, or its process has died; try again"
+                .formatted(queue, call.lock()));
+  }
+
   /** Passes deliveries to the thread that uses this. */
-  private final class Receiver extends DefaultConsumer {
+  private static final class Receiver extends DefaultConsumer {
+
+    private final BlockingQueue<Message> received = new LinkedBlockingQueue<>();
+    private volatile @Nullable ShutdownSignalException broken;
+    private volatile boolean ended;
 
     Receiver(Channel channel) {
       super(channel);
@@ -236,19 +315,23 @@ public final class UnackedMessages implements AutoCloseable {
 
     @Override
     public void handleCancel(String tag) {
+      ended = true;
       received.add(END);
     }
 
     @Override
     public void handleShutdownSignal(String tag, ShutdownSignalException signal) {
       broken = signal;
+      ended = true;
       received.add(END);
     }
   }
 
   /**
-   * Puts back all messages, including those on their way. It does so by nack, which never
-   * counts against a limit from 4.3 on (trap 8).
+   * Puts back all messages, including those on their way. With a quorum queue it does so by nack,
+   * which never counts against a limit from 4.3 on (trap 8). With a classic queue it leaves that to
+   * the broker: if the queue's process has died, the new one would take the numbers of these
+   * messages for those of its own (trap 22).
    */
   @Override
   public void close() {
@@ -256,10 +339,12 @@ public final class UnackedMessages implements AutoCloseable {
       if (channel.isOpen()) {
         // While a reply is owed, the client would let the cancel wait for it without any bound, and
         // the close for one more call timeout.
-        if (consumer != null && !owed && !received.contains(END)) {
+        if (consumer != null && !owed && !receiver.ended) {
           channel.basicCancel(consumer);
         }
-        channel.basicNack(0, true, true);
+        if (type == TokenQueueType.QUORUM) {
+          channel.basicNack(0, true, true);
+        }
         if (!owed) {
           channel.close();
         }

@@ -28,6 +28,7 @@ final class ModelTokens implements TokenBroker {
   private final Map<Integer, List<String>> queues = new TreeMap<>();
   private final Set<Integer> everMade = new HashSet<>();
   private final List<Message> received = new ArrayList<>();
+  private final Set<Message> sentAgain = new HashSet<>();
   private final List<String> held = new ArrayList<>();
   private final List<TokenRecord> ledger = new ArrayList<>();
   private final List<TokenRecord> copies = new ArrayList<>();
@@ -55,6 +56,13 @@ final class ModelTokens implements TokenBroker {
     if (queues.containsKey(takenFrom)) {
       queues.get(takenFrom).add(text);
     }
+  }
+
+  /** The queue puts back by itself what was received, as when its nodes lose each other. */
+  void putBackUnasked() {
+    received.forEach(message -> putBack(message.text()));
+    sentAgain.addAll(received);
+    received.clear();
   }
 
   /** Holders take so many tokens. */
@@ -101,7 +109,7 @@ final class ModelTokens implements TokenBroker {
   }
 
   /** The record that counts, or will as soon as somebody looks. */
-  private TokenRecord known() {
+  TokenRecord known() {
     return newest(ledger);
   }
 
@@ -221,7 +229,8 @@ final class ModelTokens implements TokenBroker {
   }
 
   @Override
-  public Unacked unacked(int generation) {
+  public Unacked unacked(TokenRecord record) {
+    int generation = record.generation();
     takenFrom = generation;
     return new Unacked() {
       @Override
@@ -240,10 +249,16 @@ final class ModelTokens implements TokenBroker {
       public void remove(Collection<Message> messages) {
         for (Message message : messages) {
           effect();
-          if (!received.remove(message)) {
+          if (!received.remove(message) && !sentAgain.contains(message)) {
             throw new AssertionError("406 PRECONDITION_FAILED - unknown delivery tag: " + message);
           }
         }
+      }
+
+      @Override
+      public List<Message> again() {
+        close();
+        return take(Integer.MAX_VALUE);
       }
 
       @Override

@@ -7,10 +7,13 @@ import io.amqplocks.admin.TokenAudit;
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.internal.tokens.TokenRecord;
 import io.amqplocks.internal.tokens.admin.ModelTokens.Crash;
+import io.amqplocks.internal.tokens.admin.UnackedMessages.Message;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Tag;
@@ -66,7 +69,7 @@ class TokenStepsTest {
       }
       TokenSteps steps = steps(model);
       TokenRecord before = steps.existing();
-      try (TokenBroker.Unacked unacked = model.unacked(before.generation())) {
+      try (TokenBroker.Unacked unacked = model.unacked(before)) {
         steps.withdraw(before, unacked, unacked.take(before.excess()));
       }
     }
@@ -75,9 +78,63 @@ class TokenStepsTest {
   private static TokenAudit repair(ModelTokens model) {
     TokenSteps steps = steps(model);
     TokenRecord record = steps.existing();
-    try (TokenBroker.Unacked unacked = model.unacked(record.generation())) {
-      return steps.repair(record, unacked, unacked.take(Integer.MAX_VALUE));
+    try (TokenBroker.Unacked unacked = model.unacked(record)) {
+      return Objects.requireNonNull(steps.repair(record, unacked, unacked.take(Integer.MAX_VALUE)));
     }
+  }
+
+  /** An inspection receives every token, and the broker sends each of them once more. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void whatTheBrokerSentTwiceIsNotTakenForDoubled(boolean plain) {
+    ModelTokens model = semaphore(MOST, 0, plain);
+    TokenSteps steps = steps(model);
+    TokenRecord record = steps.existing();
+    try (TokenBroker.Unacked unacked = model.unacked(record)) {
+      List<Message> taken = takenTwice(model, unacked);
+      assertThat(taken).hasSize(2 * MOST);
+      assertThat(steps.repair(record, unacked, taken)).isNull();
+    }
+    assertThat(model.known()).isEqualTo(record);
+    assertThat(repair(model)).isEqualTo(new TokenAudit(MOST, MOST, 0, 0, Set.of(), false));
+    assertThat(model.idleTokens()).hasSize(MOST).doesNotHaveDuplicates();
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aResizeLeavesWhatTheBrokerSentTwice(boolean plain) {
+    ModelTokens model = semaphore(MOST, 0, plain);
+    TokenSteps steps = steps(model);
+    TokenRecord record = steps.existing();
+    try (TokenBroker.Unacked unacked = model.unacked(record)) {
+      assertThat(steps.withdraw(record, unacked, takenTwice(model, unacked))).isEqualTo(record);
+    }
+    assertThat(model.idleTokens()).hasSize(MOST).doesNotHaveDuplicates();
+  }
+
+  /** The same, and somebody else gets one of them. */
+  @Test
+  void aTokenThatSomebodyElseGetsMeanwhileIsNotLost() {
+    ModelTokens model = semaphore(MOST, 0, false);
+    TokenSteps steps = steps(model);
+    TokenRecord record = steps.existing();
+    try (TokenBroker.Unacked unacked = model.unacked(record)) {
+      List<Message> taken = new ArrayList<>(unacked.take(Integer.MAX_VALUE));
+      model.putBackUnasked();
+      model.hold(1);
+      taken.addAll(unacked.take(Integer.MAX_VALUE));
+      assertThat(steps.repair(record, unacked, taken)).isNull();
+    }
+    model.release();
+    assertThat(model.known()).isEqualTo(record);
+    assertThat(model.idleTokens()).hasSize(MOST).doesNotHaveDuplicates();
+  }
+
+  private static List<Message> takenTwice(ModelTokens model, TokenBroker.Unacked unacked) {
+    List<Message> taken = new ArrayList<>(unacked.take(Integer.MAX_VALUE));
+    model.putBackUnasked();
+    taken.addAll(unacked.take(Integer.MAX_VALUE));
+    return taken;
   }
 
   private interface Case {
