@@ -101,13 +101,22 @@ final class ReadWriteQueues {
   }
 
   /**
-   * Declares the queue if this session has not, or has seen it go.
+   * Declares the queue if this session has not, or has seen it go. While another client declares it
+   * too, 3.10 may reply that its node is down.
    *
    * @throws LockException.Conflict if the queue is none of a read-write lock
    */
   void declareOnce(Call call, String queue) {
     if (!declared.contains(queue)) {
-      declare(call, queue);
+      boolean unused =
+          QueueRetry.of(
+              call,
+              queue,
+              () -> {},
+              () -> {
+                declare(call, queue);
+                return true;
+              });
       declared.add(queue);
     }
   }
