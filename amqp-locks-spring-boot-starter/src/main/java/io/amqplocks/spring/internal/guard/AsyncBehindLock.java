@@ -13,11 +13,12 @@ import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
+import org.springframework.scheduling.annotation.Async;
 
 /**
- * Refuses {@code @Async} methods that are handed to another thread within the lock and return
- * nothing. Their locks would be released before their work begins. By default Spring hands them
- * over outside the lock. A method that returns a stage keeps its lock until that ends.
+ * Refuses {@code @Async} methods without a result that are handed to another thread within the
+ * lock. Their locks would be released before their work begins. By default Spring hands them over
+ * outside the lock. A method that returns a stage keeps its lock until that ends.
  */
 final class AsyncBehindLock {
 
@@ -36,17 +37,24 @@ final class AsyncBehindLock {
 
   void refuse(String name, Class<?> type, Set<Method> guarded, @Nullable Object bean) {
     for (Method method : guarded) {
-      if (ExecutionMode.isAsync(method, type)
+      if (method.getReturnType() == void.class
           && methods.of(method, type).mode() == ExecutionMode.SYNCHRONOUS
-          && (asyncIsWoven.getAsBoolean() || isHandedOver(bean))) {
+          && (isWoven(method) || (ExecutionMode.isAsync(method, type) && isHandedOver(bean)))) {
         throw new GuardedMethodException(
-            "The method %s() of the bean '%s' of %s is @Async and returns no stage, and @Async is behind its lock: the"
+            "The method %s() of the bean '%s' of %s is @Async and returns nothing, and @Async is behind its lock: the"
                     .formatted(method.getName(), name, type.getName())
                 + " lock would be released before the work begins. Use @EnableAsync without mode = ASPECTJ and"
                 + " without an order, or let the method return a CompletableFuture that completes when the work has"
                 + " ended");
       }
     }
+  }
+
+  /** Spring's aspect sees only annotations that are right there. */
+  private boolean isWoven(Method method) {
+    return (method.isAnnotationPresent(Async.class)
+            || method.getDeclaringClass().isAnnotationPresent(Async.class))
+        && asyncIsWoven.getAsBoolean();
   }
 
   /** Whether the advice of {@code @Async} comes after that of locks. */

@@ -297,6 +297,25 @@ class AdviceOrderTest {
                     .hasMessageContaining("@Async is behind its lock"));
   }
 
+  /** Spring's aspect leaves these alone, and they run within their locks. */
+  @Async
+  static class NotWoven {
+    @MutexGuarded(name = "${test.lock}")
+    String found() {
+      return "done";
+    }
+  }
+
+  @Test
+  void aMethodThatSpringsAspectLeavesAloneIsNotRefused() {
+    onBroker
+        .application()
+        .withBean(
+            TaskManagementConfigUtils.ASYNC_EXECUTION_ASPECT_BEAN_NAME, Object.class, Object::new)
+        .withBean(NotWoven.class)
+        .run(context -> assertThat(context.getBean(NotWoven.class).found()).isEqualTo("done"));
+  }
+
   @Test
   void eachAttemptTakesTheLockAnew() {
     onBroker
