@@ -117,13 +117,12 @@ public interface TokenSemaphoreAdmin extends SemaphoreAdmin {
    * if the queue is a quorum queue, all tokens were seen, and nobody else holds or waits there.
    *
    * <p>While another administrator moves the tokens to another queue, it waits for that as well,
-   * for 30 s at most. If the broker puts back tokens that the audit has in hand, it begins again,
-   * five times at most, each with all of the given time: a classic queue does so when its process
-   * dies, and a quorum queue up to 4.2 when its nodes lose each other.
+   * for 30 s at most. If the semaphore moves, or the process of a classic queue dies, the audit
+   * begins again, with all of the given time. It does so four times at most.
    *
    * @param timeout how long to wait for tokens in use; zero to look at the idle ones only
    * @throws LockException.AcquireTimeout if another administrator was at work for too long
-   * @throws LockException.Unanswered if it would begin for the sixth time
+   * @throws LockException.Unanswered if it would have to begin for the sixth time
    */
   TokenAudit audit(Duration timeout);
 
@@ -134,11 +133,14 @@ public interface TokenSemaphoreAdmin extends SemaphoreAdmin {
    * next verification. Until then it may overlap with a new holder. So wait for longer than any
    * holder holds, or use fencing tokens.
    *
-   * <p>It begins again as an audit does, also if surplus messages are put back for a moment, to see
-   * whether they come again, and not all do.
+   * <p>Surplus messages are put back for a moment, and removed if they come again. If some do not,
+   * the answer tells of the surplus and that it is not repaired: the broker had sent a message
+   * twice, or somebody else has it by now. Then repair again.
+   *
+   * <p>It begins again for the reasons that an audit does.
    *
    * @param timeout how long to wait for tokens in use
-   * @throws LockException.Unanswered if it would begin for the sixth time
+   * @throws LockException.Unanswered if it would have to begin for the sixth time
    */
   TokenAudit repair(Duration timeout);
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.GetResponse;
 import io.amqplocks.admin.TokenAudit;
 import io.amqplocks.admin.TokenQueueType;
@@ -121,8 +122,10 @@ class TokenRepairTest extends TokenAdministered {
   void whoGetsTokensThatAClassicQueueSendsAgainKeepsThem() throws Exception {
     admin.create(3, TokenQueueType.CLASSIC);
     Duration timeout = Duration.ofSeconds(3);
-    String turn = fixture.names().tokenAdmin(ID);
-    holder.queueDeclare(turn, false, true, false, Map.of());
+    Connection another = fixture.stranger();
+    another
+        .createChannel()
+        .queueDeclare(fixture.names().tokenAdmin(ID), false, true, false, Map.of());
     long began = System.nanoTime();
     CompletableFuture<TokenAudit> repair =
         CompletableFuture.supplyAsync(() -> admin.repair(timeout));
@@ -138,16 +141,12 @@ class TokenRepairTest extends TokenAdministered {
     for (CompletableFuture<Lease> each : waiting) {
       held.add(each.get(60, TimeUnit.SECONDS));
     }
-    holder.queueDelete(turn);
-    // The repair consumes again.
-    await().until(() -> consumers(queue) > 3);
+    another.close();
+    // The repair consumes again, besides the holders.
+    fixture.awaitConsumers(queue, 4);
     assertThat(held).allMatch(lease -> lease.verify() == LeaseState.HELD);
     held.forEach(Lease::close);
     assertThat(repair.get(60, TimeUnit.SECONDS)).isEqualTo(clean(3));
-  }
-
-  private long consumers(String queue) throws Exception {
-    return holder.consumerCount(queue);
   }
 
   @Tag("defect-S8")

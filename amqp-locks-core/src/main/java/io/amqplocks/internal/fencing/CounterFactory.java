@@ -59,6 +59,9 @@ public final class CounterFactory {
   private static final int MAX_GENERATION = 999;
   private static final long PAUSE_NANOS = 20_000_000;
 
+  /** How many connections may be tried, each of which may break when it asks for the turn. */
+  private static final int CONNECTIONS = 5;
+
   /**
    * How many counters after an unused generation are looked for. A counter that was renewed more
    * often, and lost all of its epoch queues, is not found.
@@ -121,11 +124,11 @@ public final class CounterFactory {
   /** Asks for the turn until the steps have a result. */
   private long inTurn(Call call, Session session, FenceCounter counter, Steps steps) {
     TurnWait wait = waitForTurn(call, counter);
-    while (true) {
+    for (int left = CONNECTIONS; ; left--) {
       try (CounterAdminConnection connection = CounterAdminConnection.open(call, session)) {
-        for (Optional<Boolean> taken = take(call, connection, counter);
+        for (Optional<Boolean> taken = take(call, connection, counter, left > 1);
             taken.isPresent();
-            taken = take(call, connection, counter)) {
+            taken = take(call, connection, counter, left > 1)) {
           OptionalLong result = steps.run(connection, taken.get());
           if (result.isPresent()) {
             return result.getAsLong();
@@ -140,14 +143,18 @@ public final class CounterFactory {
   /**
    * Asks for the turn.
    *
-   * @return whether it was taken; empty if the connection broke: RabbitMQ 4.3 may close it when a
-   *     declaration coincides with the deletion of the same queue
+   * @param mayBreak whether another connection may be tried: RabbitMQ 4.3 may close the connection
+   *     when a declaration coincides with the deletion of the same queue
+   * @return whether it was taken; empty if the connection broke
    */
   private Optional<Boolean> take(
-      Call call, CounterAdminConnection connection, FenceCounter counter) {
+      Call call, CounterAdminConnection connection, FenceCounter counter, boolean mayBreak) {
     try {
       return Optional.of(connection.take(call, names.counterAdmin(counter)));
     } catch (LockException.Unreachable e) {
+      if (!mayBreak) {
+        throw e;
+      }
       log.debug("The connection to make {} broke: {}", counter, e.getMessage());
       return Optional.empty();
     }

@@ -5,10 +5,8 @@ import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.tokens.TokenRecord;
 import io.amqplocks.internal.tokens.TokenRecords;
-import io.amqplocks.internal.tokens.admin.UnackedMessages.Message;
 import io.amqplocks.lock.LockException;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,7 +28,7 @@ record TokenInspection(AdminTurn turn, TokenRecords records) {
   /** How long a token that was just published or given back may still be on its way. */
   private static final long GRACE_NANOS = 250_000_000;
 
-  /** How often the semaphore may move to another queue during an inspection. */
+  /** How often an inspection may begin: the semaphore may move, or its queue may fail. */
   private static final int TRIES = 5;
 
   TokenAudit audit(Duration timeout) {
@@ -42,12 +40,13 @@ record TokenInspection(AdminTurn turn, TokenRecords records) {
           if (now.generation() != gathered.generation()) {
             return null;
           }
-          TokenAudit found = audit(now, unacked);
-          List<Message> taken = unacked.all(turn.call());
+          TokenSorting sorted = turn.sort(now, unacked.all(turn.call()));
           // The broker may have sent one of them twice.
-          return found.surplus() == 0 || UnackedMessages.areSame(taken, unacked.again(turn.call()))
-              ? found
-              : null;
+          return sorted.surplus().isEmpty()
+              ? sorted.audit(now)
+              : new TokenSorting(
+                      sorted.members(), turn.sort(now, unacked.again(turn.call())).surplus())
+                  .audit(now);
         });
   }
 
@@ -144,17 +143,15 @@ record TokenInspection(AdminTurn turn, TokenRecords records) {
         }
         end = turn.ticker().after(timeout);
       } catch (LockException.NotFound e) {
-        if (afterMove().generation() == record.generation()) {
-          if (!isThere(queue)) {
-            throw e;
-          }
-          // Others may have the tokens that were in hand, and get as long to give them back.
-          end = turn.ticker().after(timeout);
+        if (afterMove().generation() == record.generation() && !isThere(queue)) {
+          throw e;
         }
+        // Others may have the tokens that were in hand, and get as long to give them back.
+        end = turn.ticker().after(timeout);
       }
     }
     throw new LockException.Unanswered(
-        "The %s was changed, or its broker failed, again and again while it was inspected; try again later"
+        "The %s was changed again and again while it was inspected, or its queue failed; try again later"
             .formatted(turn.lock()));
   }
 

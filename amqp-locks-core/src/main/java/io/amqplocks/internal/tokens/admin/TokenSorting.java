@@ -6,8 +6,10 @@ import io.amqplocks.internal.tokens.TokenRecord;
 import io.amqplocks.internal.tokens.admin.UnackedMessages.Message;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.Set;
@@ -58,6 +60,27 @@ record TokenSorting(NavigableMap<Integer, Message> members, List<Message> surplu
     List<Message> surplus = new ArrayList<>();
     others.forEachRemaining(surplus::add);
     return new TokenSorting(members, surplus);
+  }
+
+  /**
+   * The same with those surplus messages only that are certainly not sent twice: messages that are
+   * no token, and of each token no more than there were before.
+   *
+   * @param before the messages that were received earlier, on another channel
+   */
+  TokenSorting withSurplusOf(TokenRecord record, Collection<Message> before) {
+    Map<String, Long> more = new HashMap<>();
+    Stream.concat(members.values().stream(), surplus.stream())
+        .forEach(message -> more.merge(message.text(), 1L, Long::sum));
+    before.forEach(message -> more.merge(message.text(), -1L, Long::sum));
+    return new TokenSorting(
+        members,
+        surplus.stream()
+            .filter(
+                message ->
+                    more.getOrDefault(message.text(), 0L) <= 0
+                        || TokenContent.parse(message.text()).filter(record::has).isEmpty())
+            .toList());
   }
 
   /** The same without the surplus messages. */

@@ -13,7 +13,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -237,32 +236,24 @@ class TokenSteps {
 
   /**
    * Records which of the received tokens exist, and removes those that are too many. Messages that
-   * should not exist are removed if they come again, and stay otherwise.
+   * should not exist are removed if they come again.
    */
   TokenRecord withdraw(TokenRecord from, TokenBroker.Unacked unacked, Collection<Message> taken) {
-    if (sort(from, taken).surplus().isEmpty()) {
-      return withdraw(from, unacked, sort(from, taken));
-    }
-    List<Message> again = unacked.again();
-    TokenSorting sorted = sort(from, again);
-    return withdraw(from, unacked, isSame(taken, again) ? sorted : sorted.withoutSurplus());
+    TokenSorting sorted = sort(from, taken);
+    return sorted.surplus().isEmpty()
+        ? withdraw(from, unacked, sorted)
+        : withdraw(from, unacked, certain(from, sort(from, unacked.again()), taken));
   }
 
   /**
-   * Whether the same messages came again. If not, the broker may have sent one of them twice, and
-   * whoever removes the second one removes the token.
+   * What is certainly surplus of messages that came again on another channel. The broker may have
+   * sent one twice, and whoever removes the second one removes the token. If a classic queue does
+   * so while they come again, it tells. A quorum queue does not, so of each token no more messages
+   * count than were taken before.
    */
-  private boolean isSame(Collection<Message> taken, Collection<Message> again) {
-    boolean isSame = UnackedMessages.areSame(taken, again);
-    if (!isSame) {
-      log.info(
-          "Of {} messages of {} that were put back for a moment, {} came again; none of those that seem too many"
-              + " is removed now",
-          taken.size(),
-          lock,
-          again.size());
-    }
-    return isSame;
+  private static TokenSorting certain(
+      TokenRecord record, TokenSorting again, Collection<Message> taken) {
+    return record.type() == TokenQueueType.CLASSIC ? again : again.withSurplusOf(record, taken);
   }
 
   private TokenRecord withdraw(TokenRecord from, TokenBroker.Unacked unacked, TokenSorting sorted) {
@@ -294,29 +285,31 @@ class TokenSteps {
   /**
    * Repairs what is wrong, with all tokens that could be received.
    *
-   * @return what was wrong; null if messages seem to be too many, and not all of them came again
+   * @return what was wrong; it is not repaired if surplus messages did not come again
    */
-  @Nullable TokenAudit repair(
-      TokenRecord from, TokenBroker.Unacked unacked, Collection<Message> taken) {
-    TokenAudit found = audit(from, taken);
+  TokenAudit repair(TokenRecord from, TokenBroker.Unacked unacked, Collection<Message> taken) {
+    TokenSorting sorted = sort(from, taken);
+    TokenAudit found = sorted.audit(from);
     boolean counted =
         from.type() == TokenQueueType.CLASSIC || from.brokerMajor() == broker.brokerMajor();
     if (found.outstanding() > 0 || !counted) {
       replace(from, unacked, taken, found.outstandingSlots());
       return TokenSorting.repaired(found);
     }
-    Collection<Message> here = taken;
-    if (found.surplus() > 0) {
-      here = unacked.again();
-      if (!isSame(taken, here)) {
-        return null;
-      }
-    }
-    TokenSorting sorted = sort(from, here);
-    unacked.remove(sorted.surplus());
-    TokenRecord record = withdraw(from, unacked, sorted.withoutSurplus());
+    TokenSorting again = found.surplus() > 0 ? sort(from, unacked.again()) : sorted;
+    TokenSorting here = certain(from, again, taken);
+    unacked.remove(here.surplus());
+    TokenRecord record = withdraw(from, unacked, here.withoutSurplus());
     boolean missing = record.missing() > 0;
     grow(record);
+    if (here.surplus().size() < Math.max(found.surplus(), again.surplus().size())) {
+      log.info(
+          "Of {} messages of {} that seemed too many, not all came again when they were put back; {} were removed",
+          found.surplus(),
+          lock,
+          here.surplus().size());
+      return found;
+    }
     return found.surplus() > 0 || missing || !record.equals(from)
         ? TokenSorting.repaired(found)
         : found;

@@ -161,8 +161,8 @@ final class TokenWithdrawal implements Runnable {
               turn.during(
                   connection, steps -> withdraw(steps, record, unacked), this::requireWanted);
           failures = 0;
-          // If nothing has changed, what is in hand may be all that this consumer is ever sent.
-          boolean inVain = now.equals(known);
+          // What is in hand and stays there may be all that this consumer is ever sent.
+          boolean inVain = now.equals(known) && !unacked.all(turn.call()).isEmpty();
           known = now;
           if (inVain || now.generation() != record.generation() || now.pending() == 0) {
             if (now.generation() == record.generation() && now.excess() == 0) {

@@ -271,15 +271,6 @@ public final class UnackedMessages implements AutoCloseable {
     return all(call);
   }
 
-  /** Whether both say the same, in whatever order. */
-  static boolean areSame(Collection<Message> some, Collection<Message> others) {
-    return texts(some).equals(texts(others));
-  }
-
-  private static List<String> texts(Collection<Message> messages) {
-    return messages.stream().map(Message::text).sorted().toList();
-  }
-
   private void requireNotEnded(Call call) {
     if (receiver.ended) {
       throw ended(call);

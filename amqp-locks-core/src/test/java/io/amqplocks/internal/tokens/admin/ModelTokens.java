@@ -42,6 +42,7 @@ final class ModelTokens implements TokenBroker {
   long minutes = 29_000_000;
   boolean plain;
   boolean trialFails;
+  boolean putsBackAtTheSecondLook;
 
   private void effect() {
     if (effectsLeft-- == 0) {
@@ -249,7 +250,7 @@ final class ModelTokens implements TokenBroker {
       public void remove(Collection<Message> messages) {
         for (Message message : messages) {
           effect();
-          if (!received.remove(message) && !sentAgain.contains(message)) {
+          if (!received.remove(message) && !sentAgain.remove(message)) {
             throw new AssertionError("406 PRECONDITION_FAILED - unknown delivery tag: " + message);
           }
         }
@@ -258,7 +259,12 @@ final class ModelTokens implements TokenBroker {
       @Override
       public List<Message> again() {
         close();
-        return take(Integer.MAX_VALUE);
+        List<Message> again = new ArrayList<>(take(Integer.MAX_VALUE));
+        if (putsBackAtTheSecondLook) {
+          putBackUnasked();
+          again.addAll(take(Integer.MAX_VALUE));
+        }
+        return again;
       }
 
       @Override

@@ -13,7 +13,6 @@ import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Tag;
@@ -79,7 +78,7 @@ class TokenStepsTest {
     TokenSteps steps = steps(model);
     TokenRecord record = steps.existing();
     try (TokenBroker.Unacked unacked = model.unacked(record)) {
-      return Objects.requireNonNull(steps.repair(record, unacked, unacked.take(Integer.MAX_VALUE)));
+      return steps.repair(record, unacked, unacked.take(Integer.MAX_VALUE));
     }
   }
 
@@ -93,7 +92,8 @@ class TokenStepsTest {
     try (TokenBroker.Unacked unacked = model.unacked(record)) {
       List<Message> taken = takenTwice(model, unacked);
       assertThat(taken).hasSize(2 * MOST);
-      assertThat(steps.repair(record, unacked, taken)).isNull();
+      assertThat(steps.repair(record, unacked, taken))
+          .isEqualTo(new TokenAudit(MOST, 2 * MOST, MOST, 0, Set.of(), false));
     }
     assertThat(model.known()).isEqualTo(record);
     assertThat(repair(model)).isEqualTo(new TokenAudit(MOST, MOST, 0, 0, Set.of(), false));
@@ -123,11 +123,40 @@ class TokenStepsTest {
       model.putBackUnasked();
       model.hold(1);
       taken.addAll(unacked.take(Integer.MAX_VALUE));
-      assertThat(steps.repair(record, unacked, taken)).isNull();
+      assertThat(steps.repair(record, unacked, taken).repaired()).isFalse();
     }
     model.release();
     assertThat(model.known()).isEqualTo(record);
     assertThat(model.idleTokens()).hasSize(MOST).doesNotHaveDuplicates();
+  }
+
+  /** Of a quorum queue nobody is told when it does so, even while the messages come again. */
+  @Test
+  void whatAQuorumQueueSendsTwiceAtTheSecondLookIsNotTakenForDoubled() {
+    ModelTokens model = new ModelTokens();
+    steps(model).create(MOST, TokenQueueType.QUORUM, false);
+    String token = model.idleTokens().get(0);
+    model.idleTokens().add(token);
+    model.idleTokens().add("resource");
+    model.putsBackAtTheSecondLook = true;
+    assertThat(repair(model)).isEqualTo(new TokenAudit(MOST, MOST + 2, 2, 0, Set.of(), false));
+    assertThat(model.idleTokens()).hasSize(MOST + 1).doesNotContain("resource");
+    assertThat(Set.copyOf(model.idleTokens())).hasSize(MOST);
+    model.putsBackAtTheSecondLook = false;
+    assertThat(repair(model)).isEqualTo(new TokenAudit(MOST, MOST + 1, 1, 0, Set.of(), true));
+    assertThat(model.idleTokens()).hasSize(MOST).doesNotHaveDuplicates();
+  }
+
+  /** A resize takes few of the messages, and is sent all when it looks again. */
+  @Test
+  void aSurplusMessageInHandIsRemovedThoughOthersComeWithIt() {
+    ModelTokens model = new ModelTokens();
+    steps(model).create(MOST, TokenQueueType.QUORUM, false);
+    model.hold(2);
+    model.idleTokens().add(0, "resource");
+    assertThat(steps(model).resize(MOST - 1).pending()).isZero();
+    model.release();
+    assertThat(model.idleTokens()).hasSize(MOST - 1).doesNotContain("resource");
   }
 
   private static List<Message> takenTwice(ModelTokens model, TokenBroker.Unacked unacked) {

@@ -97,7 +97,7 @@ class UnackedMessagesTest {
           .basicConsume(
               queue, false, (tag, got) -> theirs.add(new String(got.getBody(), UTF_8)), tag -> {});
       List<Message> again = messages.again(call());
-      assertThat(UnackedMessages.areSame(taken, again)).as("%s", again).isTrue();
+      assertThat(again).extracting(Message::text).containsExactlyInAnyOrder("1", "2", "2");
       assertThat(theirs).isEmpty();
       // The numbers are those of the new channel.
       messages.remove(call(), again.subList(0, 2));
@@ -116,7 +116,6 @@ class UnackedMessagesTest {
       messages.remove(call(), taken.subList(0, 1));
       List<Message> again = messages.again(call());
       assertThat(again).extracting(Message::text).containsExactly("2");
-      assertThat(UnackedMessages.areSame(taken, again)).isFalse();
     }
   }
 
