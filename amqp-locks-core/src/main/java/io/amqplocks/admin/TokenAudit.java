@@ -6,13 +6,15 @@ import java.util.Set;
  * The result of an audit of a token semaphore.
  *
  * @param slots the configured number of slots
- * @param seen how many tokens the auditor received
+ * @param seen how many messages the auditor received
  * @param surplus how many messages it received that should not exist, because others published them
- *     or there were two of one token
+ *     or there were two of one token; of a repair that is not complete, also those that the broker
+ *     may have sent twice
  * @param outstanding how many tokens did not arrive: they are held for all that time, or lost
  * @param outstandingSlots the slots of those tokens; empty in the plain protocol, whose tokens have
  *     no numbers
- * @param repaired whether the surplus was removed and the outstanding tokens were replaced
+ * @param repaired whether all of the surplus was removed and the outstanding tokens were replaced;
+ *     if not, a part of it may have been
  */
 public record TokenAudit(
     int slots,

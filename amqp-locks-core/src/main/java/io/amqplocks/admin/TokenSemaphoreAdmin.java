@@ -118,11 +118,11 @@ public interface TokenSemaphoreAdmin extends SemaphoreAdmin {
    *
    * <p>While another administrator moves the tokens to another queue, it waits for that as well,
    * for 30 s at most. If the semaphore moves, or the process of a classic queue dies, the audit
-   * begins again, with all of the given time. It does so four times at most.
+   * begins anew, with all of the given time.
    *
    * @param timeout how long to wait for tokens in use; zero to look at the idle ones only
    * @throws LockException.AcquireTimeout if another administrator was at work for too long
-   * @throws LockException.Unanswered if it would have to begin for the sixth time
+   * @throws LockException.Unanswered if that happened five times
    */
   TokenAudit audit(Duration timeout);
 
@@ -137,10 +137,10 @@ public interface TokenSemaphoreAdmin extends SemaphoreAdmin {
    * the answer tells of the surplus and that it is not repaired: the broker had sent a message
    * twice, or somebody else has it by now. Then repair again.
    *
-   * <p>It begins again for the reasons that an audit does.
+   * <p>It begins anew for the reasons that an audit does.
    *
    * @param timeout how long to wait for tokens in use
-   * @throws LockException.Unanswered if it would have to begin for the sixth time
+   * @throws LockException.Unanswered if that happened five times
    */
   TokenAudit repair(Duration timeout);
 }

@@ -168,7 +168,7 @@ class PlainTokenAdminTest {
     admin.create(3, TokenQueueType.CLASSIC);
     CompletableFuture<TokenAudit> repair =
         CompletableFuture.supplyAsync(() -> admin.repair(Duration.ofSeconds(5)));
-    await().until(() -> holder.messageCount(queue) == 0);
+    await().until(() -> holder.messageCount(queue) == 0 && holder.consumerCount(queue) == 1);
     broker.faults().crashQueue(queue);
     TokenAudit clean = new TokenAudit(3, 3, 0, 0, Set.of(), false);
     assertThat(repair.get(60, TimeUnit.SECONDS)).isEqualTo(clean);

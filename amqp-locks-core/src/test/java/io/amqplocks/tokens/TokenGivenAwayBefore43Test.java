@@ -131,7 +131,7 @@ class TokenGivenAwayBefore43Test extends TokenGivenAway {
     await().until(() -> consumers() > 0 && admin.status().idle() == 0);
     broker.faults().dropLinkTo(queue(a.lock()));
     // Both come back to the administrator, and A's as well.
-    TokenAudit found = audit.get(60, TimeUnit.SECONDS);
+    TokenAudit found = audit.get(90, TimeUnit.SECONDS);
     assertThat(found.repaired()).isFalse();
     assertThat(found.surplus()).isEqualTo(repairs ? found.seen() - 3 : 0);
     assertThat(Tokens.audit(admin)).isEqualTo(new TokenAudit(3, 3, 0, 0, Set.of(), false));

@@ -111,6 +111,7 @@ class TokenRepairTest extends TokenAdministered {
     CompletableFuture<TokenAudit> repair =
         CompletableFuture.supplyAsync(() -> admin.repair(Duration.ofSeconds(5)));
     await().untilAsserted(() -> assertThat(admin.status().idle()).isZero());
+    fixture.awaitConsumers(tokens(1), 1);
     broker.faults().crashQueue(tokens(1));
     assertThat(repair.get(60, TimeUnit.SECONDS)).isEqualTo(clean(3));
     assertThat(Tokens.audit(admin)).isEqualTo(clean(3));
@@ -121,27 +122,27 @@ class TokenRepairTest extends TokenAdministered {
   @Test
   void whoGetsTokensThatAClassicQueueSendsAgainKeepsThem() throws Exception {
     admin.create(3, TokenQueueType.CLASSIC);
-    Duration timeout = Duration.ofSeconds(3);
-    Connection another = fixture.stranger();
-    another
-        .createChannel()
-        .queueDeclare(fixture.names().tokenAdmin(ID), false, true, false, Map.of());
-    long began = System.nanoTime();
-    CompletableFuture<TokenAudit> repair =
-        CompletableFuture.supplyAsync(() -> admin.repair(timeout));
+    Duration timeout = Duration.ofSeconds(10);
     String queue = tokens(1);
-    await().until(() -> holder.messageCount(queue) == 0);
-    List<CompletableFuture<Lease>> waiting = new ArrayList<>();
-    for (int i = 0; i < 3; i++) {
-      waiting.add(locks.tokenSemaphore("s").acquireAsync(Duration.ofMinutes(1)));
-    }
-    await().until(() -> System.nanoTime() - began > timeout.plusSeconds(1).toNanos());
-    broker.faults().crashQueue(queue);
+    CompletableFuture<TokenAudit> repair;
     List<Lease> held = new ArrayList<>();
-    for (CompletableFuture<Lease> each : waiting) {
-      held.add(each.get(60, TimeUnit.SECONDS));
+    try (Connection another = fixture.stranger()) {
+      another
+          .createChannel()
+          .queueDeclare(fixture.names().tokenAdmin(ID), false, true, false, Map.of());
+      long began = System.nanoTime();
+      repair = CompletableFuture.supplyAsync(() -> admin.repair(timeout));
+      await().until(() -> holder.messageCount(queue) == 0);
+      List<CompletableFuture<Lease>> waiting = new ArrayList<>();
+      for (int i = 0; i < 3; i++) {
+        waiting.add(locks.tokenSemaphore("s").acquireAsync(Duration.ofMinutes(1)));
+      }
+      await().until(() -> System.nanoTime() - began > timeout.plusSeconds(1).toNanos());
+      broker.faults().crashQueue(queue);
+      for (CompletableFuture<Lease> each : waiting) {
+        held.add(each.get(60, TimeUnit.SECONDS));
+      }
     }
-    another.close();
     // The repair consumes again, besides the holders.
     fixture.awaitConsumers(queue, 4);
     assertThat(held).allMatch(lease -> lease.verify() == LeaseState.HELD);

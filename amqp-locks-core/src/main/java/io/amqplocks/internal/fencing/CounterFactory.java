@@ -62,6 +62,9 @@ public final class CounterFactory {
   /** How many connections may be tried, each of which may break when it asks for the turn. */
   private static final int CONNECTIONS = 5;
 
+  /** With less time than this, a connection that broke is reported, and not a busy creator. */
+  private static final long LEAST_NANOS = 100_000_000;
+
   /**
    * How many counters after an unused generation are looked for. A counter that was renewed more
    * often, and lost all of its epoch queues, is not found.
@@ -126,9 +129,10 @@ public final class CounterFactory {
     TurnWait wait = waitForTurn(call, counter);
     for (int left = CONNECTIONS; ; left--) {
       try (CounterAdminConnection connection = CounterAdminConnection.open(call, session)) {
-        for (Optional<Boolean> taken = take(call, connection, counter, left > 1);
+        boolean mayBreak = left > 1;
+        for (Optional<Boolean> taken = take(call, connection, counter, mayBreak);
             taken.isPresent();
-            taken = take(call, connection, counter, left > 1)) {
+            taken = take(call, connection, counter, mayBreak)) {
           OptionalLong result = steps.run(connection, taken.get());
           if (result.isPresent()) {
             return result.getAsLong();
@@ -152,10 +156,10 @@ public final class CounterFactory {
     try {
       return Optional.of(connection.take(call, names.counterAdmin(counter)));
     } catch (LockException.Unreachable e) {
-      if (!mayBreak) {
+      if (!mayBreak || call.remainingNanos() < LEAST_NANOS) {
         throw e;
       }
-      log.debug("The connection to make {} broke: {}", counter, e.getMessage());
+      log.debug("A connection for {} broke: {}", counter, e.getMessage());
       return Optional.empty();
     }
   }

@@ -221,12 +221,12 @@ final class TokenLedger implements AutoCloseable {
     String text = record.toString();
     try (UnackedTokens copies = unacked(copy)) {
       List<Message> there = copies.take(MOST);
-      if (there.isEmpty() && !writes) {
-        return false;
-      }
       if (there.stream().filter(message -> message.text().equals(text)).count() > 1) {
         // The broker may have sent one of them twice.
         there = copies.again();
+      }
+      if (there.isEmpty() && !writes) {
+        return false;
       }
       List<Message> same = there.stream().filter(message -> message.text().equals(text)).toList();
       List<Message> others = new ArrayList<>(there);

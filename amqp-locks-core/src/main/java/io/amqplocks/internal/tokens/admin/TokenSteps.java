@@ -304,7 +304,7 @@ class TokenSteps {
     grow(record);
     if (here.surplus().size() < Math.max(found.surplus(), again.surplus().size())) {
       log.info(
-          "Of {} messages of {} that seemed too many, not all came again when they were put back; {} were removed",
+          "{} messages of {} seemed too many, and {} of them certainly were and are removed; repair it again",
           found.surplus(),
           lock,
           here.surplus().size());

@@ -71,7 +71,7 @@ public final class UnackedMessages implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(UnackedMessages.class);
 
   /** How long {@link #again} waits for one more message. */
-  private static final long QUIET_NANOS = 500_000_000;
+  private static final long QUIET_NANOS = 2_000_000_000;
 
   private final TokenAdminConnection connection;
   private final String queue;
@@ -319,10 +319,10 @@ public final class UnackedMessages implements AutoCloseable {
   }
 
   /**
-   * Puts back all messages, including those on their way. With a quorum queue it does so by nack,
-   * which never counts against a limit from 4.3 on (trap 8). With a classic queue it leaves that to
-   * the broker: if the queue's process has died, the new one would take the numbers of these
-   * messages for those of its own (trap 22).
+   * Puts back all messages, including those on their way. It does so by nack, which never counts
+   * against a limit from 4.3 on (trap 8). If a classic queue has ended the consumer, the broker has
+   * put them back itself. A new process of the queue could take their numbers for those of messages
+   * that others have by now (trap 22).
    */
   @Override
   public void close() {
@@ -333,7 +333,7 @@ public final class UnackedMessages implements AutoCloseable {
         if (consumer != null && !owed && !receiver.ended) {
           channel.basicCancel(consumer);
         }
-        if (type == TokenQueueType.QUORUM) {
+        if (type == TokenQueueType.QUORUM || !receiver.ended) {
           channel.basicNack(0, true, true);
         }
         if (!owed) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.internal.broker.Call;
@@ -18,6 +19,7 @@ import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiConsumer;
 import org.junit.jupiter.api.AfterEach;
@@ -111,11 +113,13 @@ class UnackedMessagesTest {
   @EnumSource
   void whatDoesNotComeAgainIsMissed(TokenQueueType type) throws Exception {
     try (TokenAdminConnection connection = connect();
-        UnackedMessages messages = withMessages(connection, type, List.of("1", "2"))) {
-      List<Message> taken = messages.take(call(), 2);
-      messages.remove(call(), taken.subList(0, 1));
-      List<Message> again = messages.again(call());
-      assertThat(again).extracting(Message::text).containsExactly("2");
+        UnackedMessages messages = withMessages(connection, type, List.of("1", "2"));
+        Connection stranger = fixture.stranger()) {
+      assertThat(messages.take(call(), 2)).hasSize(2);
+      Channel theirs = stranger.createChannel();
+      theirs.basicQos(1);
+      theirs.basicConsume(queue, false, Map.of("x-priority", 2_000), (tag, got) -> {}, tag -> {});
+      assertThat(messages.again(call())).hasSize(1);
     }
   }
 

@@ -13,6 +13,8 @@ import io.amqplocks.spring.MutexGuarded;
 import io.amqplocks.spring.OnBusy;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -306,6 +308,25 @@ class AdviceOrderTest {
     }
   }
 
+  @Async
+  @Retention(RetentionPolicy.RUNTIME)
+  @interface Elsewhere {}
+
+  /** It does not see an annotation of an annotation either. */
+  static class NotSeen {
+    private final AmqpLocks locks;
+
+    NotSeen(AmqpLocks locks) {
+      this.locks = locks;
+    }
+
+    @Elsewhere
+    @MutexGuarded(name = "${test.lock}")
+    void run() {
+      assertThat(locks.status().held()).isEqualTo(1);
+    }
+  }
+
   @Test
   void aMethodThatSpringsAspectLeavesAloneIsNotRefused() {
     onBroker
@@ -313,7 +334,12 @@ class AdviceOrderTest {
         .withBean(
             TaskManagementConfigUtils.ASYNC_EXECUTION_ASPECT_BEAN_NAME, Object.class, Object::new)
         .withBean(NotWoven.class)
-        .run(context -> assertThat(context.getBean(NotWoven.class).found()).isEqualTo("done"));
+        .withBean(NotSeen.class)
+        .run(
+            context -> {
+              assertThat(context.getBean(NotWoven.class).found()).isEqualTo("done");
+              context.getBean(NotSeen.class).run();
+            });
   }
 
   @Test
