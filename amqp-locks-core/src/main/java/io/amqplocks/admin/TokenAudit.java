@@ -8,8 +8,8 @@ import java.util.Set;
  * @param slots the configured number of slots
  * @param seen how many messages the auditor received
  * @param surplus how many messages it received that should not exist, because others published them
- *     or there were two of one token; of a repair that is not complete, also those that the broker
- *     may have sent twice
+ *     or there were two of one token. A repair also counts those that the broker may have sent
+ *     twice; {@code repaired} is false then
  * @param outstanding how many tokens did not arrive: they are held for all that time, or lost
  * @param outstandingSlots the slots of those tokens; empty in the plain protocol, whose tokens have
  *     no numbers
