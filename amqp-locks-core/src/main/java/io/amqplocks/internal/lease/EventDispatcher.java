@@ -124,9 +124,10 @@ public final class EventDispatcher implements AutoCloseable {
     postAlways(notice);
   }
 
+  // As one piece: if the first listener closes this, the others are told all the same.
   private void postAlways(Consumer<LockListener> notice) {
-    for (LockListener listener : listeners) {
-      run(() -> notice.accept(listener));
+    if (!listeners.isEmpty()) {
+      run(() -> listeners.forEach(listener -> guarded(() -> notice.accept(listener))));
     }
   }
 
