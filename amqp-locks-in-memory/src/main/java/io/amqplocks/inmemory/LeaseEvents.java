@@ -43,11 +43,11 @@ final class LeaseEvents {
   void lost(LossReason reason) {
     var unused =
         announced.thenAccept(
-            holds -> {
-              notices.runDependent(() -> lost.complete(reason));
-              notices.run(() -> holds.ended(hold -> hold.lost(reason)));
-              notices.post(listener -> listener.lost(lease, reason, lease.age()));
-            });
+            holds ->
+                notices.postLoss(
+                    () -> lost.complete(reason),
+                    () -> holds.ended(hold -> hold.lost(reason)),
+                    listener -> listener.lost(lease, reason, lease.age())));
   }
 
   CompletionStage<LossReason> whenLost() {

@@ -23,6 +23,7 @@ final class Notices {
 
   private static final Logger log = LoggerFactory.getLogger(Notices.class);
 
+  private final Object closing = new Object();
   private final List<LockListener> listeners;
   private final List<LockObserver> observers;
   private final OneThread listening = new OneThread("notices");
@@ -66,9 +67,26 @@ final class Notices {
     }
   }
 
-  /** Notifies all listeners later. */
+  /**
+   * Notifies all listeners later. As one piece: if the first listener closes the locks, the others
+   * are told all the same.
+   */
   void post(Consumer<LockListener> notice) {
-    listeners.forEach(listener -> run(() -> notice.accept(listener)));
+    if (!listeners.isEmpty()) {
+      run(() -> listeners.forEach(listener -> guarded(() -> notice.accept(listener))));
+    }
+  }
+
+  /**
+   * Notifies of the loss of a lease later: who depends on it, its observers, and all listeners.
+   * Whoever hears of it first may close the locks. The others are told all the same.
+   */
+  void postLoss(Runnable dependent, Runnable observer, Consumer<LockListener> notice) {
+    synchronized (closing) {
+      runDependent(dependent);
+      run(observer);
+      post(notice);
+    }
   }
 
   /** Runs a piece of the user's code later, in order with the other notices. */
@@ -142,7 +160,8 @@ final class Notices {
   private static void guarded(Runnable notice) {
     try {
       notice.run();
-    } catch (RuntimeException | Error e) {
+    } catch (Throwable e) {
+      // One in Kotlin may throw anything. The others are told all the same.
       log.warn("A listener or observer failed; the lock is not affected", e);
     }
   }
@@ -152,8 +171,10 @@ final class Notices {
    * calls this, its thread delivers the rest when that code has returned.
    */
   void close() {
-    listening.shutdown();
-    depending.shutdown();
+    synchronized (closing) {
+      listening.shutdown();
+      depending.shutdown();
+    }
     listening.noteClose();
     depending.noteClose();
     try {

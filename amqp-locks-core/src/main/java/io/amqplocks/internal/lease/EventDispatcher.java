@@ -28,6 +28,7 @@ public final class EventDispatcher implements AutoCloseable {
   /** How many events may be pending. The loss of a lease is delivered even above this limit. */
   private static final int MOST = 10_000;
 
+  private final Object closing = new Object();
   private final AtomicLong dropped = new AtomicLong();
   private final List<LockListener> listeners;
   private final LockListener recorder;
@@ -116,12 +117,17 @@ public final class EventDispatcher implements AutoCloseable {
   }
 
   /**
-   * Notifies all listeners of a loss later, however far behind they are. The recorder is notified
-   * at once.
+   * Notifies of the loss of a lease later: who depends on it, its observer, and all listeners,
+   * however far behind they are. The recorder is notified at once.
    */
-  void postLoss(Consumer<LockListener> notice) {
+  void postLoss(Runnable dependent, Runnable observer, Consumer<LockListener> notice) {
     notice.accept(recorder);
-    postAlways(notice);
+    // Whoever hears of it first may close this. The others are told all the same.
+    synchronized (closing) {
+      runDependent(dependent);
+      run(observer);
+      postAlways(notice);
+    }
   }
 
   // As one piece: if the first listener closes this, the others are told all the same.
@@ -160,19 +166,23 @@ public final class EventDispatcher implements AutoCloseable {
   private static void guarded(Runnable notice) {
     try {
       notice.run();
-    } catch (RuntimeException e) {
+    } catch (Throwable e) {
+      // One in Kotlin may throw anything. The others are told all the same.
       log.warn("A lock listener failed; the lock is not affected", e);
     }
   }
 
   /**
    * Delivers the posted events, but waits no longer than a second for each thread. If the user's
-   * code calls this, its thread delivers the rest when that code has returned.
+   * code calls this, its thread delivers the rest when that code has returned. A listener that
+   * blocks for longer is interrupted, and the others are told of the same event after it.
    */
   @Override
   public void close() {
-    listening.shutdown();
-    depending.shutdown();
+    synchronized (closing) {
+      listening.shutdown();
+      depending.shutdown();
+    }
     listening.noteClose();
     depending.noteClose();
     try {

@@ -54,13 +54,11 @@ final class LeaseEvents {
   void lost(LossReason reason) {
     var unused =
         announced.thenRun(
-            () -> {
-              notices.runDependent(() -> lost.complete(reason));
-              if (!hold.equals(Hold.NO_OP)) {
-                notices.run(() -> hold.lost(reason));
-              }
-              notices.postLoss(listener -> listener.lost(lease, reason, lease.age()));
-            });
+            () ->
+                notices.postLoss(
+                    () -> lost.complete(reason),
+                    () -> hold.lost(reason),
+                    listener -> listener.lost(lease, reason, lease.age())));
   }
 
   CompletionStage<LossReason> whenLost() {

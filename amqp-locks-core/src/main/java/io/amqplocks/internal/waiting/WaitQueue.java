@@ -207,13 +207,13 @@ final class WaitQueue {
     }
 
     /**
-     * Whether another waiter has been asking the broker since before this one came, and nobody has
-     * had an answer meanwhile. Then this waiter cannot know that the lock is busy.
+     * Whether another waiter asks the broker, or is about to, and nobody has had an answer since
+     * this one came. Then this waiter cannot know that the lock is busy.
      */
     boolean isUnheard() {
       guard.lock();
       try {
-        return asking && answers == answersAtJoin;
+        return (asking || due) && answers == answersAtJoin;
       } finally {
         guard.unlock();
       }

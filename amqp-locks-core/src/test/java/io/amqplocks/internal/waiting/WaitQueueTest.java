@@ -546,8 +546,9 @@ class WaitQueueTest {
   @Test
   void nobodyHasHeardAnythingWhileTheFirstOneIsStillAsking() {
     Place first = join(0);
-    assertThat(next(first)).isEqualTo(Action.TRY);
     Place second = join(0);
+    assertThat(second.isUnheard()).as("the first one is about to ask").isTrue();
+    assertThat(next(first)).isEqualTo(Action.TRY);
     assertThat(second.isUnheard()).isTrue();
     first.tried(false, 50, new LockException.Unreachable("gone", null));
     assertThat(second.isUnheard()).as("nobody asks").isFalse();
