@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 class ContentionTest {
 
   /** A thread may begin late on a busy machine, and what it does after the end does not count. */
-  private static final Duration TIME = Duration.ofSeconds(2);
+  private static final Duration TIME = Duration.ofSeconds(10);
 
   @Test
   void tellsWhatEachThreadGot() throws Exception {

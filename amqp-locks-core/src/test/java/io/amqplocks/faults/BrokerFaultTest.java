@@ -187,16 +187,14 @@ class BrokerFaultTest {
     try (TcpProxy proxy = TcpProxy.to(broker)) {
       AmqpLocks locks = fixture.open(through(proxy, broker).callTimeout(Duration.ofSeconds(2)));
       Fixture.first(locks.exclusiveQueueMutex("m")).close();
-      proxy.delay(Direction.BROKER_TO_CLIENT, Duration.ofSeconds(3));
+      proxy.delay(Direction.BROKER_TO_CLIENT, Duration.ofSeconds(8));
       assertThatThrownBy(() -> locks.exclusiveQueueMutex("m").tryAcquire())
           .isInstanceOf(LockException.Unanswered.class)
           .hasMessageContaining("mutex 'm'")
           .hasMessageContaining("2000 ms");
       proxy.heal();
-      await()
-          .ignoreExceptionsInstanceOf(LockException.Unanswered.class)
-          .untilAsserted(
-              () -> locks.exclusiveQueueMutex("first").tryAcquire().orElseThrow().close());
+      // All answers stay behind the late one, so this may have late ones too, which are undone.
+      Fixture.first(locks.exclusiveQueueMutex("first")).close();
       for (int i = 0; i < 20; i++) {
         try (Lease lease = acquired(locks.exclusiveQueueMutex("other-" + i))) {
           assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
@@ -405,14 +403,14 @@ class BrokerFaultTest {
       AmqpLocks locks = fixture.open(through(proxy, broker).callTimeout(Duration.ofSeconds(2)));
       AmqpLocks others = fixture.open();
       Fixture.first(locks.mutex("m")).close();
-      proxy.delay(Direction.BROKER_TO_CLIENT, Duration.ofSeconds(3));
+      proxy.delay(Direction.BROKER_TO_CLIENT, Duration.ofSeconds(8));
       assertThatThrownBy(() -> locks.mutex("m").tryAcquire())
           .isInstanceOf(LockException.Unanswered.class)
           .hasMessageContaining("mutex 'm'")
           .hasMessageContaining("2000 ms");
       proxy.heal();
       // Whether the late message went back: nobody of this process holds it any more.
-      try (Lease theirs = others.mutex("m").acquire(Duration.ofSeconds(20))) {
+      try (Lease theirs = others.mutex("m").acquire(Duration.ofSeconds(30))) {
         assertThat(theirs.verify()).isEqualTo(LeaseState.HELD);
         await()
             .ignoreExceptionsInstanceOf(LockException.Unanswered.class)

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class SilentReadWriteTest {
 
   private static final Duration LONG = Duration.ofMinutes(1);
-  private static final Duration CALL_TIMEOUT = Duration.ofSeconds(5);
+  private static final Duration CALL_TIMEOUT = Duration.ofSeconds(10);
 
   /** Two call timeouts would be longer, and one is shorter on a busy machine too. */
   private static final Duration ONCE = CALL_TIMEOUT.multipliedBy(17).dividedBy(10);
@@ -121,7 +121,7 @@ class SilentReadWriteTest {
   @Test
   void theTurnIsGivenBackAllTheSame() {
     sent.beforeConsume(
-        1, () -> proxy.delay(Direction.BROKER_TO_CLIENT, CALL_TIMEOUT.multipliedBy(2)));
+        1, () -> proxy.delay(Direction.BROKER_TO_CLIENT, CALL_TIMEOUT.plusSeconds(5)));
     isUnanswered(lock::tryAcquire);
     gateIsFree();
     proxy.heal();

@@ -39,7 +39,10 @@ class SlotAdminFaultTest {
   /** So many that it is at work for seconds, over a network that is so slow. */
   private static final int MANY = 100;
 
-  private static final Duration SLOW = Duration.ofMillis(50);
+  private static final Duration SLOW = Duration.ofMillis(150);
+
+  /** For a growth by so many over such a network, which takes half a minute. */
+  private static final Duration LONG = Duration.ofMinutes(2);
 
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private Broker broker;
@@ -86,7 +89,7 @@ class SlotAdminFaultTest {
     try (TcpProxy proxy = TcpProxy.to(broker)) {
       SlotSemaphoreAdmin theirs = slow(proxy).admin().slotSemaphore("s");
       Future<?> growth = threads.submit(() -> theirs.resize(MANY));
-      await().pollInterval(Duration.ofMillis(5)).until(() -> isThere(MANY));
+      await().atMost(LONG).pollInterval(Duration.ofMillis(5)).until(() -> isThere(MANY));
       isStopped(growth);
       assertThat(admin.count()).isZero();
       assertThat(isThere(1)).isFalse();
@@ -100,7 +103,7 @@ class SlotAdminFaultTest {
     try (TcpProxy proxy = TcpProxy.to(broker)) {
       SlotSemaphoreAdmin theirs = slow(proxy).admin().slotSemaphore("s");
       Future<?> shrinking = threads.submit(() -> theirs.resize(0, DeleteOrder.DESCENDING));
-      await().pollInterval(Duration.ofMillis(5)).until(() -> !isThere(MANY));
+      await().atMost(LONG).pollInterval(Duration.ofMillis(5)).until(() -> !isThere(MANY));
       isStopped(shrinking);
       assertThat(admin.count()).isBetween(1, MANY - 1);
     }
@@ -110,11 +113,8 @@ class SlotAdminFaultTest {
   private Future<?> undoing(SlotSemaphoreAdmin theirs, Connection stranger) throws Exception {
     stranger.createChannel().queueDeclare(fixture.names().slot(NAME, 2), false, true, false, null);
     Future<?> growth = threads.submit(() -> theirs.resize(MANY));
-    await().pollInterval(Duration.ofMillis(5)).until(() -> isThere(MANY));
-    await()
-        .atMost(Duration.ofMinutes(1))
-        .pollInterval(Duration.ofMillis(5))
-        .until(() -> !isThere(MANY));
+    await().atMost(LONG).pollInterval(Duration.ofMillis(5)).until(() -> isThere(MANY));
+    await().atMost(LONG).pollInterval(Duration.ofMillis(5)).until(() -> !isThere(MANY));
     return growth;
   }
 

@@ -26,6 +26,7 @@ public final class ClockedClient implements AutoCloseable {
 
   private static final Duration BOUND = Duration.ofSeconds(5);
 
+  private final Duration bound;
   private final AtomicLong clock = new AtomicLong(Long.MAX_VALUE - 5);
   private final ExecutorService background = Executors.newCachedThreadPool();
   private final EventDispatcher notices;
@@ -44,33 +45,44 @@ public final class ClockedClient implements AutoCloseable {
    */
   public ClockedClient(
       Broker broker, Duration heartbeat, ReleaseListener waiters, LockListener listener) {
-    this(broker, "clocked", heartbeat, waiters, listener);
+    this(broker, "clocked", heartbeat, BOUND, waiters, listener);
   }
 
   /** One whose connections have a name of their own. */
   public ClockedClient(Broker broker, String name, Duration heartbeat) {
-    this(broker, name, heartbeat, ReleaseListener.NONE, LockListener.NO_OP);
+    this(broker, name, heartbeat, BOUND, ReleaseListener.NONE, LockListener.NO_OP);
+  }
+
+  /**
+   * One whose calls have a bound of their own.
+   *
+   * @param bound instead of five seconds
+   */
+  public ClockedClient(Broker broker, Duration heartbeat, Duration bound) {
+    this(broker, "clocked", heartbeat, bound, ReleaseListener.NONE, LockListener.NO_OP);
   }
 
   private ClockedClient(
       Broker broker,
       String name,
       Duration heartbeat,
+      Duration bound,
       ReleaseListener waiters,
       LockListener listener) {
+    this.bound = bound;
     Connector connector =
         new Connector(
             broker.connectionFactory(),
             List.of(new Address(broker.host(), broker.port())),
             name,
             heartbeat,
-            BOUND,
+            bound,
             Thread::new);
     notices = new EventDispatcher(List.of(listener), LockListener.NO_OP, Thread::new);
     sessions =
         new Sessions(
-            connector, "holder", background, Thread::new, BOUND, clock::get, session -> {});
-    registry = new LeaseRegistry(BOUND, clock::get, notices, background, waiters);
+            connector, "holder", background, Thread::new, bound, clock::get, session -> {});
+    registry = new LeaseRegistry(bound, clock::get, notices, background, waiters);
   }
 
   public void pass(Duration time) {
@@ -78,7 +90,7 @@ public final class ClockedClient implements AutoCloseable {
   }
 
   public Call call(LockId lock) {
-    return Call.on(lock, BOUND, clock::get);
+    return Call.on(lock, bound, clock::get);
   }
 
   public Sessions sessions() {

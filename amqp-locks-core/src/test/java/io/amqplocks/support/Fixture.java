@@ -48,10 +48,6 @@ public final class Fixture implements BeforeEachCallback, AfterEachCallback, Aut
    */
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
-  static {
-    Awaitility.setDefaultTimeout(Duration.ofSeconds(30));
-  }
-
   private @Nullable Broker broker;
   private final String prefix = "test-" + UUID.randomUUID().toString().substring(0, 8) + ".";
   private final Deque<AmqpLocks> opened = new ArrayDeque<>();

@@ -8,6 +8,8 @@ import io.amqplocks.admin.TokenAudit;
 import io.amqplocks.admin.TokenSemaphoreAdmin;
 import io.amqplocks.admin.TokenStatus;
 import io.amqplocks.internal.broker.QueueNames;
+import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.test.Broker;
@@ -21,7 +23,7 @@ import org.assertj.core.api.Assertions;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 
-/** What the tests of token semaphores share: plain AMQP, as any client may speak it. */
+/** What the tests of token semaphores share, most of it plain AMQP, as any client may speak it. */
 public final class Tokens {
 
   private Tokens() {}
@@ -96,6 +98,25 @@ public final class Tokens {
         .atMost(within)
         .ignoreExceptionsInstanceOf(LockException.class)
         .until(() -> admin.repair(Duration.ofSeconds(1)), Objects::nonNull);
+  }
+
+  /**
+   * Verifies the lease until it is HELD. A verification proves nothing if a message is on its way
+   * inside the process for half a second, as on a machine that stalls. The lease may be UNCERTAIN
+   * then, and is never LOST.
+   */
+  public static void verified(Lease lease) {
+    Awaitility.await()
+        .pollDelay(Duration.ZERO)
+        .pollInterval(Duration.ofMillis(10))
+        .until(
+            () -> {
+              LeaseState state = lease.verify();
+              Assertions.assertThat(state)
+                  .as("%s, %s", lease, lease.lossReason())
+                  .isNotEqualTo(LeaseState.LOST);
+              return state == LeaseState.HELD;
+            });
   }
 
   /** Whether a get was answered by a message. */

@@ -2,6 +2,7 @@ package io.amqplocks.tokens;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.Channel;
@@ -12,7 +13,6 @@ import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.Lease;
-import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.support.Fixture;
@@ -22,6 +22,7 @@ import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -68,32 +69,55 @@ class FencedMutexTest extends LockContract {
     }
   }
 
-  /** Restoring it takes longer than a call, and goes on when that has ended. */
+  /**
+   * Restoring it takes longer than a call, and goes on when that has ended. It takes five seconds,
+   * for so long is its record looked for, and a machine that stalls makes two calls last longer. So
+   * there are several rounds, and one of them must do. If calls waited for the end, none would.
+   */
   @Test
   void whoFindsItMissingWaitsNoLongerThanACall() throws Exception {
-    LockId id = LockId.fencedMutex("m");
-    lock(fixture.open(), "m").tryAcquire().orElseThrow().close();
     AmqpLocks hasty = fixture.open(fixture.builder().callTimeout(Duration.ofSeconds(2)));
     // Then it has its connections, which may take longer than such a call.
     Fixture.first(lock(hasty, "other")).close();
+    List<Throwable> failures = new ArrayList<>();
+    for (int round = 0; round < 5 && failures.size() == round; round++) {
+      AmqpLock mutex = lock(hasty, "m" + round);
+      Optional<Throwable> failure = failureOfTwoCallsWhileItIsRestored(mutex);
+      failure.ifPresent(failures::add);
+      if (failure.isEmpty()) {
+        await()
+            .ignoreExceptionsInstanceOf(LockException.class)
+            .untilAsserted(() -> mutex.tryAcquire().orElseThrow().close());
+      }
+    }
+    assertThat(failures).hasSizeLessThan(5);
+  }
+
+  /** The second one finds the creation under way. */
+  private Optional<Throwable> failureOfTwoCallsWhileItIsRestored(AmqpLock mutex) throws Exception {
+    LockId id = mutex.id();
+    lock(fixture.open(), id.name().value()).tryAcquire().orElseThrow().close();
     try (Connection keeper = fixture.stranger()) {
       Channel channel = keeper.createChannel();
       assertThat(channel.basicGet(fixture.names().tokenLedger(id), false)).isNotNull();
       fixture.delete(fixture.names().tokenRecord(id));
-      // The second one finds the creation under way.
-      for (int i = 0; i < 2; i++) {
-        long start = System.nanoTime();
-        assertThatExceptionOfType(LockException.Unanswered.class)
-            .isThrownBy(() -> lock(hasty, "m").tryAcquire())
-            .withMessageContaining("fenced mutex 'm' is being created or restored")
-            // Nobody is to work without the lock for that.
-            .matches(late -> !late.isOutage());
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(6));
-      }
+      return Optional.ofNullable(
+          catchThrowable(
+              () -> {
+                waitsNoLongerThanACall(mutex);
+                waitsNoLongerThanACall(mutex);
+              }));
     }
-    await()
-        .ignoreExceptionsInstanceOf(LockException.class)
-        .untilAsserted(() -> lock(hasty, "m").tryAcquire().orElseThrow().close());
+  }
+
+  private static void waitsNoLongerThanACall(AmqpLock mutex) {
+    long start = System.nanoTime();
+    assertThatExceptionOfType(LockException.Unanswered.class)
+        .isThrownBy(mutex::tryAcquire)
+        .withMessageContaining(mutex.id() + " is being created or restored")
+        // Nobody is to work without the lock for that.
+        .matches(late -> !late.isOutage());
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(6));
   }
 
   @Test
@@ -162,7 +186,7 @@ class FencedMutexTest extends LockContract {
                   try (Lease lease = each.acquire(LONG)) {
                     FencingToken token = lease.fencingToken();
                     assertThat(lease.fencingTokenIfAny()).contains(token);
-                    assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+                    Tokens.verified(lease);
                     FencingToken before = last.getAndSet(token);
                     assertThat(before == null || token.isAfter(before))
                         .as("%s, %s", before, token)

@@ -80,7 +80,7 @@ class ForgedTokenTest extends TokenAdministered {
     }
     List<Lease> leases = all(locks.tokenSemaphore("s"));
     assertThat(leases).extracting(Lease::slot).containsExactlyInAnyOrder(1, 2);
-    assertThat(leases).allMatch(lease -> lease.verify() == LeaseState.HELD);
+    leases.forEach(Tokens::verified);
     leases.forEach(Lease::close);
     // What is closed goes back by a message that nobody waits for.
     await()
@@ -96,7 +96,7 @@ class ForgedTokenTest extends TokenAdministered {
     try (Lease held = locks.tokenSemaphore("s").acquire(LONG)) {
       var waiting = locks.tokenSemaphore("s").acquireAsync(LONG).toCompletableFuture();
       forge(ID, "slot 2 epoch 29000000 on RabbitMQ " + broker.version().major());
-      assertThat(held.verify()).isEqualTo(LeaseState.HELD);
+      Tokens.verified(held);
       held.close();
       try (Lease next = waiting.get(20, TimeUnit.SECONDS)) {
         assertThat(next.slot()).isEqualTo(1);
@@ -113,7 +113,7 @@ class ForgedTokenTest extends TokenAdministered {
     try (Lease lease = locks.tokenSemaphore("s").acquire(LONG)) {
       for (int i = 0; i < 5; i++) {
         forge(ID, "slot 3 epoch 29000000 on RabbitMQ " + broker.version().major());
-        assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+        Tokens.verified(lease);
         assertThat(lease.slot()).isEqualTo(1);
       }
       assertThat(locks.tokenSemaphore("s").tryAcquire()).isEmpty();
@@ -284,7 +284,7 @@ class ForgedTokenTest extends TokenAdministered {
     factory.setPassword("secret");
     try (AmqpLocks reader = fixture.builder(factory).build()) {
       try (Lease lease = reader.tokenSemaphore("s").acquire(LONG)) {
-        assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+        Tokens.verified(lease);
       }
       // What is closed goes back by a message that nobody waits for.
       await().untilAsserted(() -> assertThat(admin.status().idle()).isEqualTo(2));

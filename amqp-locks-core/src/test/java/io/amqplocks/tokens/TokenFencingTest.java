@@ -9,9 +9,9 @@ import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.Lease;
-import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.support.Fixture;
+import io.amqplocks.support.Tokens;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
 import java.util.HashMap;
@@ -46,7 +46,7 @@ class TokenFencingTest {
           assertThat(each.fencingTokenIfAny()).contains(token);
           FencingToken before = last.put(token.slot(), token);
           assertThat(before == null || token.isAfter(before)).isTrue();
-          assertThat(each.verify()).as("%s", each.lossReason()).isEqualTo(LeaseState.HELD);
+          Tokens.verified(each);
           assertThat(each.fencingToken()).as("after a verification").isEqualTo(token);
         }
       }
@@ -67,7 +67,7 @@ class TokenFencingTest {
     Lease lease = mine.tryAcquire().orElseThrow();
     FencingToken token = lease.fencingToken();
     for (int i = 0; i < 100 && lease.slot() == token.slot(); i++) {
-      assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+      Tokens.verified(lease);
     }
     assertThat(lease.slot())
         .as("the token of the other slot, which is idle")

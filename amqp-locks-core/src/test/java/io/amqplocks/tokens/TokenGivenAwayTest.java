@@ -193,15 +193,15 @@ class TokenGivenAwayTest extends TokenGivenAway {
     }
     int busy = 0;
     for (int i = 0; i < 300 && !verifying.isDone(); i++) {
-      Optional<Lease> third = others.tokenSemaphore("s").tryAcquire();
-      if (third.isEmpty()) {
-        busy++;
-      } else {
-        if (i % 10 == 0) {
-          staysHeld(third.get());
-        }
-        third.get().close();
+      AmqpLock other = others.tokenSemaphore("s");
+      Optional<Lease> found = other.tryAcquire();
+      // Counted once, however long it lasts: a busy machine makes it last.
+      busy += found.isEmpty() ? 1 : 0;
+      Lease third = found.orElseGet(() -> taken(other));
+      if (i % 10 == 0) {
+        staysHeld(third);
       }
+      third.close();
     }
     verifying.complete(null);
     for (Thread verifier : verifiers) {
@@ -284,7 +284,7 @@ class TokenGivenAwayTest extends TokenGivenAway {
         others.tokenSemaphore("unrelated").tryAcquire().ifPresent(leases::add);
       }
       assertThat(leases).hasSize(3);
-      leases.forEach(lease -> assertThat(lease.verify()).isEqualTo(LeaseState.HELD));
+      leases.forEach(Tokens::verified);
       leases.forEach(Lease::close);
     }
   }

@@ -126,7 +126,7 @@ class TokenWaitTimeoutTest {
     fixture.open().admin().tokenSemaphore("s").create(1, type);
     AmqpLock other = fixture.open().tokenSemaphore("s");
     other.tryAcquire().orElseThrow().close();
-    Duration delay = Duration.ofSeconds(3);
+    Duration delay = Duration.ofSeconds(8);
     try (TcpProxy proxy = TcpProxy.to(fixture.broker())) {
       ConnectionFactory factory = fixture.broker().connectionFactory();
       factory.setHost(proxy.host());

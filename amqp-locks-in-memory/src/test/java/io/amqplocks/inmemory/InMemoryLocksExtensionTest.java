@@ -243,18 +243,33 @@ class InMemoryLocksExtensionTest {
   @ExtendWith(InMemoryLocksExtension.class)
   static class Background {
 
+    private static volatile CompletableFuture<Duration> took = new CompletableFuture<>();
+
     @Test
     void endsOnAnotherThread(AmqpLocks locks) throws InterruptedException {
       Lease lease = locks.mutex("orders").acquire(LONG);
-      var unused =
-          CompletableFuture.runAsync(
-              lease::close, CompletableFuture.delayedExecutor(50, TimeUnit.MILLISECONDS));
+      long begin = System.nanoTime();
+      took =
+          CompletableFuture.supplyAsync(
+              () -> {
+                lease.close();
+                return Duration.ofNanos(System.nanoTime() - begin);
+              },
+              CompletableFuture.delayedExecutor(50, TimeUnit.MILLISECONDS));
     }
   }
 
   @Test
-  void workThatEndsOnAnotherThreadHasABitOfTime() {
-    assertSucceeded(run(Background.class), "endsOnAnotherThread");
+  void workThatEndsOnAnotherThreadHasABitOfTime() throws Exception {
+    Duration most = Duration.ofSeconds(2);
+    Map<String, TestExecutionResult> results = run(Background.class);
+    // On a busy machine the other thread may be later than that.
+    for (int again = 0;
+        again < 3 && Background.took.get(30, TimeUnit.SECONDS).compareTo(most) >= 0;
+        again++) {
+      results = run(Background.class);
+    }
+    assertSucceeded(results, "endsOnAnotherThread");
   }
 
   @Execution(ExecutionMode.CONCURRENT)

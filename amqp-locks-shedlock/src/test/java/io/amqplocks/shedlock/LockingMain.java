@@ -11,8 +11,8 @@ import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.SimpleLock;
 
 /**
- * Locks in a process of its own. With a duration it holds the lock until it is killed; with a file
- * it counts in it.
+ * Locks in a process of its own. With a duration it holds the lock until it is killed, and says
+ * since when; with a file it counts in it.
  */
 final class LockingMain {
 
@@ -27,8 +27,9 @@ final class LockingMain {
         LockConfiguration wanted =
             new LockConfiguration(
                 Instant.now(), args[1], Duration.ofHours(1), Duration.parse(args[2]));
+        long begin = System.currentTimeMillis();
         Optional<SimpleLock> lock = provider.lock(wanted);
-        System.out.println(lock.isPresent() ? "held" : "busy");
+        System.out.println(lock.isPresent() ? "held " + begin : "busy");
         TimeUnit.HOURS.sleep(1);
       } else {
         System.out.println("counting");

@@ -75,6 +75,7 @@ class LifecycleLeaderListenerTest {
       SimpleMessageListenerContainer container = new SimpleMessageListenerContainer(connections);
       container.setQueueNames(queue);
       container.setAutoStartup(false);
+      container.setShutdownTimeout(LONG.toMillis());
       container.setMessageListener(
           message ->
               handled.add(Integer.valueOf(new String(message.getBody(), StandardCharsets.UTF_8))));

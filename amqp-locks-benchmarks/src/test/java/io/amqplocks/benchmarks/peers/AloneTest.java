@@ -7,15 +7,17 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class AloneTest {
 
+  /** Alone it is long enough for several turns, though the machine stalls. */
   private static final Effort SHORT =
       new Effort(
           Duration.ofMillis(10),
-          Duration.ofMillis(50),
+          Duration.ofSeconds(2),
           Duration.ZERO,
           Duration.ZERO,
           0,
@@ -39,7 +41,12 @@ class AloneTest {
           }
           return Optional.of(() -> {});
         });
-    locks.put(Kind.MUTEX, wait -> Optional.of(() -> {}));
+    locks.put(
+        Kind.MUTEX,
+        wait -> {
+          TimeUnit.MILLISECONDS.sleep(1);
+          return Optional.of(() -> {});
+        });
     Alone.measure(locks, SHORT, recorder);
     assertThat(recorder.failures()).singleElement().asString().contains("says the test");
     assertThat(of(Kind.R_LOCK, recorder)).hasSize(whileItIsWarmedUp ? 0 : 1);

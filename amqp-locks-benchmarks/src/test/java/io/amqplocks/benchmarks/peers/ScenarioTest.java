@@ -31,9 +31,8 @@ class ScenarioTest {
     try (Systems systems = Systems.start(List.of(Peer.AMQP_LOCKS), null)) {
       assumeTrue(systems.skipped().isEmpty(), () -> systems.skipped().toString());
       for (Scenario scenario : Scenario.values()) {
-        Recorder recorder = new Recorder(scenario);
         List<Kind> kinds = KINDS.stream().filter(scenario::suits).toList();
-        scenario.measure(systems, kinds, LITTLE, recorder);
+        Recorder recorder = measured(systems, scenario, kinds);
         assertThat(recorder.failures()).isEmpty();
         assertThat(recorder.measurements())
             .filteredOn(each -> each.metric() == scenario.metric())
@@ -43,6 +42,24 @@ class ScenarioTest {
         assertThat(recorder.measurements()).allSatisfy(ScenarioTest::isPlausible);
       }
     }
+  }
+
+  /** In a slice in which a busy machine let nobody acquire anything, there is little to measure. */
+  private static Recorder measured(Systems systems, Scenario scenario, List<Kind> kinds)
+      throws Exception {
+    Recorder recorder = new Recorder(scenario);
+    scenario.measure(systems, kinds, LITTLE, recorder);
+    for (int again = 0; again < 3 && hasStalled(recorder); again++) {
+      recorder = new Recorder(scenario);
+      scenario.measure(systems, kinds, LITTLE, recorder);
+    }
+    return recorder;
+  }
+
+  private static boolean hasStalled(Recorder recorder) {
+    return recorder.measurements().stream()
+        .filter(each -> each.metric() == Metric.RATE)
+        .anyMatch(each -> each.values().contains(0.0));
   }
 
   private static void isPlausible(Measurement measured) {
@@ -80,13 +97,13 @@ class ScenarioTest {
 
   @Test
   void theServersOfTwoSystemsAreOnAProcessorForTheirLeases() throws Exception {
-    Recorder recorder = new Recorder(Scenario.PROCESSES);
+    Recorder recorder;
     try (Systems systems = Systems.start(List.of(Peer.AMQP_LOCKS, Peer.REDISSON), null)) {
       assumeTrue(systems.skipped().isEmpty(), () -> systems.skipped().toString());
       assumeTrue(
           systems.server(Peer.AMQP_LOCKS).processes().get().findAny().isPresent(),
           "the broker is no process of this machine");
-      Scenario.PROCESSES.measure(systems, List.of(Kind.MUTEX, Kind.R_LOCK), LITTLE, recorder);
+      recorder = measured(systems, Scenario.PROCESSES, List.of(Kind.MUTEX, Kind.R_LOCK));
     }
     assertThat(recorder.failures()).isEmpty();
     assertThat(recorder.measurements())

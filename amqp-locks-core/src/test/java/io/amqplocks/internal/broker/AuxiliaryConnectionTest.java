@@ -88,9 +88,11 @@ class AuxiliaryConnectionTest {
     assertToldFor("second", second);
   }
 
-  private FutureTask<Channel> getting(
+  /** Long enough for both to wait on a busy machine too. */
+  private static FutureTask<Channel> getting(
       SingleFlight<Channel> shared, LockId lock, Callable<Channel> opening) {
-    return new FutureTask<>(() -> shared.get(client.call(lock), opening));
+    Call call = Call.on(lock, Duration.ofSeconds(60), Ticker.SYSTEM);
+    return new FutureTask<>(() -> shared.get(call, opening));
   }
 
   private static void assertToldFor(String lock, FutureTask<Channel> got) {

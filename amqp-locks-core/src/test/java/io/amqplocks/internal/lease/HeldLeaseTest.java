@@ -2,6 +2,7 @@ package io.amqplocks.internal.lease;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.exclusive.ExclusiveQueueHold;
@@ -168,6 +169,8 @@ class HeldLeaseTest {
     assertThat(lease.lose(new LossReason(LossReason.Cause.SLOT_REMOVED, "said later"))).isFalse();
     client.session().end(new LossReason(LossReason.Cause.SESSION_ENDED, "said last"));
     lease.close();
+    // Those who depend on a lease are told by a thread of their own.
+    await().until(() -> told.get() == 1);
     client.tellAll();
     assertThat(told).hasValue(1);
     assertThat(recorder.heard).containsExactly("acquired mutex 'l'", "lost mutex 'l' REVOKED");

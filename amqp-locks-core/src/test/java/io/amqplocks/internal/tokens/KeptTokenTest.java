@@ -174,6 +174,14 @@ class KeptTokenTest {
     }
   }
 
+  /** What comes late, as on a machine that stalls, is verified once more. */
+  private void nobodyHadItInBetween(long before, int verifications) {
+    assertThat(returns).hasSizeGreaterThanOrEqualTo(verifications);
+    for (int i = 0; i < returns.size(); i++) {
+      assertThat(returns.get(i)).as("%s", returns).isEqualTo(before + 1 + i);
+    }
+  }
+
   @Test
   void isNeverSentToAnotherHolderThatHasRoom() throws Exception {
     HeldToken token = held("ours");
@@ -183,9 +191,7 @@ class KeptTokenTest {
       assertThat(verify(token, LONG)).isEqualTo(Answer.OK);
       assertThat(token.isDoubtful()).isFalse();
     }
-    assertThat(returns)
-        .as("nobody had it in between")
-        .containsExactly(before + 1, before + 2, before + 3, before + 4, before + 5);
+    nobodyHadItInBetween(before, 5);
     assertThat(strangersGot).isEmpty();
     tokens.release(token);
     assertThat(strangersNext().text()).isEqualTo("ours");
@@ -314,7 +320,7 @@ class KeptTokenTest {
     assertThat(verify(token, Duration.ofNanos(1))).isEqualTo(Answer.TIMED_OUT);
     assertThat(token.isHere()).isTrue();
     await().atMost(LONG).untilAsserted(() -> assertThat(verify(token, LONG)).isEqualTo(Answer.OK));
-    assertThat(returns).containsExactly(before + 1);
+    nobodyHadItInBetween(before, 1);
     assertThat(strangersGot).isEmpty();
     tokens.release(token);
     assertThat(strangersNext().text()).isEqualTo("ours");

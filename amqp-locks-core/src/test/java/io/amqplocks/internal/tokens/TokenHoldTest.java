@@ -139,7 +139,7 @@ class TokenHoldTest {
     HeldLease lease = take(false);
     int first = lease.slot();
     for (int i = 0; i < 100 && lease.slot() == first; i++) {
-      assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+      verified(lease);
     }
     assertThat(lease.slot()).isNotEqualTo(first);
     assertThat(lease.fencingToken().slot()).isEqualTo(first);

@@ -18,6 +18,7 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.LocalDate;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
@@ -79,16 +80,25 @@ class NightlyReportTest {
   @Autowired private NightlyReport report;
   @Autowired private ReportTable table;
   @Autowired private AmqpLocks locks;
+  @Autowired private ReportProperties properties;
 
   /** Once the report before it is old enough. */
   private void awaitReport(LocalDate day) {
+    long unused = beginOfReport(day);
+  }
+
+  /** Awaits a report, and returns when it was begun, by {@code System.nanoTime()}. */
+  private long beginOfReport(LocalDate day) {
+    AtomicLong begin = new AtomicLong();
     await()
         .atMost(LONG)
         .untilAsserted(
             () -> {
+              begin.set(System.nanoTime());
               report.write(day, null);
               assertThat(table.images(day)).hasValue(60);
             });
+    return begin.get();
   }
 
   @Test
@@ -99,10 +109,17 @@ class NightlyReportTest {
   /** Its clock is late: the report is there already. */
   @Test
   void aReportThatWasJustWrittenIsNotWrittenAgain() {
-    awaitReport(DAY.plusDays(3));
-    report.write(DAY.plusDays(4), null);
-    assertThat(table.images(DAY.plusDays(4))).isEmpty();
-    awaitReport(DAY.plusDays(4));
+    LocalDate next = DAY.plusDays(2);
+    boolean isOld = true;
+    // On a machine that stalls, the first one may be old enough when it is the next one's turn.
+    for (int tries = 0; tries < 3 && isOld; tries++) {
+      long begin = beginOfReport(next.plusDays(1));
+      next = next.plusDays(2);
+      report.write(next, null);
+      isOld = System.nanoTime() - begin >= properties.holdAtLeast().toNanos();
+    }
+    assertThat(table.images(next)).isEmpty();
+    awaitReport(next);
   }
 
   @Test
@@ -149,10 +166,18 @@ class NightlyReportTest {
                                   && queue.consumers() == 2));
       locks.revoke(LockId.mutex("old-reports"), "a test");
       assertThat(other.awaitLeadership(LONG)).isPresent();
-      write(old);
-      await().during(Duration.ofMillis(500)).until(() -> table.images(old).isPresent());
+      await().during(Duration.ofMillis(500)).until(() -> isThereOrWritten(old));
     }
     await().atMost(LONG).until(() -> table.images(old).isEmpty());
+  }
+
+  /** It is written again if the one who led before was just deleting it. */
+  private boolean isThereOrWritten(LocalDate day) throws Exception {
+    boolean isThere = table.images(day).isPresent();
+    if (!isThere) {
+      write(day);
+    }
+    return isThere;
   }
 
   private void write(LocalDate day) throws Exception {

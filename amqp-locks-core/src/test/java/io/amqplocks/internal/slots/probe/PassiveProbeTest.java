@@ -6,6 +6,7 @@ import static io.amqplocks.internal.slots.probe.Presence.UNKNOWN;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.amqplocks.lock.LockException;
 import io.amqplocks.support.ProberSession;
 import io.amqplocks.test.Broker;
 import java.time.Duration;
@@ -40,6 +41,10 @@ class PassiveProbeTest extends ExistenceProbeContract {
       broker.faults().suspendQueue(hanging.get(i));
     }
     ProberSession session = session(broker.connectionFactory(), BOUND);
+    // The first contact may take longer than the bound.
+    await()
+        .ignoreExceptionsInstanceOf(LockException.class)
+        .until(() -> session.prober().open(session.call()).connection().isOpen());
     assertThat(probe.probe(session.call(), session.prober(), hanging)).containsOnly(UNKNOWN);
     List<String> all = new ArrayList<>(hanging);
     all.add(slot("answers"));

@@ -12,7 +12,6 @@ import io.amqplocks.internal.tokens.TokenRecord;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.Lease;
-import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockName;
@@ -111,7 +110,7 @@ class KeySweepingTest {
         assertThat(second.removed()).hasSize(1);
       }
       assertThat(queuesOf("c:unused")).isEmpty();
-      assertThat(held.verify()).isEqualTo(LeaseState.HELD);
+      Tokens.verified(held);
       assertThat(queuesOf("c:held")).hasSize(3);
     }
     await()
@@ -331,7 +330,7 @@ class KeySweepingTest {
             while (goesOn.getAsBoolean()) {
               try (Lease lease = semaphore.acquire(LONG)) {
                 assertThat(holders.incrementAndGet()).isLessThanOrEqualTo(slots);
-                assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+                Tokens.verified(lease);
                 holders.decrementAndGet();
                 leases.incrementAndGet();
               } catch (LockException.NotFound e) {

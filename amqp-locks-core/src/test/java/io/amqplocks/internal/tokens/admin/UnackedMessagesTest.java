@@ -37,8 +37,10 @@ class UnackedMessagesTest {
 
   private static final LockId ID = LockId.tokenSemaphore("s");
 
-  /** A wait for an answer takes a call timeout, which is five seconds. */
-  private static final Duration NO_WAIT = Duration.ofSeconds(4);
+  private static final Duration CALL_TIMEOUT = Duration.ofSeconds(20);
+
+  /** A wait for an answer takes a call timeout. */
+  private static final Duration NO_WAIT = Duration.ofSeconds(15);
 
   private static final long LONG = Duration.ofSeconds(30).toNanos();
 
@@ -48,7 +50,7 @@ class UnackedMessagesTest {
 
   @BeforeEach
   void open(Broker broker) {
-    client = new ClockedClient(broker, Duration.ofSeconds(30));
+    client = new ClockedClient(broker, Duration.ofSeconds(30), CALL_TIMEOUT);
     queue = fixture.prefix() + "hangs";
   }
 

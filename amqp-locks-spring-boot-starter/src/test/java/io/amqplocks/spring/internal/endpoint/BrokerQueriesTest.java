@@ -22,7 +22,9 @@ class BrokerQueriesTest {
   private static final LockId MUTEX = LockId.mutex("mutex");
   private static final LockId TOKENS = LockId.tokenSemaphore("tokens");
   private static final Duration LONG = Duration.ofSeconds(30);
-  private static final Duration SHORT = Duration.ofSeconds(2);
+
+  /** Enough for a thread to begin on a busy machine. */
+  private static final Duration SHORT = Duration.ofSeconds(5);
 
   @AutoClose("shutdownNow")
   private final ExecutorService threads = Executors.newCachedThreadPool();

@@ -51,7 +51,7 @@ class HoldAtMostTest {
     application =
         onBroker
             .application()
-            .withPropertyValues("test.limit=2s")
+            .withPropertyValues("test.limit=5s")
             .withBean(Work.class)
             .withBean(Losses.class);
   }
@@ -208,7 +208,7 @@ class HoldAtMostTest {
                 .havingCause()
                 .isInstanceOf(LockException.Lost.class)
                 .withMessageContaining("HOLD_LIMIT")
-                .withMessageContaining("held for PT2S, the longest that it may"));
+                .withMessageContaining("held for PT5S, the longest that it may"));
   }
 
   @Test

@@ -69,13 +69,13 @@ class LostBeforeWorkTest {
     }
 
     @MutexGuarded(name = "${test.lock}", onLost = OnLost.FAIL)
-    @MutexGuarded(name = "${test.lock}-two", maxWait = "10s")
+    @MutexGuarded(name = "${test.lock}-two", maxWait = "20s")
     CompletableFuture<String> failing() {
       return future();
     }
 
     @MutexGuarded(name = "${test.lock}", onLost = OnLost.FAIL)
-    @MutexGuarded(name = "${test.lock}-two", maxWait = "10s", onBusy = OnBusy.SKIP)
+    @MutexGuarded(name = "${test.lock}-two", maxWait = "20s", onBusy = OnBusy.SKIP)
     CompletableFuture<@Nullable String> skipping() {
       return CompletableFuture.completedFuture(plain());
     }
@@ -137,7 +137,7 @@ class LostBeforeWorkTest {
                 broker.faults().deleteQueue(onBroker.mutexQueue());
                 await().atMost(LONG).until(() -> context.getBean(Losses.class).seen() == 1);
                 if (!free) {
-                  await().atMost(LONG).until(called::isDone);
+                  await().atMost(LONG.multipliedBy(2)).until(called::isDone);
                 }
               } finally {
                 other.close();

@@ -18,6 +18,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -119,15 +120,15 @@ class OutagePolicyTest {
           assertThat(first.lock())
               .get()
               .isIn(LockId.mutex(onBroker.name()), LockId.tokenSemaphore(onBroker.name()));
-          // The outage is known by now. Many calls together take less time than one attempt to
-          // connect.
+          // The outage is known by now. Many calls together take less time than they would if each
+          // waited for its call timeout.
           long begin = System.nanoTime();
           for (int i = 0; i < 20; i++) {
             LockException next = failure(within(SOON, () -> call.apply(work)));
             assertThat(next).isInstanceOf(LockException.Unreachable.class);
             assertThat(next.lock()).isEqualTo(first.lock());
           }
-          assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(SOON.dividedBy(3));
+          assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(SOON);
           assertThat(work.ran()).isEqualTo(1);
           proxy.heal();
           awaitWork(work, call);
@@ -231,10 +232,33 @@ class OutagePolicyTest {
 
   @Test
   void runWorksWithoutTheLockAndSaysSo(CapturedOutput output) {
+    int before = output.getOut().length();
+    // It says so again after 10 s, which may be over at the second call on a machine that stalls.
+    for (int again = 0;
+        runWithoutTheLock().compareTo(Duration.ofSeconds(10)) >= 0 && again < 3;
+        again++) {
+      proxy.heal();
+      before = output.getOut().length();
+    }
+    assertThat(output.getOut().substring(before).lines())
+        .filteredOn(line -> line.contains("OutageWork.runs() runs without"))
+        .filteredOn(line -> line.contains("mutex '" + onBroker.name() + "'"))
+        .singleElement()
+        .asString()
+        .contains("WARN")
+        // A call may still meet the end of the connection.
+        .containsAnyOf("No connection to RabbitMQ", "The connection to RabbitMQ broke");
+  }
+
+  /** Returns how long two calls of one method took. */
+  private Duration runWithoutTheLock() {
+    AtomicLong nanos = new AtomicLong();
     inAnOutage(
         (work, context) -> {
+          long begin = System.nanoTime();
           assertThat(within(SOON, work::runs).join()).isEqualTo("work");
           assertThat(within(SOON, work::runs).join()).isEqualTo("work");
+          nanos.set(System.nanoTime() - begin);
           assertThat(within(SOON, () -> work.runsLater().join()).join()).isEqualTo("work");
           assertThat(within(SOON, () -> work.runsInBackground().join()).join()).isEqualTo("work");
           assertThat(work.runsFlux().collectList().block(SOON)).containsExactly("work");
@@ -244,14 +268,7 @@ class OutagePolicyTest {
           assertThat(unguarded(context, "token semaphore")).isEqualTo(1);
           assertThat(work.ran()).isEqualTo(7);
         });
-    assertThat(output.getOut().lines())
-        .filteredOn(line -> line.contains("OutageWork.runs() runs without"))
-        .filteredOn(line -> line.contains("mutex '" + onBroker.name() + "'"))
-        .singleElement()
-        .asString()
-        .contains("WARN")
-        // A call may still meet the end of the connection.
-        .containsAnyOf("No connection to RabbitMQ", "The connection to RabbitMQ broke");
+    return Duration.ofNanos(nanos.get());
   }
 
   static Stream<Named<Function<OutageWork, Object>>> withoutTheSecond() {

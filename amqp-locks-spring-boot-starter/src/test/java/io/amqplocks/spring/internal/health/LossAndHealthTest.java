@@ -7,7 +7,7 @@ import static org.awaitility.Awaitility.await;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
+import ch.qos.logback.core.AppenderBase;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.lock.Lease;
@@ -109,9 +109,21 @@ class LossAndHealthTest {
         });
   }
 
+  /** May be read while other tests log. */
+  private static final class Log extends AppenderBase<ILoggingEvent> {
+    private final List<ILoggingEvent> events = new CopyOnWriteArrayList<>();
+
+    @Override
+    protected void append(ILoggingEvent event) {
+      // Notes the thread's name, which would be that of the reader later.
+      event.prepareForDeferredProcessing();
+      events.add(event);
+    }
+  }
+
   @Test
   void downWithoutABrokerAndUpAgainWithIt() {
-    ListAppender<ILoggingEvent> log = new ListAppender<>();
+    Log log = new Log();
     log.start();
     Logger logger = (Logger) LoggerFactory.getLogger(AmqpLocksHealthIndicator.class);
     logger.addAppender(log);
@@ -135,7 +147,7 @@ class LossAndHealthTest {
           await().until(() -> !context.getBean(Losses.class).events.isEmpty());
 
           assertThat(health(indicator).getStatus()).isEqualTo(Status.DOWN);
-          assertThat(log.list)
+          assertThat(log.events)
               .filteredOn(event -> event.getThreadName().equals(Thread.currentThread().getName()))
               .as("one line in an outage, without a stack trace")
               .singleElement()

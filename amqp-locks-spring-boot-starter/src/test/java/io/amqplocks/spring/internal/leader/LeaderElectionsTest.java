@@ -99,6 +99,8 @@ class LeaderElectionsTest {
               assertThat(gauge(second.getBean(MeterRegistry.class))).isEqualTo(1);
               assertThat(health(second)).containsEntry("leads", Map.of(lock(), true));
               List<String> events = second.getBean(Application.class).events;
+              // It finds the leadership current only before the election yields.
+              await().until(() -> !events.isEmpty());
               List<String> othersEvents =
                   applicationThatLeadsAfter(follower, second.getBean(MeterRegistry.class));
               assertThat(othersEvents).containsExactly("granted", "revoked " + Cause.CLOSED);
