@@ -14,7 +14,7 @@ from broker import Refused, Unknown
 # How long a client waits for a message before it asks the queue, in seconds.
 SOON = 0.1
 # How long between two looks of a waiter.
-LOOK = 3.0
+LOOK = 1.5
 # The ids of our own messages in a mutex's queue.
 UNIQUE = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 

@@ -17,7 +17,7 @@ public record Violation(Promise promise, LockRef lock, long at, List<Claim> clai
 
   /** What is promised. */
   public enum Promise {
-    /** No more slots are certainly held at any moment than there are. */
+    /** No more slots are certainly held at any moment than there are, and none by two. */
     CAPACITY,
     /** Who certainly holds a write lock is the only holder of that read-write lock. */
     EXCLUSION,

@@ -42,6 +42,9 @@ final class Excuse {
   private static final Set<FaultKind> SILENCES =
       EnumSet.of(FaultKind.DEAF, FaultKind.MUTE, FaultKind.PARTITION, FaultKind.BROKER_STOP);
 
+  private static final Set<FaultKind> CRASHES =
+      EnumSet.of(FaultKind.QUEUE_CRASH, FaultKind.GATE_CRASH, FaultKind.CONSUMED_CRASH);
+
   /** How long a token may be away before its lease is in doubt: {@code TokenArrivals.SOON}. */
   private static final Duration AWAY = Duration.ofMillis(100);
 
@@ -90,19 +93,20 @@ final class Excuse {
   }
 
   /**
-   * The time that follows from a call that waited for a gate when that crashed. The broker answers
-   * it by the end of the connection (541), with all leases of the client, and the news takes its
-   * time.
+   * The time that follows from a call, or a verification, that waited for a queue when that
+   * crashed. The broker answers it by the end of the connection (541), with all leases of the
+   * client, and the news takes its time.
    *
    * @param faults all that happened
    */
   static Optional<Interval> of(Event event, List<FaultSpan> faults) {
     String detail = event.detail();
-    if (event.what() != What.FAILED || detail == null || !detail.contains(LossCheck.BROKER_ERROR)) {
+    boolean isTold = event.what() == What.LOST || event.what() == What.FAILED;
+    if (!isTold || detail == null || !detail.contains(LossCheck.BROKER_ERROR)) {
       return Optional.empty();
     }
     return faults.stream()
-        .filter(fault -> fault.what().equals(FaultKind.GATE_CRASH.label()))
+        .filter(fault -> CRASHES.stream().anyMatch(kind -> kind.label().equals(fault.what())))
         .filter(fault -> event.from() <= fault.to() && event.at() >= fault.from())
         .filter(fault -> event.at() <= until(fault, NEWS).to())
         .map(fault -> new Interval(fault.from(), event.at()))

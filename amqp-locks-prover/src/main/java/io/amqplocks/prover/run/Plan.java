@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.HashSet;
+import java.util.IntSummaryStatistics;
 import java.util.List;
 import java.util.Locale;
 import java.util.Random;
@@ -61,6 +62,9 @@ record Plan(
 
   /** Of a {@link Random} of its own, so that a seed has the same plan otherwise. */
   private static final long LONG_HOLDERS = 0x10_46_0D;
+
+  /** The same. */
+  private static final long ROOMY = 0x20_0F_1E;
 
   /** The first and the last draw their fencing tokens from the same counter (docs/PROTOCOL.md). */
   static final List<String> KEYS = List.of("keyed:1", "keyed:2", "keyed:11");
@@ -161,7 +165,32 @@ record Plan(
         resizes.addAll(storm(random, each.lock(), clients, length));
       }
     }
-    return new Plan(seed, clients, locks, longer(seed, work, harms), resizes, harms, length);
+    List<Work> longer = longer(seed, work, harms);
+    return new Plan(seed, clients, roomy(seed, locks, work), longer, resizes, harms, length);
+  }
+
+  /**
+   * One semaphore in four has as many slots as all its threads want, and some more for one whose
+   * last lease is still on its way back: nobody ever has to wait.
+   */
+  private static List<Slots> roomy(long seed, List<Slots> locks, List<Work> work) {
+    Random random = new Random(seed ^ ROOMY);
+    return locks.stream()
+        .map(
+            each -> {
+              boolean isRoomy = each.lock().kind().isSemaphore() && random.nextInt(4) == 0;
+              return isRoomy ? new Slots(each.lock(), wanted(each.lock(), work)) : each;
+            })
+        .toList();
+  }
+
+  private static int wanted(LockRef lock, List<Work> work) {
+    IntSummaryStatistics permits =
+        work.stream()
+            .filter(each -> each.lock().equals(lock))
+            .mapToInt(each -> each.load().permits())
+            .summaryStatistics();
+    return (int) permits.getSum() + permits.getMax();
   }
 
   /** Whether sole consumers work in the round of that seed, and nobody else. One in three does. */

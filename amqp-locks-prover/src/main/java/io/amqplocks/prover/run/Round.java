@@ -54,6 +54,7 @@ final class Round {
   private final Path folder;
   private final Duration patience;
   private final String prefix;
+  private final QueueHarm queues;
   private final History history = new History();
   private final List<Violation> stuck = new ArrayList<>();
 
@@ -72,6 +73,7 @@ final class Round {
     this.programs = programs;
     this.folder = folder;
     prefix = "p" + Long.toString(plan.seed(), 36) + ".";
+    queues = new QueueHarm(plan, site, prefix, history);
   }
 
   History history() {
@@ -323,7 +325,7 @@ final class Round {
   private void toQueues(Harm harm) {
     long from = System.nanoTime();
     try {
-      new QueueHarm(plan, site, prefix, history).carryOut(harm);
+      queues.carryOut(harm);
     } catch (IllegalStateException e) {
       log.warn("{} may not have been done", harm, e);
       history.suffered(new FaultSpan(harm.what().label(), from, System.nanoTime()));

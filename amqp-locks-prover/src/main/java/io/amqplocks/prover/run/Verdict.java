@@ -15,9 +15,11 @@ import io.amqplocks.prover.check.MessageCheck;
 import io.amqplocks.prover.check.MessageCheck.Disturbances;
 import io.amqplocks.prover.check.ReadWriteModel;
 import io.amqplocks.prover.check.RefusalCheck;
+import io.amqplocks.prover.check.SlotCheck;
 import io.amqplocks.prover.check.Tolerance;
 import io.amqplocks.prover.check.Violation;
 import io.amqplocks.prover.check.Violation.Promise;
+import io.amqplocks.prover.check.WaitCheck;
 import io.amqplocks.prover.driver.Event;
 import io.amqplocks.prover.driver.Event.What;
 import io.amqplocks.prover.driver.LockRef;
@@ -82,6 +84,10 @@ record Verdict(
       List<Claim> of = byLock.getOrDefault(lock, List.of());
       List<Claim> excused = excused(of, blind, nodes);
       violations.addAll(tooMany(plan, each, excused, history));
+      if (!plan.isResized(lock) && !lock.kind().consumes()) {
+        violations.addAll(WaitCheck.check(lock, each.count(), history, of));
+        violations.addAll(SlotCheck.check(lock, excused));
+      }
       violations.addAll(
           FencingOrderCheck.check(
               lock,

@@ -35,6 +35,8 @@ class VerdictTest {
   private static final LockRef READ_WRITE =
       new LockRef(LockRef.Kind.READ_WRITE_LOCK, "read_write_lock");
 
+  private static final LockRef SLOTS = new LockRef(LockRef.Kind.SLOT_SEMAPHORE, "slots");
+
   private final History history = new History();
 
   private void bothHold(LockRef lock, long until) {
@@ -54,8 +56,12 @@ class VerdictTest {
   }
 
   private void did(String client, What what, long millis) {
+    did(client, 1, what, millis);
+  }
+
+  private void did(String client, int cycle, What what, long millis) {
     long at = TimeUnit.MILLISECONDS.toNanos(millis);
-    history.did(client, new Event(1, 1, what, 0, at, 1, 0, null));
+    history.did(client, new Event(1, cycle, what, 0, at, 1, 0, null));
   }
 
   private static FaultSpan fault(FaultKind kind, @Nullable LockRef lock) {
@@ -103,6 +109,49 @@ class VerdictTest {
   @Test
   void withoutAFaultItIsAViolation() {
     assertThat(broken()).contains(Promise.CAPACITY);
+  }
+
+  /** After a fault, it may be what the fault did. */
+  @ParameterizedTest
+  @CsvSource({"false, false, true", "true, false, false", "false, true, false"})
+  void aWaitForAFreeLockIsAViolation(boolean isHarmed, boolean isResized, boolean violates) {
+    for (String client : List.of("client-2", "client-1")) {
+      history.told(client, Command.work(1, SLOTS, new Load(1, false, false, 5_000, 0, 0), 0));
+    }
+    did("client-2", What.ASKS, 500);
+    did("client-2", What.ACQUIRED, 501);
+    did("client-2", What.RELEASES, 502);
+    did("client-2", What.RELEASED, 503);
+    did("client-1", What.ASKS, 600);
+    did("client-1", What.BUSY, 601);
+    did("client-1", 2, What.ASKS, 1_000);
+    did("client-1", 2, What.BUSY, 4_100);
+    Duration second = Duration.ofSeconds(1);
+    Plan plan =
+        new Plan(
+            1,
+            2,
+            List.of(new Plan.Slots(SLOTS, 3)),
+            List.of(),
+            isResized ? List.of(new Plan.Resize(0, SLOTS, 2, second)) : List.of(),
+            List.of(),
+            second);
+    if (isHarmed) {
+      history.suffered(fault(FaultKind.CUT, null));
+    }
+    assertThat(Verdict.of(plan, history, List.of()).violations())
+        .extracting(Violation::promise)
+        .isEqualTo(violates ? List.of(Promise.LIVENESS) : List.of());
+  }
+
+  @Test
+  void twoLeasesOfOneSlotAreAViolation() {
+    bothHold(SLOTS, 1_080);
+    List<Plan.Slots> locks = List.of(new Plan.Slots(SLOTS, 2));
+    Plan plan = new Plan(1, 2, locks, List.of(), List.of(), List.of(), Duration.ofSeconds(1));
+    assertThat(Verdict.of(plan, history, List.of()).violations())
+        .singleElement()
+        .satisfies(violation -> assertThat(violation.promise()).isEqualTo(Promise.CAPACITY));
   }
 
   @Test
@@ -319,7 +368,7 @@ class VerdictTest {
             2,
             List.of(new Plan.Slots(slots, 2)),
             List.of(),
-            List.of(),
+            List.of(new Plan.Resize(0, slots, 1, Duration.ofMillis(1_010))),
             List.of(new Plan.Harm(kind, 0, Duration.ofMillis(1), Duration.ofMillis(1))),
             Duration.ofSeconds(1));
     assertThat(Verdict.of(plan, history, List.of()).violations())
@@ -369,23 +418,28 @@ class VerdictTest {
     assertThat(broken(READ_WRITE).contains(Promise.EXCLUSION)).isEqualTo(!isExcused);
   }
 
-  /** The broker ends a connection whose call waited for the gate, and frees all its leases. */
+  /** The broker ends a connection whose call waited for the queue, and frees all its leases. */
   @ParameterizedTest
   @CsvSource({
-    "890, 1100, INTERNAL_ERROR, true",
-    "890, 1100, RabbitMQ did not answer, false",
-    "890, 1401, INTERNAL_ERROR, false",
-    "901, 1100, INTERNAL_ERROR, false",
-    "800, 890, INTERNAL_ERROR, false"
+    "GATE_CRASH, FAILED, 890, 1100, INTERNAL_ERROR, true",
+    "QUEUE_CRASH, FAILED, 890, 1100, INTERNAL_ERROR, true",
+    "CONSUMED_CRASH, FAILED, 890, 1100, INTERNAL_ERROR, true",
+    "QUEUE_CRASH, LOST, 890, 1100, INTERNAL_ERROR, true",
+    "QUEUE_CRASH, BUSY, 890, 1100, INTERNAL_ERROR, false",
+    "GATE_DELETE, FAILED, 890, 1100, INTERNAL_ERROR, false",
+    "GATE_CRASH, FAILED, 890, 1100, RabbitMQ did not answer, false",
+    "GATE_CRASH, FAILED, 890, 1401, INTERNAL_ERROR, false",
+    "GATE_CRASH, FAILED, 901, 1100, INTERNAL_ERROR, false",
+    "GATE_CRASH, FAILED, 800, 890, INTERNAL_ERROR, false"
   })
-  void aCallThatACrashedGateEndedExcusesItsClient(
-      long from, long until, String why, boolean isExcused) {
-    history.suffered(fault(FaultKind.GATE_CRASH, READ_WRITE));
+  void aCallThatACrashedQueueEndedExcusesItsClient(
+      FaultKind kind, What what, long from, long until, String why, boolean isExcused) {
+    history.suffered(fault(kind, READ_WRITE));
     history.told("client-1", Command.work(7, OTHER, new Load(1, false, false, 0, 0, 0), 0));
     long asked = TimeUnit.MILLISECONDS.toNanos(from);
     long failed = TimeUnit.MILLISECONDS.toNanos(until);
     history.did("client-1", new Event(7, 1, What.ASKS, asked, asked, 0, 0, null));
-    history.did("client-1", new Event(7, 1, What.FAILED, asked, failed, 0, 0, why));
+    history.did("client-1", new Event(7, 1, what, asked, failed, 0, 0, why));
     assertThat(broken().contains(Promise.CAPACITY)).isEqualTo(!isExcused);
   }
 
