@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +34,9 @@ import org.jspecify.annotations.Nullable;
 public final class TcpProxy implements AutoCloseable {
 
   private static final long PASSING_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  /** How long it may take a process to close what it has from the one that started it. */
+  private static final long COPIED_NANOS = TimeUnit.SECONDS.toNanos(5);
 
   private final InetSocketAddress target;
   private final WireTap tap;
@@ -189,6 +193,23 @@ public final class TcpProxy implements AutoCloseable {
       ProxyThreads.closeQuietly(socket);
       // Only when its last user has left it does the socket stop listening.
       ProxyThreads.awaitEnd(accepting);
+      awaitRefusal();
+    }
+  }
+
+  /** A process that is just being started has a copy of the socket, for a moment. */
+  private void awaitRefusal() {
+    long end = System.nanoTime() + COPIED_NANOS;
+    while (isConnected() && end - System.nanoTime() > 0) {
+      LockSupport.parkNanos(1_000_000);
+    }
+  }
+
+  private boolean isConnected() {
+    try (Socket probe = new Socket(FreePorts.loopback(), port)) {
+      return probe.isConnected();
+    } catch (IOException refused) {
+      return false;
     }
   }
 
