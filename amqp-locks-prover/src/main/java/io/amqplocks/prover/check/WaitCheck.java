@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -34,14 +35,19 @@ import org.jspecify.annotations.Nullable;
 public final class WaitCheck {
 
   /** A waiter that missed its notification looks after 1.5 s at most. The machine may be busy. */
-  private static final long TOO_LONG = TimeUnit.SECONDS.toNanos(3);
+  private static final long TOO_LONG = TimeUnit.SECONDS.toNanos(4);
+
+  /** A client that says nothing for so long was paused, and may be the first in line. */
+  private static final long PAUSE = TimeUnit.SECONDS.toNanos(1);
+
+  /** A release returns before the broker has carried it out. */
+  private static final long ON_ITS_WAY = TimeUnit.SECONDS.toNanos(1);
 
   /**
-   * A release returns before the broker has carried it out. Two tokens may be on their way back at
-   * once, and a third one be in the hands of a holder that verifies its own. So tries of token
-   * semaphores are not looked at.
+   * A try that looks for a slot may be too late for each that it finds. That is rare, and so many
+   * in a round are not.
    */
-  private static final long ON_ITS_WAY = TimeUnit.SECONDS.toNanos(1);
+  private static final int TOO_MANY = 3;
 
   private static final Set<What> OUTCOMES = EnumSet.of(What.ACQUIRED, What.BUSY, What.FAILED);
 
@@ -62,6 +68,9 @@ public final class WaitCheck {
 
   /** How many slots somebody may have had, and when. */
   private record Use(Source by, int permits, long from, long to) {}
+
+  /** What may have to be made: a lock, or the counter of a slot; 0 if it is not known which. */
+  private record Part(boolean fenced, int slot) {}
 
   private final LockRef lock;
   private final int slots;
@@ -91,7 +100,9 @@ public final class WaitCheck {
     List<Use> possible = check.asks.stream().flatMap(ask -> check.use(ask, true).stream()).toList();
     long made = check.madeAt();
     long until = firstFault(history);
+    List<Interval> pauses = pauses(history);
     List<Violation> found = new ArrayList<>();
+    List<Violation> refused = new ArrayList<>();
     Set<List<Object>> answered = new HashSet<>();
     for (Ask ask : check.asks) {
       boolean isAnswer = ask.outcome() == What.ACQUIRED || ask.outcome() == What.BUSY;
@@ -102,7 +113,7 @@ public final class WaitCheck {
       if (ask.waits() && isAnswer) {
         Interval wait = new Interval(Math.max(made, ask.from()), Math.min(until, ask.to()));
         Interval free = check.longestFree(ask, wait, sure);
-        if (free.to() - free.from() >= TOO_LONG) {
+        if (isTooLong(free) && pauses.stream().noneMatch(pause -> overlap(pause, free))) {
           found.add(check.violation(ask, free, "waited for"));
         }
       } else if (!ask.waits() && ask.outcome() == What.BUSY && !lock.kind().hasTokens()) {
@@ -110,23 +121,62 @@ public final class WaitCheck {
         if (made < whole.from()
             && whole.to() < until
             && check.longestFree(ask, whole, possible).equals(whole)) {
-          found.add(check.violation(ask, whole, "was told that it is busy, of"));
+          refused.add(check.violation(ask, whole, "was told that it is busy, of"));
         }
       }
+    }
+    if (refused.size() >= TOO_MANY) {
+      found.addAll(refused);
     }
     return found;
   }
 
+  private static boolean isTooLong(Interval time) {
+    return time.to() - time.from() >= TOO_LONG;
+  }
+
+  private static boolean overlap(Interval one, Interval other) {
+    return one.from() < other.to() && other.from() < one.to();
+  }
+
+  /** The times at which a client said nothing, whatever it does. */
+  private static List<Interval> pauses(History history) {
+    Map<String, TreeSet<Long>> said = new HashMap<>();
+    for (Entry entry : history.entries()) {
+      String client = entry.client();
+      Event event = entry.event();
+      if (client != null && event != null) {
+        said.computeIfAbsent(client, key -> new TreeSet<>()).add(event.at());
+      }
+    }
+    List<Interval> pauses = new ArrayList<>();
+    for (TreeSet<Long> moments : said.values()) {
+      long last = Long.MAX_VALUE;
+      for (long moment : moments) {
+        if (last < Long.MAX_VALUE && moment - last > PAUSE) {
+          pauses.add(new Interval(last, moment));
+        }
+        last = moment;
+      }
+    }
+    return pauses;
+  }
+
   /**
-   * When the lock was acquired for the first time, with fencing tokens and without, as far as
+   * When the lock was acquired for the first time, and each slot with a fencing token, as far as
    * anybody asks for either. Whoever is first may have to make a counter or a whole semaphore, and
    * others of its process may stand behind it.
    */
   private long madeAt() {
-    Map<Boolean, Long> first = new HashMap<>();
+    Map<Part, Long> first = new HashMap<>();
     for (Ask ask : asks) {
-      long at = ask.outcome() == What.ACQUIRED ? ask.to() : Long.MAX_VALUE;
-      first.merge(ask.command().fenced(), at, Math::min);
+      boolean fenced = ask.command().fenced();
+      Claim claim = claims.get(ask.source());
+      long at = claim == null ? Long.MAX_VALUE : claim.acquired();
+      first.merge(new Part(fenced, 0), at, Math::min);
+      if (fenced && claim != null) {
+        first.merge(new Part(true, claim.slot()), at, Math::min);
+      }
     }
     return first.values().stream().mapToLong(Long::longValue).max().orElse(0);
   }
@@ -195,7 +245,7 @@ public final class WaitCheck {
 
   /** The longest time in that one in which the call could have been given what it wanted. */
   private Interval longestFree(Ask ask, Interval in, List<Use> uses) {
-    if (in.from() >= in.to()) {
+    if (in.from() >= in.to() || (ask.waits() && !isTooLong(in))) {
       return in;
     }
     TreeMap<Long, Integer> changes = new TreeMap<>();

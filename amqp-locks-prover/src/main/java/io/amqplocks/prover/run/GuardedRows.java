@@ -20,7 +20,7 @@ import org.h2.tools.Server;
  */
 final class GuardedRows implements AutoCloseable {
 
-  /** No semaphore of a plan has more. */
+  /** No semaphore of a plan has more, but those that have room for all. Storms make fewer. */
   private static final int SLOTS = 16;
 
   /** A machine that is busy may take long for a write. No client waits for another one's. */
@@ -79,7 +79,7 @@ final class GuardedRows implements AutoCloseable {
     try (PreparedStatement insert =
         database.prepareStatement("INSERT INTO resource (lock, slot) VALUES (?, ?)")) {
       for (Slots each : locks) {
-        for (int slot = 1; slot <= SLOTS; slot++) {
+        for (int slot = 1; slot <= Math.max(SLOTS, each.count()); slot++) {
           insert.setString(1, each.lock().name());
           insert.setInt(2, slot);
           insert.addBatch();

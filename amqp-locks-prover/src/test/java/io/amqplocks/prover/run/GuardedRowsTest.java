@@ -48,6 +48,19 @@ class GuardedRowsTest {
     return GuardedRowCheck.check(LOCK, stored(), List.of());
   }
 
+  @Test
+  void thereIsARowForEachSlot() {
+    LockRef roomy = new LockRef(LockRef.Kind.QUORUM_TOKENS, "roomy");
+    Load load = new Load(1, true, false, 0, 0, 0);
+    GuardedRows many = GuardedRows.start(List.of(new Plan.Slots(roomy, 40)));
+    try (GuardedRow row = GuardedRow.of(Command.work(1, roomy, load, 0).writingTo(many.url()))) {
+      assertThat(row.begin(40, 7)).isTrue();
+      assertThat(row.begin(41, 8)).isFalse();
+    } finally {
+      many.close();
+    }
+  }
+
   /** Tests of rounds may run at the same time. */
   @Test
   void twoDatabasesShareNothing() {

@@ -125,7 +125,14 @@ class VerdictTest {
     did("client-1", What.ASKS, 600);
     did("client-1", What.BUSY, 601);
     did("client-1", 2, What.ASKS, 1_000);
-    did("client-1", 2, What.BUSY, 4_100);
+    did("client-1", 2, What.BUSY, 5_100);
+    for (String client : List.of("client-1", "client-2")) {
+      history.told(client, Command.work(9, OTHER, new Load(1, false, false, 0, 0, 0), 0));
+      for (long millis = 500; millis <= 5_500; millis += 500) {
+        long at = TimeUnit.MILLISECONDS.toNanos(millis);
+        history.did(client, new Event(9, 1, What.UNCERTAIN, 0, at, 1, 0, null));
+      }
+    }
     Duration second = Duration.ofSeconds(1);
     Plan plan =
         new Plan(
