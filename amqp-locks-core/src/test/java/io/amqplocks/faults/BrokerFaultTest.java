@@ -194,7 +194,11 @@ class BrokerFaultTest {
           .hasMessageContaining("2000 ms");
       proxy.heal();
       // All answers stay behind the late one, so this may have late ones too, which are undone.
-      Fixture.first(locks.exclusiveQueueMutex("first")).close();
+      await()
+          .ignoreExceptionsInstanceOf(LockException.Unanswered.class)
+          .until(() -> locks.exclusiveQueueMutex("first").tryAcquire(), Optional::isPresent)
+          .orElseThrow()
+          .close();
       for (int i = 0; i < 20; i++) {
         try (Lease lease = acquired(locks.exclusiveQueueMutex("other-" + i))) {
           assertThat(lease.verify()).isEqualTo(LeaseState.HELD);

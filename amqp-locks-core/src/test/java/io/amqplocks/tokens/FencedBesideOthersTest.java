@@ -60,6 +60,7 @@ class FencedBesideOthersTest {
   private void verifiedBesideEachOther(int fenced, List<AmqpLocks> clients) throws Exception {
     locks.admin().tokenSemaphore("s").create(SLOTS, TokenQueueType.QUORUM);
     ExecutorService threads = Executors.newFixedThreadPool(SLOTS);
+    int inDoubt = 0;
     try {
       for (int round = 0; round < ROUNDS; round++) {
         List<Lease> leases = new ArrayList<>();
@@ -73,13 +74,15 @@ class FencedBesideOthersTest {
           verifications.add(lease::verify);
         }
         for (Future<LeaseState> each : threads.invokeAll(verifications)) {
-          assertThat(each.get(30, TimeUnit.SECONDS))
-              .as("round " + round)
-              .isNotEqualTo(LeaseState.LOST);
+          LeaseState state = each.get(30, TimeUnit.SECONDS);
+          assertThat(state).as("round " + round).isNotEqualTo(LeaseState.LOST);
+          inDoubt += state == LeaseState.HELD ? 0 : 1;
         }
         leases.forEach(Tokens::verified);
         leases.forEach(Lease::close);
       }
+      // A busy machine leaves some without an answer.
+      assertThat(inDoubt).isLessThan(ROUNDS * SLOTS / 2);
     } finally {
       threads.shutdownNow();
       locks.admin().tokenSemaphore("s").destroy();

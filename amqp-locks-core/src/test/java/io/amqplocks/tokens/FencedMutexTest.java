@@ -71,8 +71,9 @@ class FencedMutexTest extends LockContract {
 
   /**
    * Restoring it takes longer than a call, and goes on when that has ended. It takes five seconds,
-   * for so long is its record looked for, and a machine that stalls makes two calls last longer. So
-   * there are several rounds, and one of them must do. If calls waited for the end, none would.
+   * for so long is the message of its ledger awaited, and on a machine that stalls two calls may
+   * last longer. So there are several rounds, and one of them must do. If calls waited for the end,
+   * none would.
    */
   @Test
   void whoFindsItMissingWaitsNoLongerThanACall() throws Exception {

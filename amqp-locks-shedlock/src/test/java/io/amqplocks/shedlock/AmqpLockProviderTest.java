@@ -401,7 +401,7 @@ class AmqpLockProviderTest {
       assertThat(since(begin)).isLessThan(atLeast);
       assertBusy();
       awaitLocked(other);
-      // Two processes share this clock alone, and it may be set meanwhile.
+      // This clock is the only one that both processes have, and it may be set meanwhile.
       assertThat(since(begin)).isGreaterThan(Duration.ofSeconds(12));
     }
   }

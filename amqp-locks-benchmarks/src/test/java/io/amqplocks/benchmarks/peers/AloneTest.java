@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class AloneTest {
 
-  /** Alone it is long enough for several turns, though the machine stalls. */
+  /** Two seconds are enough for several turns, though the machine stalls. */
   private static final Effort SHORT =
       new Effort(
           Duration.ofMillis(10),

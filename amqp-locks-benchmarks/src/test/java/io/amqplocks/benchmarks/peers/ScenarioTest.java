@@ -44,7 +44,7 @@ class ScenarioTest {
     }
   }
 
-  /** In a slice in which a busy machine let nobody acquire anything, there is little to measure. */
+  /** Measured again if a busy machine let nobody acquire anything in a slice. */
   private static Recorder measured(Systems systems, Scenario scenario, List<Kind> kinds)
       throws Exception {
     Recorder recorder = new Recorder(scenario);

@@ -270,14 +270,17 @@ class TokenUnderWayTest {
 
   /**
    * Another client that takes its own token over may have it for a moment. On a machine that stalls
-   * a short call lasts as long as a long one, so there are several tries. If a short call gave the
-   * token up, each of them would.
+   * a short call lasts as long as a long one, and gives the token up as rightly.
    */
   @Test
   void aShortCallDoesNotGiveUpWhatALongOneWouldAwait() throws Exception {
+    long begin = System.nanoTime();
     Answer answer = verifiedByAShortCallWhileAnotherHasIt();
     for (int tries = 1; tries < 5 && answer == Answer.ABSENT; tries++) {
+      assertThat(Duration.ofNanos(System.nanoTime() - begin))
+          .isGreaterThan(Duration.ofNanos(TokenArrivals.LONGEST_ELSEWHERE));
       useAnotherQueue();
+      begin = System.nanoTime();
       answer = verifiedByAShortCallWhileAnotherHasIt();
     }
     assertThat(answer).isEqualTo(Answer.TIMED_OUT);
@@ -344,9 +347,15 @@ class TokenUnderWayTest {
     deliveries.execute(() -> awaitEnd(seen));
     Objects.requireNonNull(held.giveBack(held.receiver())).message().putBack();
     await().until(() -> held.receiver().loan().isReceiving());
+    long begin = System.nanoTime();
     Future<Idle> look = background.submit(() -> TokenArrivals.lastLook(call(), held));
     try {
-      return look.get(100, TimeUnit.MILLISECONDS);
+      Idle early = look.get(100, TimeUnit.MILLISECONDS);
+      // It has waited for nothing. That is right only after half a second.
+      assertThat(Duration.ofNanos(System.nanoTime() - begin))
+          .isGreaterThan(Duration.ofNanos(TokenArrivals.LONGEST_IN_HERE));
+      assertThat(early).isNotEqualTo(Idle.SOME);
+      return early;
     } catch (TimeoutException waits) {
       seen.countDown();
       return look.get(20, TimeUnit.SECONDS);
