@@ -12,15 +12,16 @@ import io.amqplocks.prover.history.History;
 import io.amqplocks.prover.history.Interval;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -37,7 +38,7 @@ public final class WaitCheck {
   /** A waiter that missed its notification looks after 1.5 s at most. The machine may be busy. */
   private static final long TOO_LONG = TimeUnit.SECONDS.toNanos(4);
 
-  /** A client that says nothing for so long was paused, and may be the first in line. */
+  /** A client that is silent for longer was paused, and may be the first in line. */
   private static final long PAUSE = TimeUnit.SECONDS.toNanos(1);
 
   /** A release returns before the broker has carried it out. */
@@ -45,7 +46,7 @@ public final class WaitCheck {
 
   /**
    * A try that looks for a slot may be too late for each that it finds. That is rare, and so many
-   * in a round are not.
+   * for one lock are no bad luck.
    */
   private static final int TOO_MANY = 3;
 
@@ -139,27 +140,47 @@ public final class WaitCheck {
     return one.from() < other.to() && other.from() < one.to();
   }
 
-  /** The times at which a client said nothing, whatever it does. */
+  /** The times at which a client said nothing, though a thread of it was about to. */
   private static List<Interval> pauses(History history) {
-    Map<String, TreeSet<Long>> said = new HashMap<>();
+    Map<String, Map<Long, Command>> told = new HashMap<>();
+    Map<String, List<Event>> said = new HashMap<>();
     for (Entry entry : history.entries()) {
-      String client = entry.client();
+      String client = Objects.requireNonNullElse(entry.client(), "");
+      Command command = entry.command();
       Event event = entry.event();
-      if (client != null && event != null) {
-        said.computeIfAbsent(client, key -> new TreeSet<>()).add(event.at());
+      if (command != null) {
+        told.computeIfAbsent(client, key -> new HashMap<>()).put(command.id(), command);
+      } else if (event != null) {
+        said.computeIfAbsent(client, key -> new ArrayList<>()).add(event);
       }
     }
     List<Interval> pauses = new ArrayList<>();
-    for (TreeSet<Long> moments : said.values()) {
-      long last = Long.MAX_VALUE;
-      for (long moment : moments) {
-        if (last < Long.MAX_VALUE && moment - last > PAUSE) {
-          pauses.add(new Interval(last, moment));
-        }
-        last = moment;
-      }
-    }
+    said.forEach((client, events) -> pauses(told.getOrDefault(client, Map.of()), events, pauses));
     return pauses;
+  }
+
+  private static void pauses(Map<Long, Command> told, List<Event> events, List<Interval> found) {
+    events.sort(Comparator.comparingLong(Event::at));
+    Map<Long, Event> last = new HashMap<>();
+    long before = Long.MAX_VALUE;
+    for (Event event : events) {
+      if (before < Long.MAX_VALUE
+          && event.at() - before > PAUSE
+          && last.values().stream().anyMatch(each -> isAboutToSpeak(each, told.get(each.id())))) {
+        found.add(new Interval(before, event.at()));
+      }
+      last.put(event.id(), event);
+      before = event.at();
+    }
+  }
+
+  /** A holder tells of its lease all the time. Only a call that waits is silent for long. */
+  private static boolean isAboutToSpeak(Event last, @Nullable Command command) {
+    boolean waits = last.what() == What.ASKS && command != null && command.waitMillis() > 0;
+    return command != null
+        && command.action() == Command.Action.WORK
+        && !waits
+        && !last.what().isEnd();
   }
 
   /**

@@ -364,7 +364,8 @@ public final class Prover {
 
   /** Consumers take longer to take turns: who handed over stands by again after two seconds. */
   private static Duration length(long seed, List<FaultKind> faults) {
-    return Duration.ofSeconds((faults.isEmpty() ? 3 : 6) + (Plan.consumes(seed) ? 6 : 0));
+    boolean consumes = Plan.consumes(seed);
+    return Duration.ofSeconds(faults.isEmpty() && consumes ? 9 : consumes ? 12 : 6);
   }
 
   private void keep(Plan plan, String command, Round round, Verdict verdict, Path folder)

@@ -50,6 +50,7 @@ class WaitCheckTest {
         history.commands().stream()
             .filter(told -> told.command().id() == 1)
             .map(History.Told::client)
+            .filter(client -> !client.equals("silent"))
             .distinct()
             .toList();
     for (String client : clients) {
@@ -310,6 +311,13 @@ class WaitCheckTest {
     assertThat(check(MUTEX, 1)).isEmpty();
     waits("c", MUTEX, 1, 5_000, 10_000);
     assertThat(check(MUTEX, 1)).as("it goes on by then").hasSize(1);
+  }
+
+  /** It has nothing to say. */
+  @Test
+  void aClientThatOnlyWaitsIsNotPaused() {
+    waits("silent", MUTEX, 1, 1_000, 6_000);
+    assertThat(check(MUTEX, 1)).hasSize(1);
   }
 
   @Test
