@@ -192,15 +192,12 @@ class TokenGivenAwayTest extends TokenGivenAway {
       verifiers.add(verifier);
     }
     int busy = 0;
-    long hidden = 0;
     for (int i = 0; i < 300 && !verifying.isDone(); i++) {
       AmqpLock other = others.tokenSemaphore("s");
-      long begin = System.nanoTime();
       Optional<Lease> found = other.tryAcquire();
-      Lease third = found.orElseGet(() -> taken(other));
       // Counted once, for a busy machine makes it last.
       busy += found.isEmpty() ? 1 : 0;
-      hidden += found.isEmpty() ? System.nanoTime() - begin : 0;
+      Lease third = found.orElseGet(() -> taken(other));
       if (i % 10 == 0) {
         staysHeld(third);
       }
@@ -213,7 +210,6 @@ class TokenGivenAwayTest extends TokenGivenAway {
     verifying.get();
     // The only idle one may be on its way back when it is asked for, more often on a busy machine.
     assertThat(busy).isLessThan(15);
-    assertThat(Duration.ofNanos(hidden)).isLessThan(Duration.ofSeconds(10));
     assertThat(held).extracting(Lease::slot).doesNotHaveDuplicates();
     held.forEach(Lease::close);
     assertThat(Tokens.audit(admin)).isEqualTo(new TokenAudit(3, 3, 0, 0, Set.of(), false));

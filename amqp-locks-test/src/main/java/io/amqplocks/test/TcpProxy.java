@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -37,6 +38,9 @@ public final class TcpProxy implements AutoCloseable {
 
   /** How long it may take a process to close what it has from the one that started it. */
   private static final long COPIED_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+  private static final long PROBE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+  private static final int PROBE_MILLIS = 100;
 
   private final InetSocketAddress target;
   private final WireTap tap;
@@ -200,16 +204,20 @@ public final class TcpProxy implements AutoCloseable {
   /** A process that is just being started has a copy of the socket, for a moment. */
   private void awaitRefusal() {
     long end = System.nanoTime() + COPIED_NANOS;
-    while (isConnected() && end - System.nanoTime() > 0) {
-      LockSupport.parkNanos(1_000_000);
+    while (!isRefused() && end - System.nanoTime() > 0) {
+      LockSupport.parkNanos(PROBE_NANOS);
     }
   }
 
-  private boolean isConnected() {
-    try (Socket probe = new Socket(FreePorts.loopback(), port)) {
-      return probe.isConnected();
-    } catch (IOException refused) {
+  /** What is neither accepted nor refused is in the queue of a listener that nobody serves. */
+  private boolean isRefused() {
+    try (Socket probe = new Socket()) {
+      probe.connect(new InetSocketAddress(FreePorts.loopback(), port), PROBE_MILLIS);
       return false;
+    } catch (SocketTimeoutException listening) {
+      return false;
+    } catch (IOException refused) {
+      return true;
     }
   }
 
