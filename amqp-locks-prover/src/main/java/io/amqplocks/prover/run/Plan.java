@@ -63,7 +63,7 @@ record Plan(
   /** Of a {@link Random} of its own, so that a seed has the same plan otherwise. */
   private static final long LONG_HOLDERS = 0x10_46_0D;
 
-  /** The same. */
+  /** Of another {@link Random}, for the same reason. */
   private static final long ROOMY = 0x20_0F_1E;
 
   /** The first and the last draw their fencing tokens from the same counter (docs/PROTOCOL.md). */

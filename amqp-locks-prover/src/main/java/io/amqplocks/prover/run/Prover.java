@@ -364,8 +364,8 @@ public final class Prover {
 
   /** Consumers take longer to take turns: who handed over stands by again after two seconds. */
   private static Duration length(long seed, List<FaultKind> faults) {
-    boolean consumes = Plan.consumes(seed);
-    return Duration.ofSeconds(faults.isEmpty() && consumes ? 9 : consumes ? 12 : 6);
+    int consuming = faults.isEmpty() ? 9 : 12;
+    return Duration.ofSeconds(Plan.consumes(seed) ? consuming : 6);
   }
 
   private void keep(Plan plan, String command, Round round, Verdict verdict, Path folder)
