@@ -1,5 +1,6 @@
 package io.amqplocks.permits;
 
+import static io.amqplocks.support.SemaphoreKind.assertNoneIsFreeFor;
 import static io.amqplocks.support.SemaphoreKind.awaitCollected;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -111,7 +112,7 @@ class PermitsFaultTest {
       awaitCollected(fixture, semaphore);
       proxy.refuse(true);
       fixture.closeConnectionsThatHoldNothing(fixture.prefix() + "it");
-      await().during(Duration.ofSeconds(7)).until(() -> semaphore.tryAcquire().isEmpty());
+      assertNoneIsFreeFor(semaphore, Duration.ofSeconds(7));
       proxy.refuse(false);
       one.close();
       try (Lease four = waiting.get(60, TimeUnit.SECONDS)) {

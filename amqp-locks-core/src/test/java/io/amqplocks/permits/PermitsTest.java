@@ -1,5 +1,6 @@
 package io.amqplocks.permits;
 
+import static io.amqplocks.support.SemaphoreKind.assertNoneIsFreeFor;
 import static io.amqplocks.support.SemaphoreKind.awaitCollected;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -65,13 +66,6 @@ class PermitsTest {
         .until(() -> semaphore.withPermits(slots).tryAcquire(), Optional::isPresent)
         .orElseThrow()
         .close();
-  }
-
-  private static void assertNoneIsFreeFor(AmqpLock semaphore, Duration time) {
-    await()
-        .pollInterval(Duration.ofMillis(10))
-        .during(time)
-        .until(semaphore::tryAcquire, Optional::isEmpty);
   }
 
   private static List<Lease> acquire(AmqpLock semaphore, int leases) throws Exception {

@@ -69,6 +69,11 @@ public class DelegatingHold implements Hold {
   }
 
   @Override
+  public void renumber() {
+    real.renumber();
+  }
+
+  @Override
   public String queueName() {
     return real.queueName();
   }

@@ -1,5 +1,6 @@
 package io.amqplocks.support;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.amqplocks.AmqpLocks;
@@ -8,6 +9,7 @@ import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LockId;
+import java.time.Duration;
 import java.util.Optional;
 
 /** The semaphores that there are: what holds for all of them is tested with each. */
@@ -63,6 +65,20 @@ public enum SemaphoreKind {
               Optional<Lease> free = semaphore.tryAcquire();
               free.ifPresent(Lease::close);
               return free.isEmpty();
+            });
+  }
+
+  /** Asserts that nobody can acquire a slot, in all of that time. One that is free is not kept. */
+  public static void assertNoneIsFreeFor(AmqpLock semaphore, Duration time) {
+    long begin = System.nanoTime();
+    await()
+        .pollInterval(Duration.ofMillis(10))
+        .until(
+            () -> {
+              Optional<Lease> free = semaphore.tryAcquire();
+              free.ifPresent(Lease::close);
+              assertThat(free).as("a free slot").isEmpty();
+              return System.nanoTime() - begin > time.toNanos();
             });
   }
 }

@@ -105,11 +105,17 @@ public interface Hold {
 
   /**
    * The fencing token of the first lease of the hold. It was drawn when the hold was secured, and
-   * never changes. Empty if none was.
+   * never changes but by {@link #renumber}. Empty if none was.
    */
   default Optional<FencingToken> tokenIfAny() {
     return Optional.empty();
   }
+
+  /**
+   * Takes the fencing token of the slot that it has moved to, if it has moved. Only for a hold
+   * whose fencing token nobody was told yet.
+   */
+  default void renumber() {}
 
   /** The fencing tokens of all its slots. Empty if none were drawn. */
   default List<FencingToken> tokens() {

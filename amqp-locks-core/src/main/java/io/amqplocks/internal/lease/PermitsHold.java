@@ -17,44 +17,44 @@ import java.util.OptionalLong;
  * user's code never hears. It stands as long as all of them do: when one is lost, so is the hold,
  * and the others go back.
  *
+ * <p>A token that is verified may move to another slot. While it is collected nobody is told its
+ * fencing token, so it takes the one of its new slot when the lease begins (ADR 63).
+ *
  * <p>Concurrency: immutable. A part that is lost calls back at once, on the thread that learned of
  * it. If it was lost before there was somebody to call, {@link #secure} finds that out.
  */
 public final class PermitsHold implements Hold {
 
   private final List<HeldLease> parts;
-  private final boolean fenced;
 
-  private PermitsHold(List<HeldLease> parts, boolean fenced) {
+  private PermitsHold(List<HeldLease> parts) {
     this.parts = parts;
-    this.fenced = fenced;
   }
 
   /**
    * Whether a lease can begin with those leases now: all are held, by that session or by one whose
-   * shared session it is, and may be handed on as they are.
+   * shared session it is, and none is being verified.
    */
-  public static boolean mayBegin(List<HeldLease> parts, Session session, boolean fenced) {
+  public static boolean mayBegin(List<HeldLease> parts, Session session) {
     return parts.stream()
         .allMatch(
             part ->
                 part.session().shared().equals(session)
                     && part.state() == LeaseState.HELD
-                    && !part.hold().isUnderWay()
-                    && part.mayBeHandedTo(fenced));
+                    && !part.hold().isUnderWay());
   }
 
   /**
    * A contest that is won by having those leases. It is lost if a lease cannot {@linkplain
    * #mayBegin begin} with them, and then they are given back.
    */
-  public static Contest contest(List<HeldLease> parts, boolean fenced) {
+  public static Contest contest(List<HeldLease> parts) {
     return (call, session) -> {
-      if (!mayBegin(parts, session, fenced)) {
+      if (!mayBegin(parts, session)) {
         giveBack(call, parts);
         return Optional.empty();
       }
-      return Optional.of(new PermitsHold(List.copyOf(parts), fenced));
+      return Optional.of(new PermitsHold(List.copyOf(parts)));
     };
   }
 
@@ -92,8 +92,9 @@ public final class PermitsHold implements Hold {
     for (HeldLease part : parts) {
       part.onLoss(revoked);
       part.verifiedByAnother();
+      part.hold().renumber();
     }
-    return mayBegin(parts, session, fenced);
+    return mayBegin(parts, session);
   }
 
   /**

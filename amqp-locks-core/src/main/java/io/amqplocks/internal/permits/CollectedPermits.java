@@ -19,13 +19,11 @@ import java.util.Optional;
 final class CollectedPermits {
 
   private final int wanted;
-  private final boolean fenced;
   private final LeaseFactory leases;
   private final List<HeldLease> parts = new ArrayList<>();
 
-  CollectedPermits(int wanted, boolean fenced, LeaseFactory leases) {
+  CollectedPermits(int wanted, LeaseFactory leases) {
     this.wanted = wanted;
-    this.fenced = fenced;
     this.leases = leases;
   }
 
@@ -39,16 +37,9 @@ final class CollectedPermits {
     parts.add(part);
   }
 
-  /**
-   * Forgets what was lost in the meantime, which is not held at the broker any more. Gives back
-   * what a lease must not begin with: a token that moved to another slot has a fencing token that
-   * was superseded before.
-   */
-  void dropUseless(Call call) {
+  /** Forgets what was lost in the meantime, which is not held at the broker any more. */
+  void dropLost() {
     parts.removeIf(part -> part.state() == LeaseState.LOST);
-    List<HeldLease> moved = parts.stream().filter(part -> !part.mayBeHandedTo(fenced)).toList();
-    parts.removeAll(moved);
-    PermitsHold.giveBack(call, moved);
   }
 
   boolean isComplete() {
@@ -61,13 +52,13 @@ final class CollectedPermits {
    */
   Optional<HeldLease> lease(Call call) {
     Session session = parts.get(0).session().shared();
-    if (!PermitsHold.mayBegin(parts, session, fenced)) {
+    if (!PermitsHold.mayBegin(parts, session)) {
       return Optional.empty();
     }
     // From here on they belong to the lease. If one is lost right now, all of them go back with it.
     List<HeldLease> all = List.copyOf(parts);
     parts.clear();
-    return leases.take(call, session, PermitsHold.contest(all, fenced));
+    return leases.take(call, session, PermitsHold.contest(all));
   }
 
   /** Gives all slots back. Never throws. */

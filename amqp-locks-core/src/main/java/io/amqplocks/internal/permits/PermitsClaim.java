@@ -32,19 +32,13 @@ import org.slf4j.LoggerFactory;
  * it lost the mutex, or until their time is over. There are never more holders than slots.
  *
  * @param permits how many slots a lease has
- * @param fenced whether the lease has fencing tokens
  * @param slots acquires one slot
  * @param turns makes the claim on the mutex of the call that collects
  * @param count how many slots there are
  * @param leases creates the lease of several slots
  */
 record PermitsClaim(
-    int permits,
-    boolean fenced,
-    Claim slots,
-    Supplier<Claim> turns,
-    SlotCount count,
-    LeaseFactory leases)
+    int permits, Claim slots, Supplier<Claim> turns, SlotCount count, LeaseFactory leases)
     implements Claim {
 
   private static final Logger log = LoggerFactory.getLogger(PermitsClaim.class);
@@ -56,7 +50,7 @@ record PermitsClaim(
 
   @Override
   public Optional<HeldLease> attempt(Call call, Session session) {
-    CollectedPermits collected = new CollectedPermits(permits, fenced, leases);
+    CollectedPermits collected = new CollectedPermits(permits, leases);
     try {
       while (!collected.isComplete()) {
         Optional<HeldLease> slot = slots.attempt(call, session);

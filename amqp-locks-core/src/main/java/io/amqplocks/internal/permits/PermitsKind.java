@@ -24,8 +24,7 @@ public record PermitsKind(
   public Claim claim(Variant variant) {
     return variant.permits() == 1
         ? one.claim(variant)
-        : new PermitsClaim(
-            variant.permits(), variant.fenced(), part.claim(variant), turns, count, leases);
+        : new PermitsClaim(variant.permits(), part.claim(variant), turns, count, leases);
   }
 
   @Override

@@ -57,7 +57,7 @@ final class PermitsSubscription implements Subscription {
     this.session = session;
     this.turn = turn;
     this.wake = wake;
-    collected = new CollectedPermits(claim.permits(), claim.fenced(), claim.leases());
+    collected = new CollectedPermits(claim.permits(), claim.leases());
     begunAt = session.ticker().nanos();
   }
 
@@ -73,7 +73,7 @@ final class PermitsSubscription implements Subscription {
       countNowAndThen(call);
       return Optional.empty();
     }
-    collected.dropUseless(call);
+    collected.dropLost();
     while (!collected.isComplete()) {
       if (call.remainingNanos() < call.bound().toNanos() / 2) {
         // Many slots may take longer than one call. What there is already is kept.

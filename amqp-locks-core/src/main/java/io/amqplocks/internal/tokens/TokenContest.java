@@ -75,19 +75,15 @@ final class TokenContest implements Hold.Contest {
       return Optional.empty();
     }
     Received received =
-        new Received(content, taken.returns(), new ConsumerTimeoutWarning(call.ticker().nanos()));
-    taken.approve(false);
-    return Optional.of(
-        new TokenHold(
-            lock,
-            tokenQueue,
+        new Received(
+            content,
+            taken.returns(),
             content.flatMap(
                 token -> tokenQueue.fencingToken(token, taken.returns(), session.broker().major())),
-            fenced,
-            isKeptInItsSlot(),
-            pushed,
-            taken,
-            received));
+            new ConsumerTimeoutWarning(call.ticker().nanos()));
+    taken.approve(false);
+    return Optional.of(
+        new TokenHold(lock, tokenQueue, fenced, isKeptInItsSlot(), pushed, taken, received));
   }
 
   /** The token in the message. */

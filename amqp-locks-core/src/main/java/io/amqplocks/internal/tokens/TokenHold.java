@@ -22,7 +22,8 @@ import org.slf4j.LoggerFactory;
  * message gets a higher number. The number of a lease is fixed when it is acquired.
  *
  * <p>Concurrency: what was received last is one immutable object. It is replaced by verifications,
- * of which there is one at a time, and read by any thread.
+ * of which there is one at a time, and read by any thread. Its number is in it, so that no thread
+ * sees the number of one slot and the token of another one.
  */
 final class TokenHold implements Hold {
 
@@ -34,23 +35,27 @@ final class TokenHold implements Hold {
   private final boolean keptInItsSlot;
   private final boolean pushed;
   private final HeldToken token;
-  private final Optional<FencingToken> number;
+  private volatile Optional<FencingToken> number;
   private volatile Received received;
-  private volatile boolean moved;
 
   /**
    * The message that was received last.
    *
    * @param content the token in it; empty for a stranger's token, in the plain protocol
    * @param returns how often it was taken and put back before
+   * @param number the fencing token that it brought with it, if there is one; a token that comes
+   *     back to its holder brings the one that it had
    * @param risk warns when it has been held for long
    */
-  record Received(Optional<TokenContent> content, long returns, ConsumerTimeoutWarning risk) {}
+  record Received(
+      Optional<TokenContent> content,
+      long returns,
+      Optional<FencingToken> number,
+      ConsumerTimeoutWarning risk) {}
 
   /**
    * The hold by a message that is a token.
    *
-   * @param number the fencing token, if there is one
    * @param fenced whether the lease must have a fencing token, and keep its slot
    * @param keptInItsSlot whether another slot's token cannot stand for this one
    * @param pushed whether the message arrived while nobody waited for an answer
@@ -58,7 +63,6 @@ final class TokenHold implements Hold {
   TokenHold(
       LockId lock,
       TokenQueueRef tokenQueue,
-      Optional<FencingToken> number,
       boolean fenced,
       boolean keptInItsSlot,
       boolean pushed,
@@ -66,12 +70,12 @@ final class TokenHold implements Hold {
       Received received) {
     this.lock = lock;
     this.tokenQueue = tokenQueue;
-    this.number = number;
     this.fenced = fenced;
     this.keptInItsSlot = keptInItsSlot;
     this.pushed = pushed;
     this.token = token;
     this.received = received;
+    number = received.number();
   }
 
   @Override
@@ -127,7 +131,13 @@ final class TokenHold implements Hold {
    */
   @Override
   public boolean mayBeHandedTo(boolean toFenced) {
-    return fenced || (!toFenced && !(moved && number.isPresent()));
+    boolean isOfItsSlot = number.isEmpty() || number.equals(received.number());
+    return fenced || (!toFenced && isOfItsSlot);
+  }
+
+  @Override
+  public void renumber() {
+    number = received.number();
   }
 
   @Override
@@ -196,9 +206,14 @@ final class TokenHold implements Hold {
       }
     }
     boolean isNext = isNextOf(last, content, came);
-    moved |= !isNext;
+    Optional<FencingToken> brought =
+        isNext
+            ? last.number()
+            : content.flatMap(
+                token -> tokenQueue.fencingToken(token, came.returns(), session.broker().major()));
     received =
-        new Received(content, came.returns(), new ConsumerTimeoutWarning(call.ticker().nanos()));
+        new Received(
+            content, came.returns(), brought, new ConsumerTimeoutWarning(call.ticker().nanos()));
     return isNext ? Verdict.PROVEN : Verdict.KEEP;
   }
 

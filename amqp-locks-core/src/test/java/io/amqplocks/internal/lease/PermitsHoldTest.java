@@ -72,7 +72,7 @@ class PermitsHoldTest {
   }
 
   private HeldLease whole(HeldLease... parts) {
-    HeldLease lease = take(PermitsHold.contest(List.of(parts), false)).orElseThrow();
+    HeldLease lease = take(PermitsHold.contest(List.of(parts))).orElseThrow();
     lease.announce(Duration.ZERO, LockObserver.Attempt.NO_OP);
     return lease;
   }
@@ -137,7 +137,7 @@ class PermitsHoldTest {
     HeldLease first = part(1);
     HeldLease second = part(2);
     second.revoked();
-    assertThat(take(PermitsHold.contest(List.of(first, second), false))).isEmpty();
+    assertThat(take(PermitsHold.contest(List.of(first, second)))).isEmpty();
     assertFree(1);
   }
 
@@ -146,7 +146,7 @@ class PermitsHoldTest {
   void isNotWonWithASlotThatIsLostMeanwhile() {
     HeldLease first = part(1);
     HeldLease second = part(2);
-    Contest contest = PermitsHold.contest(List.of(first, second), false);
+    Contest contest = PermitsHold.contest(List.of(first, second));
     assertThat(
             take(
                 (call, session) -> {
@@ -164,7 +164,7 @@ class PermitsHoldTest {
     HeldLease first = part(1);
     client.session().end(new LossReason(Cause.SESSION_ENDED, "by the test"));
     HeldLease second = part(2);
-    assertThat(take(PermitsHold.contest(List.of(first, second), false))).isEmpty();
+    assertThat(take(PermitsHold.contest(List.of(first, second)))).isEmpty();
     assertFree(2);
   }
 
@@ -205,9 +205,9 @@ class PermitsHoldTest {
                     }))
             .orElseThrow();
     List<HeldLease> parts = List.of(part(1), second);
-    assertThat(PermitsHold.mayBegin(parts, client.session(), false)).isFalse();
+    assertThat(PermitsHold.mayBegin(parts, client.session())).isFalse();
     underWay.set(false);
-    assertThat(PermitsHold.mayBegin(parts, client.session(), false)).isTrue();
+    assertThat(PermitsHold.mayBegin(parts, client.session())).isTrue();
   }
 
   /** A slot that gives no answer leaves the lease as old as it was. */

@@ -11,6 +11,7 @@ import io.amqplocks.internal.lease.Hold;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.internal.waiting.Claim;
 import io.amqplocks.internal.waiting.Subscription;
+import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
@@ -56,7 +57,6 @@ class PermitsClaimTest {
     claim =
         new PermitsClaim(
             3,
-            false,
             this::nextSlot,
             () -> turns,
             (call, session) -> OptionalInt.empty(),
@@ -197,20 +197,38 @@ class PermitsClaimTest {
     assertThat(looks).hasValueGreaterThan(2);
   }
 
-  /** Its fencing token was superseded, and the lease would begin with it. */
+  /** Its own fencing token was superseded meanwhile, and nobody was told it. */
   @Test
-  void aSlotThatMovedIsGivenBackAndCollectedAgain() throws Exception {
+  void aSlotThatMovedIsKeptAndTheLeaseHasItsNewNumber() throws Exception {
+    FencingToken own = new FencingToken(1, 29_922_510, 7);
+    FencingToken ofItsNewSlot = new FencingToken(2, 29_922_510, 3);
     wrapped =
         real ->
             new DelegatingHold(real) {
+              private FencingToken number = own;
+
               @Override
               public boolean mayBeHandedTo(boolean fenced) {
-                return slot() != 1;
+                return number.equals(ofItsNewSlot);
+              }
+
+              @Override
+              public Optional<FencingToken> tokenIfAny() {
+                return Optional.of(number);
+              }
+
+              @Override
+              public void renumber() {
+                number = ofItsNewSlot;
               }
             };
+    free = 2;
     Subscription waiting = collecting();
-    assertComplete(waiting);
-    assertThat(taken).isEqualTo(4);
-    assertThat(fixture.exists(queue(1))).isFalse();
+    assertThat(waiting.attempt(client.call(LOCK))).isEmpty();
+    assertKept(waiting);
+    free = 3;
+    Optional<HeldLease> lease = waiting.attempt(client.call(LOCK));
+    assertThat(taken).as("nothing was collected twice").isEqualTo(3);
+    assertThat(lease.orElseThrow().fencingTokens()).hasSize(3).containsOnly(ofItsNewSlot);
   }
 }

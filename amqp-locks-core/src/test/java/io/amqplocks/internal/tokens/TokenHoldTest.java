@@ -6,8 +6,12 @@ import static org.awaitility.Awaitility.await;
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.internal.lease.BrokerGrant;
 import io.amqplocks.internal.lease.HeldLease;
+import io.amqplocks.internal.lease.Hold;
 import io.amqplocks.internal.lease.ReleaseListener;
 import io.amqplocks.internal.session.Session;
+import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.FencingToken;
+import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LockListener;
@@ -20,6 +24,10 @@ import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -46,6 +54,7 @@ class TokenHoldTest {
   @RegisterExtension private final Fixture fixture = new Fixture();
   private ClockedClient client;
   private TokenQueueRef queue;
+  private @Nullable Hold hold;
 
   @BeforeEach
   void open(Broker broker) throws Exception {
@@ -61,9 +70,15 @@ class TokenHoldTest {
   }
 
   private HeldLease take(boolean fenced) {
-    return client
-        .registry()
-        .take(client.call(ID), client.session(), new TokenContest(ID, queue, fenced))
+    return take(new TokenContest(ID, queue, fenced));
+  }
+
+  /** What another lease gave back may still be on its way. */
+  private HeldLease take(Hold.Contest contest) {
+    return await()
+        .until(
+            () -> client.registry().take(client.call(ID), client.session(), contest),
+            Optional::isPresent)
         .orElseThrow();
   }
 
@@ -113,21 +128,16 @@ class TokenHoldTest {
   @Test
   void oneThatIsUnderWayIsNotOffered() {
     HeldLease lease =
-        client
-            .registry()
-            .take(
-                client.call(ID),
-                client.session(),
-                DelegatingHold.contest(
-                    new TokenContest(ID, queue, false),
-                    hold ->
-                        new DelegatingHold(hold) {
-                          @Override
-                          public boolean isUnderWay() {
-                            return true;
-                          }
-                        }))
-            .orElseThrow();
+        take(
+            DelegatingHold.contest(
+                new TokenContest(ID, queue, false),
+                won ->
+                    new DelegatingHold(won) {
+                      @Override
+                      public boolean isUnderWay() {
+                        return true;
+                      }
+                    }));
     assertThat(lease.state()).isEqualTo(LeaseState.HELD);
     lease.close();
     assertThat(offered).isEmpty();
@@ -136,15 +146,52 @@ class TokenHoldTest {
   /** Its number is the other slot's, and superseded as soon as that slot is acquired. */
   @Test
   void oneThatMovedToAnotherSlotIsForNobody() {
-    HeldLease lease = take(false);
+    BrokerGrant slot = offeredAtCloseOf(moved());
+    assertThat(slot.mayBeHandedTo(true)).isFalse();
+    assertThat(slot.mayBeHandedTo(false)).isFalse();
+  }
+
+  /** It is after all that were given out for that slot, and before all that will be. */
+  @Test
+  void oneThatMovedCanHaveTheNumberOfItsNewSlot() throws InterruptedException {
+    Map<Integer, FencingToken> before = numbersOfBothSlots();
+    HeldLease lease = moved();
+    Objects.requireNonNull(hold).renumber();
+    FencingToken number = lease.fencingToken();
+    assertThat(number.slot()).isEqualTo(lease.slot());
+    assertThat(number.isAfter(Objects.requireNonNull(before.get(number.slot())))).isTrue();
+    assertThat(lease.mayBeHandedTo(false)).isTrue();
+    verified(lease);
+    assertThat(lease.fencingToken()).isEqualTo(number);
+    lease.close();
+    FencingToken after = Objects.requireNonNull(numbersOfBothSlots().get(number.slot()));
+    assertThat(after.isAfter(number)).isTrue();
+  }
+
+  private Map<Integer, FencingToken> numbersOfBothSlots() throws InterruptedException {
+    AmqpLock others = fixture.open().tokenSemaphore("s").fenced();
+    try (Lease first = others.acquire(Duration.ofSeconds(30));
+        Lease second = others.acquire(Duration.ofSeconds(30))) {
+      return Map.of(first.slot(), first.fencingToken(), second.slot(), second.fencingToken());
+    }
+  }
+
+  /** A lease whose token went to the other slot when it was verified. */
+  private HeldLease moved() {
+    HeldLease lease =
+        take(
+            DelegatingHold.contest(
+                new TokenContest(ID, queue, false),
+                won -> {
+                  hold = won;
+                  return won;
+                }));
     int first = lease.slot();
     for (int i = 0; i < 100 && lease.slot() == first; i++) {
       verified(lease);
     }
     assertThat(lease.slot()).isNotEqualTo(first);
     assertThat(lease.fencingToken().slot()).isEqualTo(first);
-    BrokerGrant slot = offeredAtCloseOf(lease);
-    assertThat(slot.mayBeHandedTo(true)).isFalse();
-    assertThat(slot.mayBeHandedTo(false)).isFalse();
+    return lease;
   }
 }

@@ -399,12 +399,12 @@ class TokenUnderWayTest {
     return new TokenHold(
         LockId.tokenSemaphore("s"),
         held.queueRef(),
-        Optional.empty(),
         false,
         false,
         false,
         held,
-        new TokenHold.Received(Optional.empty(), 0, new ConsumerTimeoutWarning(0)));
+        new TokenHold.Received(
+            Optional.empty(), 0, Optional.empty(), new ConsumerTimeoutWarning(0)));
   }
 
   private void awaitRead() {
