@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.AmqpLock;
+import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockId;
@@ -18,6 +19,7 @@ import io.amqplocks.support.CollectorMain;
 import io.amqplocks.support.Fixture;
 import io.amqplocks.support.Recorder;
 import io.amqplocks.support.SemaphoreKind;
+import io.amqplocks.support.Tokens;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import io.amqplocks.test.ChildJvm;
@@ -65,8 +67,8 @@ class PermitsFaultTest {
         Duration free = Duration.ofNanos(System.nanoTime() - killed);
         System.out.println(kind + " on RabbitMQ " + fixture.broker().version() + ": " + free);
         assertThat(free).isLessThan(WITHIN);
-        assertThat(three.verify()).isEqualTo(LeaseState.HELD);
-        assertThat(one.verify()).isEqualTo(LeaseState.HELD);
+        Tokens.verified(three);
+        Tokens.verified(one);
       }
     }
   }
@@ -90,7 +92,7 @@ class PermitsFaultTest {
     awaitCollected(fixture, semaphore);
     one.close();
     try (Lease four = waiting.get(60, TimeUnit.SECONDS)) {
-      assertThat(four.verify()).isEqualTo(LeaseState.HELD);
+      Tokens.verified(four);
       assertThat(semaphore.tryAcquire()).isEmpty();
     }
     assertThat(heard.heard).noneMatch(each -> each.startsWith("lost " + semaphore.id()));
@@ -116,8 +118,13 @@ class PermitsFaultTest {
       proxy.refuse(false);
       one.close();
       try (Lease four = waiting.get(60, TimeUnit.SECONDS)) {
-        assertThat(four.verify()).isEqualTo(LeaseState.HELD);
+        Tokens.verified(four);
         assertThat(semaphore.tryAcquire()).isEmpty();
+        if (kind == SemaphoreKind.QUORUM_TOKENS) {
+          assertThat(four.fencingTokens())
+              .extracting(FencingToken::slot)
+              .containsExactlyInAnyOrder(1, 2, 3, 4);
+        }
       }
     }
   }

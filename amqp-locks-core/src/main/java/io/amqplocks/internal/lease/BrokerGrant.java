@@ -138,15 +138,17 @@ public final class BrokerGrant {
 
   /**
    * Creates the next lease of the slot. Empty if the slot was lost in the meantime, or is under
-   * way: a verification that began for the last lease may go on.
+   * way, or has moved: a verification that began for the last lease may go on.
+   *
+   * @param fenced whether the lease is to be fenced
    */
-  public Optional<HeldLease> takeOver() {
+  public Optional<HeldLease> takeOver(boolean fenced) {
     HeldLease lease = lease(provenAt);
     lease.begin();
     if (revoked) {
       lease.revoked();
     }
-    if (lease.acquired() == LeaseState.HELD && !hold.isUnderWay()) {
+    if (lease.acquired() == LeaseState.HELD && !hold.isUnderWay() && hold.mayBeHandedTo(fenced)) {
       return Optional.of(lease);
     }
     lease.withdraw();

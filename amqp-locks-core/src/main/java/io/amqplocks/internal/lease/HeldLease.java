@@ -253,11 +253,6 @@ public final class HeldLease implements Lease, Session.Member {
     }
   }
 
-  /** Whether another lease, fenced or not, may begin with the hold of this one as it is. */
-  public boolean mayBeHandedTo(boolean fenced) {
-    return hold.mayBeHandedTo(fenced);
-  }
-
   /** Excludes the lease from periodic verification, because another lease verifies it. */
   void verifiedByAnother() {
     registry.remove(this);

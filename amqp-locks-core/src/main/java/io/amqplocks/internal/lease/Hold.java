@@ -112,8 +112,8 @@ public interface Hold {
   }
 
   /**
-   * Takes the fencing token of the slot that it has moved to, if it has moved. Only for a hold
-   * whose fencing token nobody was told yet.
+   * Takes the fencing token that it was given last, if it moved to another slot meanwhile, or
+   * another client had it in between. Only for a hold whose fencing token nobody was told yet.
    */
   default void renumber() {}
 

@@ -1,12 +1,14 @@
 package io.amqplocks.internal.lease;
 
 import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.Futures;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockId;
 import io.amqplocks.lock.LossReason;
 import io.amqplocks.lock.LossReason.Cause;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -17,13 +19,19 @@ import java.util.OptionalLong;
  * user's code never hears. It stands as long as all of them do: when one is lost, so is the hold,
  * and the others go back.
  *
- * <p>A token that is verified may move to another slot. While it is collected nobody is told its
- * fencing token, so it takes the one of its new slot when the lease begins (ADR 63).
+ * <p>A token that is verified may move to another slot, or have been elsewhere in between. While it
+ * is collected nobody is told its fencing token, so it takes the one that it came back with when
+ * the lease begins (ADR 63).
  *
  * <p>Concurrency: immutable. A part that is lost calls back at once, on the thread that learned of
  * it. If it was lost before there was somebody to call, {@link #secure} finds that out.
  */
 public final class PermitsHold implements Hold {
+
+  /** How often to look whether a token is back. After a tenth of a second it is in doubt. */
+  private static final int LOOKS = 100;
+
+  private static final long PAUSE_NANOS = Duration.ofMillis(1).toNanos();
 
   private final List<HeldLease> parts;
 
@@ -33,7 +41,7 @@ public final class PermitsHold implements Hold {
 
   /**
    * Whether a lease can begin with those leases now: all are held, by that session or by one whose
-   * shared session it is, and none is being verified.
+   * shared session it is, and the token of each is here.
    */
   public static boolean mayBegin(List<HeldLease> parts, Session session) {
     return parts.stream()
@@ -45,17 +53,11 @@ public final class PermitsHold implements Hold {
   }
 
   /**
-   * A contest that is won by having those leases. It is lost if a lease cannot {@linkplain
-   * #mayBegin begin} with them, and then they are given back.
+   * A contest that is won by having those leases. The hold is secured if a lease {@linkplain
+   * #mayBegin may begin} with them. Else they are given back.
    */
   public static Contest contest(List<HeldLease> parts) {
-    return (call, session) -> {
-      if (!mayBegin(parts, session)) {
-        giveBack(call, parts);
-        return Optional.empty();
-      }
-      return Optional.of(new PermitsHold(List.copyOf(parts)));
-    };
+    return (call, session) -> Optional.of(new PermitsHold(List.copyOf(parts)));
   }
 
   /** Gives leases back that nobody was given. What the call has no time for is done later. */
@@ -92,9 +94,25 @@ public final class PermitsHold implements Hold {
     for (HeldLease part : parts) {
       part.onLoss(revoked);
       part.verifiedByAnother();
-      part.hold().renumber();
     }
-    return mayBegin(parts, session);
+    awaitBack(call);
+    if (!mayBegin(parts, session)) {
+      return false;
+    }
+    // A token that is moving fails that look. What has moved has its new number by now.
+    parts.forEach(part -> part.hold().renumber());
+    return true;
+  }
+
+  /** A verification that had begun may have a token on its way, for about a round trip. */
+  private void awaitBack(Call call) {
+    for (int i = 0; i < LOOKS && isAnyUnderWay(); i++) {
+      Futures.pause(Math.min(PAUSE_NANOS, call.remainingNanos()));
+    }
+  }
+
+  private boolean isAnyUnderWay() {
+    return parts.stream().anyMatch(part -> part.hold().isUnderWay());
   }
 
   /**

@@ -17,6 +17,8 @@ import io.amqplocks.lock.LossReason;
 import io.amqplocks.lock.LossReason.Cause;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What a mutex's queue says of one consumer, and a new message for a queue that has none.
@@ -29,6 +31,8 @@ import org.jspecify.annotations.Nullable;
  */
 record ActiveConsumerInspection(
     ConsumerChannelPool channels, MutexQueues queues, boolean areUnacknowledgedCounted) {
+
+  private static final Logger log = LoggerFactory.getLogger(ActiveConsumerInspection.class);
 
   /** The time between two looks whether the broker refused a message. */
   private static final long REFUSAL = Duration.ofMillis(10).toNanos();
@@ -43,7 +47,9 @@ record ActiveConsumerInspection(
    * Finds out whether the consumer was sent a message. A queue that has none gets one: it was
    * purged, or the broker was restarted. If there is no other consumer, waits for that message.
    *
-   * @throws LockException.Unanswered if the broker did not reply in time
+   * @throws LockException.Unanswered if the broker did not reply in time; if there are others, only
+   *     if the queue did not
+   * @throws LockException.Conflict if the queue is none of a mutex
    */
   void tend(Call call, ActiveConsumer consumer) {
     QueueState state = look(call, consumer);
@@ -53,12 +59,28 @@ record ActiveConsumerInspection(
     if (state.messages() > 0) {
       return;
     }
-    boolean unused = queues.requireItsKind(call, consumer.queue());
     if (state.consumers() == 1) {
+      boolean unused = queues.requireItsKind(call, consumer.queue());
       publishAndWait(call, consumer);
-    } else if (!queues.isBlocked()) {
-      // Most likely another consumer holds. A surplus message harms nobody.
-      queues.publish(call, consumer.queue());
+    } else {
+      addSurplus(call, consumer.queue());
+    }
+  }
+
+  /**
+   * Publishes a message for the case that no consumer has one. Most likely another one holds, and
+   * the surplus harms nobody. It takes connections that hold nothing, and may have to be opened
+   * first. That they cannot be had now is no reason to give up the place in the line: meanwhile the
+   * message of the holder may have come.
+   */
+  private void addSurplus(Call call, String queue) {
+    try {
+      boolean unused = queues.requireItsKind(call, queue);
+      if (!queues.isBlocked()) {
+        queues.publish(call, queue);
+      }
+    } catch (LockException.Unanswered | LockException.Unreachable e) {
+      log.debug("No message is added to queue {} now: {}", queue, e.getMessage());
     }
   }
 

@@ -43,8 +43,11 @@ record PermitsClaim(
 
   private static final Logger log = LoggerFactory.getLogger(PermitsClaim.class);
 
-  /** How often to look whether a slot is back that is being verified, and the pause in between. */
-  private static final int LOOKS = 5;
+  /**
+   * How often to look whether a slot is back that is being verified, and the pause in between. If
+   * it takes longer, it is in doubt.
+   */
+  private static final int LOOKS = 50;
 
   private static final long PAUSE_NANOS = Duration.ofMillis(2).toNanos();
 

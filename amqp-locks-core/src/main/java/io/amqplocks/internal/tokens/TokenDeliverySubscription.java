@@ -8,6 +8,7 @@ import io.amqplocks.internal.tokens.ContendedMutexes.Wait;
 import io.amqplocks.internal.waiting.Subscription;
 import io.amqplocks.lock.LockException;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Waiting for a token as a consumer: the broker sends one as soon as there is one for us. A pushed
@@ -26,6 +27,7 @@ final class TokenDeliverySubscription implements Subscription {
   private final Wait wait;
   private final LeaseFactory leases;
   private final Session.Member onEnd;
+  private @Nullable LockException failure;
   private boolean queueIsGone;
   private boolean isServed;
 
@@ -56,8 +58,9 @@ final class TokenDeliverySubscription implements Subscription {
     // If the broker has not answered a request lately, it may be about to drop the connection.
     boolean looks =
         session.silentNanos() > pauseNanos() || !session.broker().tellsOfDeletedQueues();
-    if (looks && !TokenQueues.of(session).exists(call, tokenQueue.queue())) {
-      queueIsGone = true;
+    failure = null;
+    if (looks) {
+      look(call.half());
     }
     // The subscription yields its token once, so no later attempt can receive it again.
     Optional<TokenHold> won =
@@ -67,6 +70,23 @@ final class TokenDeliverySubscription implements Subscription {
       wait.served();
     }
     return won.isPresent() ? leases.take(call, session, (same, own) -> won) : Optional.empty();
+  }
+
+  /** Without an answer the consumer stands by all the same, and its token may have come. */
+  private void look(Call call) {
+    try {
+      queueIsGone = !TokenQueues.of(session).exists(call, tokenQueue.queue());
+    } catch (LockException.Unanswered e) {
+      if (!session.isOpen()) {
+        throw e;
+      }
+      failure = e;
+    }
+  }
+
+  @Override
+  public Optional<LockException> failure() {
+    return Optional.ofNullable(failure);
   }
 
   @Override

@@ -255,7 +255,7 @@ public record QueuedLock(LockId id, Kind kind, Variant variant, Object queueKey,
   Optional<HeldLease> take(WaitQueues.Ticket ticket, Step step, AcquireDeadline deadline) {
     BrokerGrant handed = step.slot();
     if (handed != null) {
-      return handed.takeOver();
+      return handed.takeOver(variant.fenced());
     }
     if (step.action() == Action.CLOSED) {
       context.sessions.requireNotClosed(call(variant));

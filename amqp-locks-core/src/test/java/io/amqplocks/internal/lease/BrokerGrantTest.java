@@ -84,7 +84,7 @@ class BrokerGrantTest {
   }
 
   private Optional<HeldLease> takeOver() {
-    return offered.remove().takeOver();
+    return offered.remove().takeOver(false);
   }
 
   @Test
@@ -116,6 +116,29 @@ class BrokerGrantTest {
     lease.close();
     assertThat(offered).isEmpty();
     assertThat(fixture.exists(queue)).isFalse();
+  }
+
+  /** A verification that began for the last lease goes on: its token may move to another slot. */
+  @Test
+  void isNotTakenOverOnceItMayNotBeHandedOver() throws Exception {
+    AtomicBoolean moved = new AtomicBoolean();
+    HeldLease lease =
+        take(
+            DelegatingHold.contest(
+                queue(),
+                hold ->
+                    new DelegatingHold(hold) {
+                      @Override
+                      public boolean mayBeHandedTo(boolean fenced) {
+                        return !fenced && !moved.get();
+                      }
+                    }));
+    lease.close();
+    moved.set(true);
+    assertThat(takeOver()).isEmpty();
+    assertThat(fixture.exists(queue)).as("it went back to the broker").isFalse();
+    take().close();
+    assertThat(offered.remove().takeOver(true)).as("it has no fencing token").isEmpty();
   }
 
   /** A verification that began for the last lease goes on when that one has ended. */
@@ -196,7 +219,7 @@ class BrokerGrantTest {
     broker.faults().deleteQueue(queue);
     // What the watch calls; when it does there is no lease to tell.
     between.revoked();
-    assertThat(between.takeOver()).isEmpty();
+    assertThat(between.takeOver(false)).isEmpty();
   }
 
   @Test
@@ -210,7 +233,7 @@ class BrokerGrantTest {
   void aRevocationAfterItIsTakenOverReachesTheNewLease() {
     take().close();
     BrokerGrant slot = offered.remove();
-    HeldLease next = slot.takeOver().orElseThrow();
+    HeldLease next = slot.takeOver(false).orElseThrow();
     slot.revoked();
     assertThat(next.state()).isEqualTo(LeaseState.LOST);
   }
@@ -240,11 +263,11 @@ class BrokerGrantTest {
     assertThat(asked.await(30, TimeUnit.SECONDS)).isTrue();
     lease.close();
     BrokerGrant slot = offered.remove();
-    HeldLease next = slot.takeOver().orElseThrow();
+    HeldLease next = slot.takeOver(false).orElseThrow();
     answer.complete(status);
     assertThat(verified.get(30, TimeUnit.SECONDS)).isEqualTo(LeaseState.RELEASED);
     assertThat(next.state()).isEqualTo(LeaseState.LOST);
-    assertThat(slot.takeOver()).isEmpty();
+    assertThat(slot.takeOver(false)).isEmpty();
   }
 
   /** The broker's notice comes between the creation of the new lease and its start. */

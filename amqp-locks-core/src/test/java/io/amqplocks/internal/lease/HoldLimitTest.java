@@ -184,7 +184,7 @@ class HoldLimitTest {
     client.pass(Duration.ofMillis(50));
     lease.close();
     client.pass(Duration.ofSeconds(10));
-    HeldLease next = offered.remove().takeOver().orElseThrow();
+    HeldLease next = offered.remove().takeOver(false).orElseThrow();
     limit(next);
     client.pass(Duration.ofSeconds(6));
     assertThat(next.verify())

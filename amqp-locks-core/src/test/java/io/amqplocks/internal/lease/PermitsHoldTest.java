@@ -210,6 +210,32 @@ class PermitsHoldTest {
     assertThat(PermitsHold.mayBegin(parts, client.session())).isTrue();
   }
 
+  /** A verification that had begun when the lease begins is over after a round trip. */
+  @Test
+  void waitsForASlotThatIsUnderWayAndIsNotWonWithoutIt() throws Exception {
+    AtomicInteger looks = new AtomicInteger();
+    AtomicInteger away = new AtomicInteger(3);
+    UnaryOperator<Hold> moving =
+        hold ->
+            new DelegatingHold(hold) {
+              @Override
+              public boolean isUnderWay() {
+                return looks.incrementAndGet() <= away.get();
+              }
+            };
+    HeldLease second = take(DelegatingHold.contest(slot(2), moving)).orElseThrow();
+    looks.set(0);
+    HeldLease lease = take(PermitsHold.contest(List.of(part(1), second))).orElseThrow();
+    assertThat(looks.get()).isGreaterThan(3);
+    lease.close();
+    HeldLease another = take(DelegatingHold.contest(slot(2), moving)).orElseThrow();
+    looks.set(0);
+    away.set(Integer.MAX_VALUE);
+    assertThat(take(PermitsHold.contest(List.of(part(1), another)))).isEmpty();
+    assertFree(1);
+    assertFree(2);
+  }
+
   /** A slot that gives no answer leaves the lease as old as it was. */
   @Test
   void isNotVerifiedUnlessAllOfItsSlotsAre() {
