@@ -123,7 +123,7 @@ class DyingConnectionTest {
     await().during(Duration.ofMillis(500)).until(() -> !waiting.isDone());
     proxy.heal();
     proxy.cut();
-    assertThat(waiting.get(60, TimeUnit.SECONDS).verify()).isEqualTo(LeaseState.HELD);
+    Tokens.verified(waiting.get(60, TimeUnit.SECONDS));
     assertThat(ours.state()).isEqualTo(LeaseState.LOST);
     await().until(() -> heard.heard.stream().anyMatch(each -> each.startsWith("lost")));
     assertThat(heard.heard).filteredOn(each -> each.startsWith("lost")).hasSize(1);

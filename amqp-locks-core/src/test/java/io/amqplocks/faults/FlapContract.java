@@ -3,6 +3,7 @@ package io.amqplocks.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.amqplocks.AmqpLocks;
+import io.amqplocks.AmqpLocksBuilder;
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
@@ -138,12 +139,20 @@ abstract class FlapContract {
   }
 
   final AmqpLocks on(int node) {
-    return fixture.open(
-        fixture
-            .builder(cluster().node(node).connectionFactory())
-            .heartbeat(HEARTBEAT)
-            .callTimeout(CALL_TIMEOUT)
-            .verifyEvery(CALL_TIMEOUT));
+    return fixture.open(builder(node));
+  }
+
+  /** Whoever waits fails at once if it was never connected, as within a call timeout. */
+  final AmqpLocks connectedOn(int node) {
+    return fixture.connected(builder(node));
+  }
+
+  private AmqpLocksBuilder builder(int node) {
+    return fixture
+        .builder(cluster().node(node).connectionFactory())
+        .heartbeat(HEARTBEAT)
+        .callTimeout(CALL_TIMEOUT)
+        .verifyEvery(CALL_TIMEOUT);
   }
 
   private Duration notToldOnMnesia() {

@@ -2,6 +2,7 @@ package io.amqplocks.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
 import java.time.Duration;
@@ -39,10 +40,12 @@ class MnesiaFlapTest extends FlapContract {
    */
   @Test
   void aMutexThatNobodyUsedBeforeIsHeldOnBothSides() throws Exception {
+    AmqpLocks first = connectedOn(1);
+    AmqpLocks third = connectedOn(3);
     cluster().breakOffFromPeers(cluster().node(1));
     Duration wait = Duration.ofSeconds(30);
-    try (Lease here = on(1).mutex("unused").acquire(wait);
-        Lease there = on(3).mutex("unused").acquire(wait)) {
+    try (Lease here = first.mutex("unused").acquire(wait);
+        Lease there = third.mutex("unused").acquire(wait)) {
       assertThat(here.verify()).isEqualTo(LeaseState.HELD);
       assertThat(there.verify()).isEqualTo(LeaseState.HELD);
     }

@@ -52,7 +52,7 @@ class FenceFaultTest {
 
   /** One that waits for an empty counter not as long as a slow broker may need to make one. */
   private AmqpLock hasty() {
-    return fixture.open(fixture.builder().callTimeout(Duration.ofSeconds(3))).mutex("l");
+    return fixture.connected(fixture.builder().callTimeout(Duration.ofSeconds(3))).mutex("l");
   }
 
   @AfterEach

@@ -113,6 +113,8 @@ class KeyedFenceTest {
             "queues",
             "{\"expires\":1000}");
     int keys = 60;
+    // A counter that is not made within a call is made anew as another one.
+    AmqpLocks locks = fixture.open(fixture.builder().heartbeat(LONG).callTimeout(LONG));
     List<Callable<FencingToken>> work =
         IntStream.range(0, keys)
             .<Callable<FencingToken>>mapToObj(

@@ -31,6 +31,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -147,11 +148,18 @@ class PersistentMutexFaultTest {
     admin.disable();
     declare(broker, queue("m"), QUORUM);
     lease.whenLost().toCompletableFuture().get(30, TimeUnit.SECONDS);
+    AtomicInteger admitted = new AtomicInteger();
     await()
         .untilAsserted(
             () ->
-                assertThatThrownBy(() -> locks.persistentMutex("m").tryAcquire())
+                assertThatThrownBy(
+                        () ->
+                            locks
+                                .persistentMutex("m")
+                                .tryAcquire()
+                                .ifPresent(wrong -> admitted.incrementAndGet()))
                     .isInstanceOf(LockException.Conflict.class));
+    assertThat(admitted).hasValue(0);
   }
 
   /**
@@ -218,7 +226,8 @@ class PersistentMutexFaultTest {
     await()
         .untilAsserted(
             () ->
-                assertThatThrownBy(() -> locks.persistentMutex("m").tryAcquire())
+                assertThatThrownBy(
+                        () -> locks.persistentMutex("m").tryAcquire().ifPresent(Lease::close))
                     .isInstanceOf(LockException.Unanswered.class)
                     .hasMessageContaining("persistent mutex 'm'")
                     .hasMessageContaining(queue("m"))

@@ -13,6 +13,7 @@ import io.amqplocks.support.Fixture;
 import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerTest;
 import java.time.Duration;
+import java.util.NoSuchElementException;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -63,7 +64,8 @@ class ProbeKindTest {
       await()
           .atMost(Duration.ofMinutes(2))
           // A stall is one, and nobody is asked in vain for so long.
-          .ignoreExceptionsInstanceOf(LockException.Unanswered.class)
+          .ignoreExceptionsMatching(
+              e -> e instanceof LockException.Unanswered || e instanceof NoSuchElementException)
           .until(
               () -> {
                 try (Lease second = locks.slotSemaphore("s").tryAcquire().orElseThrow()) {

@@ -89,7 +89,7 @@ class AdminTurnTest extends TokenAdministered {
   @Test
   void theFirstAcquireOfAFencedMutexWaitsNoLongerThanACall() throws Exception {
     takeTheTurn(LockId.fencedMutex("m"));
-    AmqpLocks hasty = fixture.open(fixture.builder().callTimeout(Duration.ofSeconds(4)));
+    AmqpLocks hasty = fixture.connected(fixture.builder().callTimeout(Duration.ofSeconds(4)));
     long start = System.nanoTime();
     assertThatThrownBy(() -> hasty.fencedMutex("m").tryAcquire())
         .isInstanceOf(LockException.FenceUnavailable.class)

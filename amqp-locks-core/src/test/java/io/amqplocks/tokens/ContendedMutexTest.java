@@ -72,7 +72,7 @@ class ContendedMutexTest {
     assertThat(lock.tryAcquire()).isEmpty();
     int before = sent.gets();
     assertThatExceptionOfType(LockException.AcquireTimeout.class)
-        .isThrownBy(() -> lock.acquire(Duration.ofSeconds(2)));
+        .isThrownBy(() -> lock.acquire(Duration.ofSeconds(10)));
     assertThat(sent.gets()).as("it was busy").isEqualTo(before);
     held.close();
     assertThat(getsOf(lock)).isEqualTo(1);

@@ -102,7 +102,7 @@ class HungTokenQueueTest {
   @Test
   void whoVerifiesAgainIsNotKeptByTheLastQuestion() throws Exception {
     Lease lease = hanging.tryAcquire().orElseThrow();
-    assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+    Tokens.verified(lease);
     broker.faults().suspendQueue(queue);
     // The first leaves a question open on the channel, and the second of old waited for its answer.
     for (int i = 0; i < 3; i++) {

@@ -191,6 +191,25 @@ class TokenGivenAwayTest extends TokenGivenAway {
       verifier.start();
       verifiers.add(verifier);
     }
+    int leastBusy = Integer.MAX_VALUE;
+    // A token that is hidden shows in each of them; one that is slow in some.
+    for (int batch = 0; batch < 3 && leastBusy >= 15; batch++) {
+      leastBusy = Math.min(leastBusy, busyTries(verifying));
+    }
+    verifying.complete(null);
+    for (Thread verifier : verifiers) {
+      verifier.join();
+    }
+    verifying.get();
+    // The only idle one may be on its way back when it is asked for, more often on a busy machine.
+    assertThat(leastBusy).isLessThan(15);
+    assertThat(held).extracting(Lease::slot).doesNotHaveDuplicates();
+    held.forEach(Lease::close);
+    assertThat(Tokens.audit(admin)).isEqualTo(new TokenAudit(3, 3, 0, 0, Set.of(), false));
+  }
+
+  /** How many of 300 tries of the third slot find it busy. */
+  private int busyTries(CompletableFuture<Void> verifying) throws Exception {
     int busy = 0;
     for (int i = 0; i < 300 && !verifying.isDone(); i++) {
       AmqpLock other = others.tokenSemaphore("s");
@@ -203,16 +222,7 @@ class TokenGivenAwayTest extends TokenGivenAway {
       }
       third.close();
     }
-    verifying.complete(null);
-    for (Thread verifier : verifiers) {
-      verifier.join();
-    }
-    verifying.get();
-    // The only idle one may be on its way back when it is asked for, more often on a busy machine.
-    assertThat(busy).isLessThan(15);
-    assertThat(held).extracting(Lease::slot).doesNotHaveDuplicates();
-    held.forEach(Lease::close);
-    assertThat(Tokens.audit(admin)).isEqualTo(new TokenAudit(3, 3, 0, 0, Set.of(), false));
+    return busy;
   }
 
   /** To be verified, a token needs a second channel for a moment. */

@@ -10,7 +10,6 @@ import io.amqplocks.admin.TokenAudit;
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.admin.TokenStatus;
 import io.amqplocks.lock.Lease;
-import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.support.Fences;
 import io.amqplocks.support.Tokens;
@@ -130,9 +129,9 @@ class TokenRepairTest extends TokenAdministered {
       another
           .createChannel()
           .queueDeclare(fixture.names().tokenAdmin(ID), false, true, false, Map.of());
-      long began = System.nanoTime();
       repair = CompletableFuture.supplyAsync(() -> admin.repair(timeout));
       await().until(() -> holder.messageCount(queue) == 0);
+      long began = System.nanoTime();
       List<CompletableFuture<Lease>> waiting = new ArrayList<>();
       for (int i = 0; i < 3; i++) {
         waiting.add(locks.tokenSemaphore("s").acquireAsync(Duration.ofMinutes(1)));
@@ -145,7 +144,7 @@ class TokenRepairTest extends TokenAdministered {
     }
     // The repair consumes again, besides the holders.
     fixture.awaitConsumers(queue, 4);
-    assertThat(held).allMatch(lease -> lease.verify() == LeaseState.HELD);
+    held.forEach(Tokens::verified);
     held.forEach(Lease::close);
     assertThat(repair.get(60, TimeUnit.SECONDS)).isEqualTo(clean(3));
   }

@@ -133,6 +133,12 @@ class UpgradedBrokerTest extends TokenAdministered {
     assertAllOutliveManyReturns(LockId.fencedMutex("m"), 1);
   }
 
+  /** It waits for the tokens to be moved for half of a call, and goes on without them then. */
+  private AmqpLocks patient() {
+    Duration time = Duration.ofMinutes(1);
+    return fixture.open(fixture.builder().heartbeat(time).callTimeout(time));
+  }
+
   @Test
   void tokensInUseAreNotTakenFromTheirHolders() throws Exception {
     admin.create(2, TokenQueueType.QUORUM);
@@ -148,7 +154,7 @@ class UpgradedBrokerTest extends TokenAdministered {
     }
     holder.basicNack(1, false, true);
     await().untilAsserted(() -> assertThat(Tokens.idle(broker, old)).hasSize(2));
-    assertThat(fixture.open().tokenSemaphore("s").tryAcquire()).hasValueSatisfying(Lease::close);
+    assertThat(patient().tokenSemaphore("s").tryAcquire()).hasValueSatisfying(Lease::close);
     assertThat(fixture.exists(old)).isFalse();
   }
 
@@ -158,7 +164,7 @@ class UpgradedBrokerTest extends TokenAdministered {
     admin.create(2, TokenQueueType.CLASSIC);
     asMadeOn3(ID);
     String queue = tokens(1);
-    assertThat(fixture.open().tokenSemaphore("s").tryAcquire()).hasValueSatisfying(Lease::close);
+    assertThat(patient().tokenSemaphore("s").tryAcquire()).hasValueSatisfying(Lease::close);
     assertThat(fixture.exists(queue)).isTrue();
     assertAllOutliveManyReturns(ID, 2);
     Tokens.resizes(admin, 3, new TokenStatus(3, 3, 3, 0, 0, 0));

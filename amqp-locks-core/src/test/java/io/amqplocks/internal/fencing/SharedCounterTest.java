@@ -1,7 +1,7 @@
 package io.amqplocks.internal.fencing;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
@@ -21,6 +21,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -64,6 +65,20 @@ class SharedCounterTest {
     return fence.draw(Call.on(lock, bound, ticker), client.session(), lock, 1);
   }
 
+  /** A machine that stalls has no time left for the last reply. Then the draw is repeated. */
+  private LockException failureOfDraw(Supplier<Fence> fence, LockId lock) {
+    for (int left = 5; ; left--) {
+      LockException failure =
+          catchThrowableOfType(LockException.class, () -> draw(fence.get(), lock, SHORT));
+      boolean isStall =
+          failure instanceof LockException.Unanswered
+              && !String.valueOf(failure.getMessage()).contains("Try again");
+      if (!isStall || left == 0) {
+        return failure;
+      }
+    }
+  }
+
   /** Other keys draw from the counter of the mutex, and other readers from the other one. */
   @ParameterizedTest
   @EnumSource(names = {"MUTEX", "READ_LOCK"})
@@ -75,15 +90,15 @@ class SharedCounterTest {
     try (Connection other = fixture.stranger()) {
       Channel channel = other.createChannel();
       GetResponse taken = channel.basicGet(counter, false);
-      assertThatThrownBy(() -> draw(fence, lock, SHORT))
+      assertThat(failureOfDraw(() -> fence, lock))
           .isInstanceOf(LockException.Unanswered.class)
           .hasMessageContaining(lock.toString())
           .hasMessageContaining("Try again");
       // A process that has not seen the message cannot tell.
-      assertThatThrownBy(() -> draw(new Fence(fixture.names(), making), lock, SHORT))
+      assertThat(failureOfDraw(() -> new Fence(fixture.names(), making), lock))
           .isInstanceOf(LockException.FenceUnavailable.class);
       passed.addAndGet(RecentReads.LATELY.toNanos());
-      assertThatThrownBy(() -> draw(fence, lock, SHORT))
+      assertThat(failureOfDraw(() -> fence, lock))
           .isInstanceOf(LockException.FenceUnavailable.class)
           .hasMessageContaining("was empty");
       channel.basicNack(taken.getEnvelope().getDeliveryTag(), false, true);

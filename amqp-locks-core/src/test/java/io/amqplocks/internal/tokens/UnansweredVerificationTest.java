@@ -5,10 +5,12 @@ import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.internal.broker.Answer;
 import io.amqplocks.internal.broker.BrokerProfile;
 import io.amqplocks.internal.broker.Call;
+import io.amqplocks.internal.broker.ConsumerChannel;
 import io.amqplocks.internal.broker.ConsumerChannelPool;
 import io.amqplocks.internal.broker.RpcChannelPool;
 import io.amqplocks.internal.broker.Ticker;
@@ -53,7 +55,9 @@ class UnansweredVerificationTest {
   @BeforeEach
   void open(Broker given) throws Exception {
     broker = given;
-    connection = broker.connectionFactory().newConnection("tokens");
+    ConnectionFactory factory = broker.connectionFactory();
+    factory.setMetricsCollector(ConsumerChannel.ARRIVALS);
+    connection = factory.newConnection("tokens");
     RpcChannelPool rpc = new RpcChannelPool(connection, background, Ticker.SYSTEM);
     tokens =
         new TokenQueues(
