@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.AmqpLocksBuilder;
@@ -448,12 +450,22 @@ class BrokerFaultTest {
       await().until(() -> proxy.connections() == 1);
       assertThat(locks.mutex("m").tryAcquire()).isEmpty();
       CompletableFuture<Lease> waiting = locks.mutex("m").acquireAsync(Duration.ofSeconds(60));
-      fixture.awaitConsumers(fixture.names().mutex(LockName.of("m")), 2);
-      await().during(Duration.ofSeconds(2)).until(() -> !waiting.isDone());
-      theirs.close();
-      try (Lease mine = waiting.get(60, TimeUnit.SECONDS)) {
-        assertThat(mine.verify()).isEqualTo(LeaseState.HELD);
-        assertThat(proxy.connections()).isEqualTo(1);
+      String queue = fixture.names().mutex(LockName.of("m"));
+      fixture.awaitConsumers(queue, 2);
+      try (Connection stranger = fixture.stranger()) {
+        AtomicInteger overtook = new AtomicInteger();
+        Channel behind = stranger.createChannel();
+        behind.basicQos(1);
+        behind.basicConsume(queue, (tag, message) -> overtook.incrementAndGet(), tag -> {});
+        fixture.awaitConsumers(queue, 3);
+        // It looks at its queue after half a heartbeat at the latest.
+        await().during(Duration.ofSeconds(6)).until(() -> !waiting.isDone());
+        theirs.close();
+        try (Lease mine = waiting.get(60, TimeUnit.SECONDS)) {
+          assertThat(mine.verify()).isEqualTo(LeaseState.HELD);
+          assertThat(overtook).hasValue(0);
+          assertThat(proxy.connections()).isEqualTo(1);
+        }
       }
     }
   }

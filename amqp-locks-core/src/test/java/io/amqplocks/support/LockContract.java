@@ -62,6 +62,14 @@ public abstract class LockContract {
     threads.shutdownNow();
   }
 
+  /** A verification of a token may have to be repeated. */
+  private static void assertHeld(Lease lease) {
+    switch (lease.lock().kind()) {
+      case TOKEN_SEMAPHORE, FENCED_MUTEX -> Tokens.verified(lease);
+      default -> assertThat(lease.verify()).isEqualTo(LeaseState.HELD);
+    }
+  }
+
   @Test
   void oneHolderAmongProcesses() throws Exception {
     AmqpLock mine = lock(fixture.open(), "m");
@@ -70,7 +78,7 @@ public abstract class LockContract {
     Lease lease = mine.tryAcquire().orElseThrow();
     assertThat(lease.lock()).isEqualTo(mine.id());
     assertThat(lease.state()).isEqualTo(LeaseState.HELD);
-    Tokens.verified(lease);
+    assertHeld(lease);
     assertThat(isHeld("m")).isTrue();
     assertThat(theirs.tryAcquire()).isEmpty();
     assertThat(mine.tryAcquire()).as("not reentrant").isEmpty();
@@ -80,7 +88,7 @@ public abstract class LockContract {
     assertThat(lease.verify()).isEqualTo(LeaseState.RELEASED);
     try (Lease next = theirs.tryAcquire().orElseThrow()) {
       lease.close();
-      Tokens.verified(next);
+      assertHeld(next);
       assertThat(mine.tryAcquire()).isEmpty();
     }
   }

@@ -3,6 +3,8 @@ package io.amqplocks.tokens;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.admin.TokenQueueType;
 import io.amqplocks.lock.AmqpLock;
@@ -18,6 +20,7 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -97,6 +100,34 @@ class HungTokenQueueTest {
               assertThat(Tokens.consumers(broker, fixture.names(), LockId.tokenSemaphore("hangs")))
                   .isZero();
             });
+  }
+
+  /** It asks now and then whether the queue is there, and another waiter came after it. */
+  @Test
+  void whoWaitsKeepsItsPlaceThoughNoLookIsAnswered() throws Exception {
+    Lease held = Fixture.first(fixture.open(fixture.seldomVerifying()).tokenSemaphore("hangs"));
+    Duration heartbeat = Duration.ofSeconds(4);
+    AmqpLocks first =
+        fixture.connected(fixture.builder().heartbeat(heartbeat).callTimeout(heartbeat));
+    CompletableFuture<Lease> waiting =
+        first.tokenSemaphore("hangs").acquireAsync(Duration.ofMinutes(1));
+    fixture.awaitConsumers(queue, 1);
+    try (Connection stranger = fixture.stranger()) {
+      AtomicInteger overtook = new AtomicInteger();
+      Channel second = stranger.createChannel();
+      second.basicQos(1);
+      second.basicConsume(queue, (tag, message) -> overtook.incrementAndGet(), tag -> {});
+      fixture.awaitConsumers(queue, 2);
+      broker.faults().suspendQueue(queue);
+      // It looks after half a heartbeat, and gives the look half of a call.
+      await().during(heartbeat.multipliedBy(2)).until(() -> !waiting.isDone());
+      broker.faults().resumeQueue(queue);
+      held.close();
+      try (Lease lease = waiting.get(60, TimeUnit.SECONDS)) {
+        Tokens.verified(lease);
+        assertThat(overtook).hasValue(0);
+      }
+    }
   }
 
   @Test

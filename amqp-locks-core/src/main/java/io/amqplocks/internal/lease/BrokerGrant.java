@@ -148,7 +148,9 @@ public final class BrokerGrant {
     if (revoked) {
       lease.revoked();
     }
-    if (lease.acquired() == LeaseState.HELD && !hold.isUnderWay() && hold.mayBeHandedTo(fenced)) {
+    // In this order: another token that has come since is seen by the state.
+    boolean isHere = !hold.isUnderWay();
+    if (lease.acquired() == LeaseState.HELD && isHere && hold.mayBeHandedTo(fenced)) {
       return Optional.of(lease);
     }
     lease.withdraw();

@@ -48,8 +48,9 @@ public final class PermitsHold implements Hold {
         .allMatch(
             part ->
                 part.session().shared().equals(session)
-                    && part.state() == LeaseState.HELD
-                    && !part.hold().isUnderWay());
+                    // In this order: another token that has come since is seen by the state.
+                    && !part.hold().isUnderWay()
+                    && part.state() == LeaseState.HELD);
   }
 
   /**
@@ -104,15 +105,17 @@ public final class PermitsHold implements Hold {
     return true;
   }
 
-  /** A verification that had begun may have a token on its way, for about a round trip. */
+  /** A verification that had begun may have a token on its way, or look at what came for it. */
   private void awaitBack(Call call) {
-    for (int i = 0; i < LOOKS && isAnyUnderWay(); i++) {
+    for (int i = 0; i < LOOKS && isAnyUnsettled(); i++) {
       Futures.pause(Math.min(PAUSE_NANOS, call.remainingNanos()));
     }
   }
 
-  private boolean isAnyUnderWay() {
-    return parts.stream().anyMatch(part -> part.hold().isUnderWay());
+  private boolean isAnyUnsettled() {
+    return parts.stream()
+        .map(HeldLease::hold)
+        .anyMatch(hold -> hold.isUnderWay() || hold.isInDoubt());
   }
 
   /**

@@ -63,7 +63,7 @@ record ActiveConsumerInspection(
       boolean unused = queues.requireItsKind(call, consumer.queue());
       publishAndWait(call, consumer);
     } else {
-      addSurplus(call, consumer.queue());
+      addSurplus(call.half(), consumer);
     }
   }
 
@@ -73,14 +73,18 @@ record ActiveConsumerInspection(
    * first. That they cannot be had now is no reason to give up the place in the line: meanwhile the
    * message of the holder may have come.
    */
-  private void addSurplus(Call call, String queue) {
+  private void addSurplus(Call call, ActiveConsumer consumer) {
+    String queue = consumer.queue();
     try {
       boolean unused = queues.requireItsKind(call, queue);
       if (!queues.isBlocked()) {
         queues.publish(call, queue);
       }
     } catch (LockException.Unanswered | LockException.Unreachable e) {
-      log.debug("No message is added to queue {} now: {}", queue, e.getMessage());
+      if (!consumer.channel().getChannel().isOpen()) {
+        throw e;
+      }
+      log.info("No message is added to queue {} now, which has none: {}", queue, e.getMessage());
     }
   }
 

@@ -68,14 +68,11 @@ public record SlotClaim(Slots slots, SlotChoice choice, LeaseFactory leases) imp
     }
     boolean taken = false;
     try {
-      Optional<HeldLease> lease = take(call.half(), session, slot.getAsInt());
+      Optional<HeldLease> lease = take(call, session, slot.getAsInt());
       taken = lease.isPresent();
       return lease;
-    } catch (LockException.Unexpected | LockException.Unanswered e) {
-      if (!session.isOpen()) {
-        throw e;
-      }
-      // The node of this slot's queue may be down, or hang. Other slots may be free.
+    } catch (LockException.Unexpected e) {
+      // The node of this slot's queue may be down. Other slots may be free.
       return Optional.empty();
     } finally {
       if (!taken) {

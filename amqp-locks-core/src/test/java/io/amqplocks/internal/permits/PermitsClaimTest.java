@@ -27,6 +27,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -198,6 +199,60 @@ class PermitsClaimTest {
     Optional<HeldLease> lease = claim.attempt(client.call(LOCK), client.session());
     assertThat(lease).map(HeldLease::permits).contains(3);
     assertThat(looks).hasValueGreaterThan(2);
+  }
+
+  /** Else the call would end as if the semaphore were busy, and one that fails fast not at all. */
+  @Test
+  void whatTheWaitForASlotCannotTellIsReported() throws Exception {
+    LockException.Unanswered silence = client.call(LOCK).unanswered("look at the queue");
+    AtomicReference<Optional<LockException>> failure = new AtomicReference<>(Optional.of(silence));
+    Claim slots =
+        new Claim() {
+          @Override
+          public Optional<HeldLease> attempt(Call call, Session session) {
+            return nextSlot(call, session);
+          }
+
+          @Override
+          public Subscription subscribe(Call call, Session session, Runnable wake) {
+            Subscription real = Claim.super.subscribe(call, session, wake);
+            return new Subscription() {
+              @Override
+              public Optional<HeldLease> attempt(Call next) {
+                return real.attempt(next);
+              }
+
+              @Override
+              public Optional<LockException> failure() {
+                return failure.get();
+              }
+
+              @Override
+              public boolean isOver() {
+                return real.isOver();
+              }
+
+              @Override
+              public long pauseNanos() {
+                return real.pauseNanos();
+              }
+
+              @Override
+              public void close() {
+                real.close();
+              }
+            };
+          }
+        };
+    claim = new PermitsClaim(3, slots, claim.turns(), claim.count(), client.registry());
+    free = 2;
+    Subscription waiting = collecting();
+    assertThat(waiting.failure()).contains(silence);
+    failure.set(Optional.empty());
+    assertThat(waiting.attempt(client.call(LOCK))).isEmpty();
+    assertThat(waiting.failure()).isEmpty();
+    assertKept(waiting);
+    waiting.close();
   }
 
   /** Their own fencing tokens were superseded meanwhile, and nobody was told them. */

@@ -141,7 +141,9 @@ class RecordedTokensTest {
         };
     records = new TokenRecords(fixture.names(), betweenTwoLooks);
     RecordedTokens tokens = reading(OLDER, OLDER);
-    assertThat(comesToHave(tokens, ADDED)).isTrue();
+    CompletableFuture<Boolean> found =
+        CompletableFuture.supplyAsync(() -> comesToHave(tokens, ADDED));
+    assertThat(found.get(30, TimeUnit.SECONDS)).isTrue();
   }
 
   /** A reader that has the newest one in hand may be slow, and the older one may have stayed. */
