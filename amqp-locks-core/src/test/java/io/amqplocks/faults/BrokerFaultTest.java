@@ -449,8 +449,9 @@ class BrokerFaultTest {
       fixture.closeConnectionsThatHoldNothing(name);
       await().until(() -> proxy.connections() == 1);
       assertThat(locks.mutex("m").tryAcquire()).isEmpty();
-      CompletableFuture<Lease> waiting = locks.mutex("m").acquireAsync(Duration.ofSeconds(60));
       String queue = fixture.names().mutex(LockName.of("m"));
+      fixture.awaitConsumers(queue, 1);
+      CompletableFuture<Lease> waiting = locks.mutex("m").acquireAsync(Duration.ofSeconds(60));
       fixture.awaitConsumers(queue, 2);
       try (Connection stranger = fixture.stranger()) {
         AtomicInteger overtook = new AtomicInteger();

@@ -106,7 +106,7 @@ class HungTokenQueueTest {
   @Test
   void whoWaitsKeepsItsPlaceThoughNoLookIsAnswered() throws Exception {
     Lease held = Fixture.first(fixture.open(fixture.seldomVerifying()).tokenSemaphore("hangs"));
-    Duration heartbeat = Duration.ofSeconds(4);
+    Duration heartbeat = Duration.ofSeconds(8);
     AmqpLocks first =
         fixture.connected(fixture.builder().heartbeat(heartbeat).callTimeout(heartbeat));
     CompletableFuture<Lease> waiting =
@@ -119,8 +119,8 @@ class HungTokenQueueTest {
       second.basicConsume(queue, (tag, message) -> overtook.incrementAndGet(), tag -> {});
       fixture.awaitConsumers(queue, 2);
       broker.faults().suspendQueue(queue);
-      // It looks after half a heartbeat, and gives the look half of a call.
-      await().during(heartbeat.multipliedBy(2)).until(() -> !waiting.isDone());
+      // It looks after half a heartbeat, and gives the look half of a call, which is as long.
+      await().during(heartbeat.plusSeconds(2)).until(() -> !waiting.isDone());
       broker.faults().resumeQueue(queue);
       held.close();
       try (Lease lease = waiting.get(60, TimeUnit.SECONDS)) {

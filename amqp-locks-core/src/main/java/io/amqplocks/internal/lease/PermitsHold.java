@@ -28,6 +28,9 @@ import java.util.OptionalLong;
  */
 public final class PermitsHold implements Hold {
 
+  /** How often to renumber at most, until nothing has moved meanwhile. */
+  private static final int ROUNDS = 10;
+
   /** How often to look whether a token is back. After a tenth of a second it is in doubt. */
   private static final int LOOKS = 100;
 
@@ -96,13 +99,19 @@ public final class PermitsHold implements Hold {
       part.onLoss(revoked);
       part.verifiedByAnother();
     }
-    awaitBack(call);
-    if (!mayBegin(parts, session)) {
-      return false;
+    // More than one, because a verification that had begun may move tokens between the two looks.
+    for (int i = 0; i < ROUNDS; i++) {
+      awaitBack(call);
+      if (!mayBegin(parts, session)) {
+        return false;
+      }
+      List<FencingToken> before = tokens();
+      parts.forEach(part -> part.hold().renumber());
+      if (tokens().equals(before)) {
+        return true;
+      }
     }
-    // A token that is moving fails that look. What has moved has its new number by now.
-    parts.forEach(part -> part.hold().renumber());
-    return true;
+    return false;
   }
 
   /** A verification that had begun may have a token on its way, or look at what came for it. */

@@ -120,7 +120,7 @@ final class PermitsSubscription implements Subscription {
       slots = waiting;
     }
     Optional<HeldLease> slot = waiting.attempt(call);
-    failure = waiting.failure().orElse(null);
+    failure = slot.isPresent() ? null : waiting.failure().orElse(null);
     if (waiting.isOver()) {
       closeSlots();
     }

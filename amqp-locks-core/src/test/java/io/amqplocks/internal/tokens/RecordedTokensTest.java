@@ -92,7 +92,7 @@ class RecordedTokensTest {
   /** As long as it takes: the time for which it looks does not pass. */
   private boolean comesToHave(RecordedTokens tokens, TokenContent token) {
     long now = client.call().ticker().nanos();
-    Call call = Call.on(ID, Duration.ofSeconds(10), () -> now);
+    Call call = Call.on(ID, Duration.ofSeconds(30), () -> now);
     return tokens.has(call, client.session(), token);
   }
 
@@ -159,7 +159,7 @@ class RecordedTokensTest {
       assertThatThrownBy(() -> looks.get(200, TimeUnit.MILLISECONDS))
           .isInstanceOf(TimeoutException.class);
       channel.basicNack(tag, false, true);
-      assertThat(looks.get(10, TimeUnit.SECONDS)).isTrue();
+      assertThat(looks.get(30, TimeUnit.SECONDS)).isTrue();
     }
   }
 
@@ -183,7 +183,7 @@ class RecordedTokensTest {
     assertThatThrownBy(() -> looks.get(200, TimeUnit.MILLISECONDS))
         .isInstanceOf(TimeoutException.class);
     publish(moved.resized(3).adding(List.of(3), EPOCH + 101));
-    assertThat(looks.get(10, TimeUnit.SECONDS)).isTrue();
+    assertThat(looks.get(30, TimeUnit.SECONDS)).isTrue();
   }
 
   /** What it says is of another queue. */

@@ -482,8 +482,9 @@ final class Round {
   }
 
   /**
-   * Repeats a call that ends as an outage does, or that did not find a record: a busy broker puts
-   * back late what a killed client had in hand. What is lost for good is still lost at the end.
+   * Repeats a call that ends as an outage does, that did not find a record, or that waited in vain
+   * for less time than that, as for another administrator: a busy broker puts back late what a
+   * killed client had in hand. What is lost for good is still lost at the end.
    */
   static <T> T patiently(Duration patience, Observing<T> call) throws InterruptedException {
     long end = System.nanoTime() + patience.toNanos();
@@ -491,7 +492,10 @@ final class Round {
       try {
         return call.call();
       } catch (LockException e) {
-        boolean maybePasses = e.isOutage() || e instanceof LockException.Unexpected;
+        boolean maybePasses =
+            e.isOutage()
+                || e instanceof LockException.Unexpected
+                || e instanceof LockException.AcquireTimeout;
         if (!maybePasses || System.nanoTime() > end) {
           throw e;
         }
