@@ -22,6 +22,9 @@ final class ClusterExcuse {
 
   private static final Duration UNTOLD = Excuse.CERTAIN.plus(Excuse.NEWS);
 
+  /** As a lease says whose queue went. */
+  private static final String DELETED = "was deleted";
+
   private final List<FaultSpan> faults;
   private final Optional<FaultSpan> rejoined;
   private final boolean mirrors;
@@ -66,16 +69,24 @@ final class ClusterExcuse {
   /**
    * The time that follows from an error (541) by which the broker ended a client's connection, with
    * all its leases: another client may have one of them before the news is there. A call that the
-   * nodes could not answer when they lost each other has that effect, also some time later.
+   * nodes could not answer when they lost each other has that effect, also some time later. The
+   * same of a queue that the broker deletes once the nodes are together again, though its
+   * connection lives: one that was declared at about that time, seen on 4.3.6.
    *
    * @param faults all that happened
    */
   static Optional<Interval> of(Event event, List<FaultSpan> faults) {
     String detail = event.detail();
     boolean isTold = event.what() == What.LOST || event.what() == What.FAILED;
-    return isTold && detail != null && detail.contains(LossCheck.BROKER_ERROR)
+    if (!isTold || detail == null) {
+      return Optional.empty();
+    }
+    boolean isError = detail.contains(LossCheck.BROKER_ERROR);
+    boolean isDeleted = event.what() == What.LOST && detail.contains(DELETED);
+    return isError || isDeleted
         ? faults.stream()
             .filter(fault -> fault.node() != null && fault.from() <= event.at())
+            .filter(fault -> isError || is(fault, FaultKind.NODE_FLAP))
             .map(fault -> new Interval(event.at() - Excuse.NEWS.toNanos(), event.at()))
             .findFirst()
         : Optional.empty();

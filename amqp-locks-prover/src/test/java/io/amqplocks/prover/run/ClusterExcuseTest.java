@@ -168,7 +168,10 @@ class ClusterExcuseTest {
     "1, SESSION_ENDED (INTERNAL_ERROR), 499, false",
     "1, SESSION_ENDED (INTERNAL_ERROR), 502, true",
     "1, REVOKED, 499, true",
-    "0, SESSION_ENDED (INTERNAL_ERROR), 499, true"
+    "0, SESSION_ENDED (INTERNAL_ERROR), 499, true",
+    "1, REVOKED (queue q was deleted), 499, false",
+    "1, REVOKED (queue q was deleted), 502, true",
+    "0, REVOKED (queue q was deleted), 499, true"
   })
   void anErrorOfTheBrokerExcusesItsClientUntilTheNewsIsThere(
       int node, String reason, long together, boolean violates) {
