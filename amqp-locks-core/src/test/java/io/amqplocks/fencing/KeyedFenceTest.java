@@ -114,7 +114,7 @@ class KeyedFenceTest {
             "{\"expires\":1000}");
     int keys = 60;
     // A counter that is not made within a call is made anew as another one.
-    AmqpLocks locks = fixture.open(fixture.builder().heartbeat(LONG).callTimeout(LONG));
+    AmqpLocks locks = fixture.patient();
     List<Callable<FencingToken>> work =
         IntStream.range(0, keys)
             .<Callable<FencingToken>>mapToObj(

@@ -137,6 +137,15 @@ public final class Fixture implements BeforeEachCallback, AfterEachCallback, Aut
     return open(builder());
   }
 
+  /**
+   * With calls of a minute. Whoever finds something being created or moved waits for a part of a
+   * call, and then goes on without it.
+   */
+  public AmqpLocks patient() {
+    Duration time = Duration.ofMinutes(1);
+    return open(builder().heartbeat(time).callTimeout(time));
+  }
+
   public AmqpLocks open(AmqpLocksBuilder builder) {
     AmqpLocks locks = builder.build();
     opened.push(locks);

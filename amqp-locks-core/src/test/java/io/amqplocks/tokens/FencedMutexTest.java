@@ -123,16 +123,10 @@ class FencedMutexTest extends LockContract {
     assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(6));
   }
 
-  /** Who finds another client creating the mutex waits for half of a call. */
-  private AmqpLocks patient() {
-    Duration time = Duration.ofMinutes(1);
-    return fixture.open(fixture.builder().heartbeat(time).callTimeout(time));
-  }
-
   @Test
   void whoeverIsFirstItIsCreatedOnce() throws Exception {
-    AmqpLock mine = lock(patient(), "m");
-    AmqpLock others = lock(patient(), "m");
+    AmqpLock mine = lock(fixture.patient(), "m");
+    AmqpLock others = lock(fixture.patient(), "m");
     List<Future<FencingToken>> all = new ArrayList<>();
     for (int i = 0; i < 16; i++) {
       AmqpLock each = i % 2 == 0 ? mine : others;
@@ -184,11 +178,11 @@ class FencedMutexTest extends LockContract {
   @Test
   @Override
   protected void fencedItHasTokensThatRise() throws Exception {
-    AmqpLocks locks = patient();
+    AmqpLocks locks = fixture.patient();
     AmqpLock mine = lock(locks, "m");
     AtomicReference<FencingToken> last = new AtomicReference<>();
     List<Future<?>> all = new ArrayList<>();
-    for (AmqpLock each : List.of(mine, mine, mine.fenced(), lock(patient(), "m"))) {
+    for (AmqpLock each : List.of(mine, mine, mine.fenced(), lock(fixture.patient(), "m"))) {
       all.add(
           threads.submit(
               () -> {

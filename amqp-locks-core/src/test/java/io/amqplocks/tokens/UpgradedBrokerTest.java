@@ -133,12 +133,6 @@ class UpgradedBrokerTest extends TokenAdministered {
     assertAllOutliveManyReturns(LockId.fencedMutex("m"), 1);
   }
 
-  /** It waits for the tokens to be moved for half of a call, and goes on without them then. */
-  private AmqpLocks patient() {
-    Duration time = Duration.ofMinutes(1);
-    return fixture.open(fixture.builder().heartbeat(time).callTimeout(time));
-  }
-
   @Test
   void tokensInUseAreNotTakenFromTheirHolders() throws Exception {
     admin.create(2, TokenQueueType.QUORUM);
@@ -154,7 +148,7 @@ class UpgradedBrokerTest extends TokenAdministered {
     }
     holder.basicNack(1, false, true);
     await().untilAsserted(() -> assertThat(Tokens.idle(broker, old)).hasSize(2));
-    assertThat(patient().tokenSemaphore("s").tryAcquire()).hasValueSatisfying(Lease::close);
+    assertThat(fixture.patient().tokenSemaphore("s").tryAcquire()).hasValueSatisfying(Lease::close);
     assertThat(fixture.exists(old)).isFalse();
   }
 
@@ -164,7 +158,7 @@ class UpgradedBrokerTest extends TokenAdministered {
     admin.create(2, TokenQueueType.CLASSIC);
     asMadeOn3(ID);
     String queue = tokens(1);
-    assertThat(patient().tokenSemaphore("s").tryAcquire()).hasValueSatisfying(Lease::close);
+    assertThat(fixture.patient().tokenSemaphore("s").tryAcquire()).hasValueSatisfying(Lease::close);
     assertThat(fixture.exists(queue)).isTrue();
     assertAllOutliveManyReturns(ID, 2);
     Tokens.resizes(admin, 3, new TokenStatus(3, 3, 3, 0, 0, 0));
