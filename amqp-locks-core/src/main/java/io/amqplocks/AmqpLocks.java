@@ -81,8 +81,10 @@ public interface AmqpLocks extends AutoCloseable {
    * The exclusive-queue mutex of that name. It does not have to be created. It is the mutex of the
    * guidelines, for processes that share it with other clients of them. {@link #mutex} is faster.
    * After a break between the nodes of a 3.x cluster, this one has two holders. So has a {@link
-   * #mutex} that nobody used in the minute before the break. The two do not work together under one
-   * name: the second one to use the name gets an error.
+   * #mutex} that nobody used in the minute before the break. After a break in a cluster of RabbitMQ
+   * 4.3.6, this one may have two holders until the first one's next verification, if it changed
+   * hands during the break. The two do not work together under one name: the second one to use the
+   * name gets an error.
    *
    * @throws LockException.Invalid if the name is not allowed
    */
@@ -100,7 +102,8 @@ public interface AmqpLocks extends AutoCloseable {
 
   /**
    * The slot semaphore of that name. Each of its slots is a queue. An administrator must have
-   * created it. It and the token semaphore of the same name do not exclude each other.
+   * created it. It and the token semaphore of the same name do not exclude each other. What {@link
+   * #exclusiveQueueMutex} says of breaks in a cluster is true of each slot.
    *
    * @throws LockException.Invalid if the name is not allowed
    */

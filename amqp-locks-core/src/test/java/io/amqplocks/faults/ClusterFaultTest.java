@@ -19,13 +19,17 @@ import io.amqplocks.support.Fixture;
 import io.amqplocks.test.Cluster;
 import io.amqplocks.test.ClusterNode;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -334,6 +338,51 @@ class ClusterFaultTest {
         .until(() -> next.verify() == LeaseState.HELD);
     assertThat(elsewhere.verify()).isEqualTo(LeaseState.HELD);
     assertThat(Fences.token(locks.exclusiveQueueMutex("fenced")).isAfter(between)).isTrue();
+  }
+
+  /**
+   * When nodes find each other again, each deletes exclusive queues of the other that it takes for
+   * dead. One that was behind takes the queue of an earlier holder for that of the present one.
+   */
+  @Tag("trap-27")
+  @Test
+  void whatChangedHandsDuringABreakMayBeLostAtItsEndAndTheNextVerificationTells() throws Exception {
+    ClusterNode home = cluster.leader();
+    ClusterNode behind = cluster.others(home).get(0);
+    AmqpLocks earlier = on(home);
+    AmqpLocks holders = fixture.connected(fixture.seldomVerifying(home.connectionFactory()));
+    AmqpLocks others = on(cluster.others(home).get(1));
+    int taken = 0;
+    // It is not so each time: the node that was behind may be quick enough.
+    for (int i = 0; i < 10 && taken == 0; i++) {
+      String round = i + "-";
+      List<String> names = IntStream.range(0, 20).mapToObj(each -> round + each).toList();
+      List<Lease> before = new ArrayList<>();
+      for (String name : names) {
+        before.add(acquired(earlier.exclusiveQueueMutex(name)));
+      }
+      Lease quiet = acquired(holders.exclusiveQueueMutex(round + "quiet"));
+      cluster.breakOffFromPeers(behind);
+      before.forEach(Lease::close);
+      Map<String, Lease> leases = new TreeMap<>();
+      for (String name : names) {
+        leases.put(name, acquired(holders.exclusiveQueueMutex(name)));
+      }
+
+      cluster.heal();
+
+      for (Map.Entry<String, Lease> each : leases.entrySet()) {
+        Optional<Lease> other = answered(others.exclusiveQueueMutex(each.getKey()));
+        // Nobody has told it: the broker cancels no consumer.
+        assertThat(each.getValue().state()).isEqualTo(LeaseState.HELD);
+        assertThat(each.getValue().verify())
+            .isEqualTo(other.isPresent() ? LeaseState.LOST : LeaseState.HELD);
+        taken += other.isPresent() ? 1 : 0;
+        other.ifPresent(Lease::close);
+      }
+      assertThat(quiet.verify()).isEqualTo(LeaseState.HELD);
+    }
+    assertThat(taken).isPositive();
   }
 
   @Tag("trap-2")

@@ -279,6 +279,7 @@ public final class Cluster implements AutoCloseable {
 
   /**
    * Returns when every node runs and sees all others running, and one of them leads where any does.
+   * By then each has deleted what it deletes of nodes that came back.
    *
    * @throws IllegalStateException if that takes longer than three minutes, with what each node sees
    */
@@ -286,6 +287,9 @@ public final class Cluster implements AutoCloseable {
     if (!comesTogether(TOGETHER)) {
       throw late("come together");
     }
+    // Each tells the others that it is there when it sees them, and is told the same.
+    nodes.forEach(ClusterNode::awaitDealtWith);
+    nodes.forEach(ClusterNode::awaitDealtWith);
   }
 
   private boolean comesTogether(Duration patience) {

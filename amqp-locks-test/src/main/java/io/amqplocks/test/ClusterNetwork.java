@@ -100,6 +100,11 @@ final class ClusterNetwork {
     return "amqp-locks@" + address(Bridge.PEERS, node);
   }
 
+  /** The number of the node of that name. */
+  int number(String nodeName) {
+    return Integer.parseInt(nodeName.substring(nodeName.lastIndexOf('.') + 1));
+  }
+
   private String address(Bridge bridge, int node) {
     return bridge.net + number + "." + node;
   }

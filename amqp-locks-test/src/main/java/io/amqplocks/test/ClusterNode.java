@@ -3,6 +3,7 @@ package io.amqplocks.test;
 import com.rabbitmq.client.ConnectionFactory;
 import io.amqplocks.test.ClusterNetwork.Bridge;
 import java.time.Duration;
+import java.util.List;
 
 /**
  * One node of a {@link Cluster}: a broker of its own for its clients, with all the faults that
@@ -14,10 +15,10 @@ public final class ClusterNode implements Broker {
 
   private final int number;
   private final OwnedBroker broker;
-  private final NodeControl control;
+  private final LocalNode control;
   private final ClusterNetwork network;
 
-  ClusterNode(int number, OwnedBroker broker, NodeControl control, ClusterNetwork network) {
+  ClusterNode(int number, OwnedBroker broker, LocalNode control, ClusterNetwork network) {
     this.number = number;
     this.broker = broker;
     this.control = control;
@@ -79,6 +80,14 @@ public final class ClusterNode implements Broker {
     return answering.isEmpty() ? 0 : Integer.parseInt(answering);
   }
 
+  /**
+   * Returns when it has dealt with all that it was told of other nodes by then. It deletes queues
+   * of one that came back.
+   */
+  void awaitDealtWith() {
+    String unused = ask(Erlang.NODES_DEALT_WITH);
+  }
+
   /** The nodes that it has a connection with and those that it believes to run, for a report. */
   String peers() {
     return control.running() ? ask(Erlang.PEERS) : "nothing, since it does not run";
@@ -94,6 +103,14 @@ public final class ClusterNode implements Broker {
 
   void netTickTime(Duration time) {
     control.eval(Erlang.fill(Erlang.SET_NET_TICK_TIME, Long.toString(time.toSeconds())));
+  }
+
+  /**
+   * Each time that this node deleted exclusive queues of a node that it had found again, as its log
+   * says.
+   */
+  public List<QueueCleanup> cleanups() {
+    return control.log().stream().flatMap(line -> QueueCleanup.of(line, network).stream()).toList();
   }
 
   /** The state of each quorum queue's member here, for someone who looks for a reason. */

@@ -309,6 +309,13 @@ final class Erlang {
       integer_to_list(length([Node || {ok, Node} <- Answers])).
       """;
 
+  /** Replies when the node has dealt with all that it was told of other nodes by then. */
+  static final String NODES_DEALT_WITH =
+      """
+      _ = sys:get_state(rabbit_node_monitor, 30000),
+      "".
+      """;
+
   /** The nodes connected, those that run, and those that it was parted from; as Erlang terms. */
   static final String PEERS =
       RUNNING

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -79,6 +80,11 @@ final class LocalNode implements NodeControl, AutoCloseable {
     } catch (IOException failed) {
       throw new IllegalStateException("Cannot run " + folder.server().command(), failed);
     }
+  }
+
+  /** What the server has logged, since the first start. */
+  List<String> log() {
+    return folder.log();
   }
 
   private String failure(NodeAgent started) {

@@ -128,11 +128,16 @@ record NodeFolder(NodePlace place, Path path) {
 
   /** The last lines of the server's log; empty if it has none. */
   String logTail(int lines) {
+    List<String> log = log();
+    return log.stream().skip(Math.max(0, log.size() - lines)).collect(Collectors.joining("\n"));
+  }
+
+  /** The server's log; empty if it has none. */
+  List<String> log() {
     try {
-      List<String> log = Files.readAllLines(path.resolve("log/broker.log"));
-      return log.stream().skip(Math.max(0, log.size() - lines)).collect(Collectors.joining("\n"));
+      return Files.readAllLines(path.resolve("log/broker.log"));
     } catch (IOException absent) {
-      return "";
+      return List.of();
     }
   }
 }

@@ -11,19 +11,26 @@ import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.LockException;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The broker side of the administration of counters and tokens, one administrator at a time. The
  * exclusive queue that is the administrator's turn belongs to the same connection that publishes.
- * An administrator that was overtaken therefore has no connection left to publish on. So each
- * counter is filled by one administrator only, and once. Each step is bounded by its call. After a
- * failed step the connection can only be closed.
+ * An administrator that was overtaken therefore has no connection left to publish on. The exception
+ * is a cluster whose nodes find each other again: it may delete the queue though the connection
+ * lives (trap 27). So whoever has the turn looks for it before it fills a counter, or publishes
+ * tokens or a record. What remains of that is the time between this look and the publish. Otherwise
+ * each counter is filled by one administrator only, and once. Each step is bounded by its call.
+ * After a failed step the connection can only be closed.
  *
  * <p>Concurrency: for one thread.
  */
 public class CounterAdminConnection implements CounterBroker, AutoCloseable {
 
   private final AdminConnection connection;
+
+  /** The queue of the turn that this connection has; null if it has none. */
+  private @Nullable String turn;
 
   /** Opens a connection. The caller closes it. */
   public static CounterAdminConnection open(Call call, Session session) {
@@ -58,9 +65,35 @@ public class CounterAdminConnection implements CounterBroker, AutoCloseable {
 
   /** Takes the turn. Returns false while another administrator has it. */
   public final boolean take(Call call, String adminQueue) {
-    return connection.ask(
-            call, "declare queue " + adminQueue, connection.broker().exclusive(adminQueue))
-        == Answer.OK;
+    Answer answer =
+        connection.ask(
+            call, "declare queue " + adminQueue, connection.broker().exclusive(adminQueue));
+    turn = answer == Answer.OK ? adminQueue : null;
+    return answer == Answer.OK;
+  }
+
+  /** Gives up the turn, and keeps the connection. */
+  public final void giveUp(Call call) {
+    String queue = turn;
+    turn = null;
+    if (queue != null) {
+      delete(call, queue);
+    }
+  }
+
+  /**
+   * For whatever two administrators at once must not do.
+   *
+   * @throws LockException.Unexpected if the turn was lost
+   */
+  public final void requireTurn(Call call) {
+    if (turn != null && connection.look(call, turn).answer() != Answer.OK) {
+      throw new LockException.Unexpected(
+          "RabbitMQ deleted queue %s while %s was being changed, so another process may change it now;"
+                  .formatted(turn, call.lock())
+              + " see what its status is, and try again",
+          null);
+    }
   }
 
   @Override
@@ -81,6 +114,7 @@ public class CounterAdminConnection implements CounterBroker, AutoCloseable {
   @Override
   public final void make(Call call, String queue, String content) {
     connection.must(call, "declare counter " + queue, connection.broker().counter(queue));
+    requireTurn(call);
     if (!connection.publish(call, "fill counter " + queue, queue, List.of(content))) {
       throw new LockException.FenceUnavailable(
           "RabbitMQ did not take the message of counter %s for %s; is there a policy on it?"

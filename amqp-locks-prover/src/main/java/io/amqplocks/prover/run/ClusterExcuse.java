@@ -22,9 +22,6 @@ final class ClusterExcuse {
 
   private static final Duration UNTOLD = Excuse.CERTAIN.plus(Excuse.NEWS);
 
-  /** As a lease says whose queue went. */
-  private static final String DELETED = "was deleted";
-
   private final List<FaultSpan> faults;
   private final Optional<FaultSpan> rejoined;
   private final boolean mirrors;
@@ -49,7 +46,10 @@ final class ClusterExcuse {
   List<Interval> of(Claim claim) {
     return faults.stream()
         .filter(fault -> fault.node() != null)
-        .flatMap(fault -> Stream.concat(of(fault, claim).stream(), parted(fault, claim).stream()))
+        .flatMap(
+            fault ->
+                Stream.of(of(fault, claim), parted(fault, claim), cleanedUp(fault, claim))
+                    .flatMap(Optional::stream))
         .toList();
   }
 
@@ -69,27 +69,25 @@ final class ClusterExcuse {
   /**
    * The time that follows from an error (541) by which the broker ended a client's connection, with
    * all its leases: another client may have one of them before the news is there. A call that the
-   * nodes could not answer when they lost each other has that effect, also some time later. The
-   * same of a queue that the broker deletes once the nodes are together again, though its
-   * connection lives: one that was declared at about that time, seen on 4.3.6.
+   * nodes could not answer when they lost each other has that effect, also some time later.
    *
    * @param faults all that happened
    */
   static Optional<Interval> of(Event event, List<FaultSpan> faults) {
     String detail = event.detail();
     boolean isTold = event.what() == What.LOST || event.what() == What.FAILED;
-    if (!isTold || detail == null) {
+    if (!isTold || detail == null || !detail.contains(LossCheck.BROKER_ERROR)) {
       return Optional.empty();
     }
-    boolean isError = detail.contains(LossCheck.BROKER_ERROR);
-    boolean isDeleted = event.what() == What.LOST && detail.contains(DELETED);
-    return isError || isDeleted
-        ? faults.stream()
-            .filter(fault -> fault.node() != null && fault.from() <= event.at())
-            .filter(fault -> isError || is(fault, FaultKind.NODE_FLAP))
-            .map(fault -> new Interval(event.at() - Excuse.NEWS.toNanos(), event.at()))
-            .findFirst()
-        : Optional.empty();
+    return faults.stream()
+        .filter(fault -> isHarm(fault) && fault.from() <= event.at())
+        .map(fault -> new Interval(event.at() - Excuse.NEWS.toNanos(), event.at()))
+        .findFirst();
+  }
+
+  /** Whether it was done to a node, and not by one. */
+  private static boolean isHarm(FaultSpan fault) {
+    return fault.node() != null && !fault.what().equals(Site.CLEANED_UP);
   }
 
   /**
@@ -132,6 +130,18 @@ final class ClusterExcuse {
     return switch (claim.lock().kind()) {
       case EXCLUSIVE_QUEUE_MUTEX, SLOT_SEMAPHORE ->
           rejoined.filter(end -> parts).map(end -> new Interval(fault.from(), end.to()));
+      default -> Optional.empty();
+    };
+  }
+
+  /** Another node deletes exclusive queues of its clients. Their next verification tells them. */
+  private static Optional<Interval> cleanedUp(FaultSpan fault, Claim claim) {
+    boolean isIts =
+        fault.what().equals(Site.CLEANED_UP)
+            && claim.client().equals(clientOf(Objects.requireNonNull(fault.node())))
+            && claim.asked() <= fault.to();
+    return switch (claim.lock().kind()) {
+      case EXCLUSIVE_QUEUE_MUTEX, SLOT_SEMAPHORE -> isIts ? until(fault, UNTOLD) : Optional.empty();
       default -> Optional.empty();
     };
   }

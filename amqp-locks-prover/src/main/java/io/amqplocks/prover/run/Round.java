@@ -87,6 +87,7 @@ final class Round {
 
   /** Carries it out. */
   void run() throws InterruptedException {
+    long began = System.nanoTime();
     site.prepare(plan);
     List<ClientProcess> clients = new ArrayList<>();
     Publisher publisher = new Publisher(plan, broker, prefix, history);
@@ -119,7 +120,7 @@ final class Round {
       CompletableFuture.allOf(harms.toArray(CompletableFuture<?>[]::new)).join();
       awaitEnd(work);
       rows.tell(history);
-      site.heal(plan, history);
+      site.heal(plan, history, began);
       stuck.addAll(storm.awaitEnd());
       stuck.addAll(storm.settle(observer));
       awaitPublished(publishing);

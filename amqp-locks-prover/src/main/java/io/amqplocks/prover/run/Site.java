@@ -7,7 +7,9 @@ import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerVersion;
 import io.amqplocks.test.Cluster;
 import io.amqplocks.test.ClusterNode;
+import io.amqplocks.test.QueueCleanup;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +19,9 @@ final class Site {
 
   /** The last thing that is done to nodes that keep their metadata in Mnesia. */
   static final String REJOINED = "parted nodes restarted by an operator";
+
+  /** A node's exclusive queues were deleted by another one, which had found it again. */
+  static final String CLEANED_UP = "exclusive queues deleted by another node";
 
   /**
    * Nodes miss a silent one after three quarters of that at the earliest. That is more than twice
@@ -110,13 +115,33 @@ final class Site {
     }
   }
 
-  /** Returns when all nodes are together again. On Mnesia that takes an operator. */
-  void heal(Plan plan, History history) {
+  /**
+   * Returns when all nodes are together again. On Mnesia that takes an operator.
+   *
+   * @param since when the round began, in nanoseconds of the monotonic clock
+   */
+  void heal(Plan plan, History history, long since) {
     if (cluster != null) {
       long from = System.nanoTime();
       cluster.heal();
       if (!version().isAtLeast(4, 3) && ClusterPlan.harmsNodes(plan)) {
         history.suffered(new FaultSpan(REJOINED, from, System.nanoTime()));
+      }
+      tellCleanups(cluster, history, since);
+    }
+  }
+
+  /** What nodes did to exclusive queues of others when they found these again (trap 27). */
+  private static void tellCleanups(Cluster cluster, History history, long since) {
+    long now = System.nanoTime();
+    Instant clock = Instant.now();
+    for (ClusterNode node : cluster.nodes()) {
+      for (QueueCleanup each : node.cleanups()) {
+        long to = now - Duration.between(each.ended(), clock).toNanos();
+        if (to > since) {
+          history.suffered(
+              new FaultSpan(CLEANED_UP, to - each.took().toNanos(), to).ofNode(each.node()));
+        }
       }
     }
   }

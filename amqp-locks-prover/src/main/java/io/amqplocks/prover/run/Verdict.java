@@ -130,7 +130,11 @@ record Verdict(
     long answered = count(history, What.ACQUIRED) + count(history, What.BUSY);
     int endless = (int) claims.stream().filter(each -> each.end() == Claim.End.UNKNOWN).count();
     int faults =
-        (int) history.entries().stream().map(Entry::fault).filter(Objects::nonNull).count();
+        (int)
+            history.entries().stream()
+                .map(Entry::fault)
+                .filter(fault -> fault != null && !fault.what().equals(Site.CLEANED_UP))
+                .count();
     return new Verdict(
         (int) (asked + count(history, What.HANDLED)),
         claims.size(),

@@ -168,10 +168,7 @@ class ClusterExcuseTest {
     "1, SESSION_ENDED (INTERNAL_ERROR), 499, false",
     "1, SESSION_ENDED (INTERNAL_ERROR), 502, true",
     "1, REVOKED, 499, true",
-    "0, SESSION_ENDED (INTERNAL_ERROR), 499, true",
-    "1, REVOKED (queue q was deleted), 499, false",
-    "1, REVOKED (queue q was deleted), 502, true",
-    "0, REVOKED (queue q was deleted), 499, true"
+    "0, SESSION_ENDED (INTERNAL_ERROR), 499, true"
   })
   void anErrorOfTheBrokerExcusesItsClientUntilTheNewsIsThere(
       int node, String reason, long together, boolean violates) {
@@ -182,6 +179,36 @@ class ClusterExcuseTest {
     holds("client-1", lock, 8_000, 10_000, reason);
     holds("client-2", lock, 10_000 - together, 11_000, null);
     assertThat(isBroken(lock)).isEqualTo(violates);
+  }
+
+  /** It was at work for 400 ms, from 5,000 ms on. */
+  @ParameterizedTest
+  @CsvSource({
+    "1, EXCLUSIVE_QUEUE_MUTEX, 4500, 5_001, 7_649, false",
+    "1, EXCLUSIVE_QUEUE_MUTEX, 4500, 5_001, 7_652, true",
+    "1, EXCLUSIVE_QUEUE_MUTEX, 4500, 4_950, 7_649, true",
+    "1, EXCLUSIVE_QUEUE_MUTEX, 5399, 5_450, 7_649, false",
+    "1, EXCLUSIVE_QUEUE_MUTEX, 5450, 5_500, 7_649, true",
+    "1, SLOT_SEMAPHORE, 4500, 5_001, 7_649, false",
+    "3, EXCLUSIVE_QUEUE_MUTEX, 4500, 5_001, 7_649, true",
+    "1, MUTEX, 4500, 5_001, 7_649, true",
+    "1, QUORUM_TOKENS, 4500, 5_001, 7_649, true"
+  })
+  void aNodeThatDeletedExclusiveQueuesOfAnotherExcusesThatOnesClient(
+      int node, LockRef.Kind kind, long acquired, long others, long held, boolean violates) {
+    LockRef lock = new LockRef(kind, "l");
+    history.suffered(new FaultSpan(Site.CLEANED_UP, nanos(5_000), nanos(5_400)).ofNode(node));
+    holds("client-1", lock, acquired, held, null);
+    holds("client-2", lock, others, held + 100, null);
+    assertThat(isBroken(lock)).isEqualTo(violates);
+  }
+
+  /** It is no harm that somebody did. */
+  @Test
+  void whatANodeDeletesIsNoFault() {
+    history.suffered(new FaultSpan(Site.CLEANED_UP, nanos(5_000), nanos(5_400)).ofNode(1));
+    Plan plan = new Plan(1, 3, List.of(), List.of(), List.of(), List.of(), Duration.ofSeconds(1));
+    assertThat(Verdict.of(plan, history, List.of()).faults()).isZero();
   }
 
   /** 1.8 s after it is stopped. */

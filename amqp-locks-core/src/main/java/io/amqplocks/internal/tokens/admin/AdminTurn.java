@@ -21,7 +21,7 @@ import java.util.function.LongSupplier;
 /**
  * Lets one administrator at a time change a token semaphore. The turn is an exclusive queue of the
  * connection that does all the work. So an administrator that was overtaken has no connection left
- * to work on.
+ * to work on, with one exception that {@link TokenAdminConnection#requireTurn} is for.
  *
  * @param lock the semaphore
  * @param names the names of its queues
@@ -89,7 +89,7 @@ public record AdminTurn(
           "The connection to administer %s broke".formatted(lock), null);
     }
     T result = work(connection, change);
-    connection.giveUp(call(), names.tokenAdmin(lock));
+    connection.giveUp(call());
     return result;
   }
 

@@ -107,6 +107,7 @@ final class BrokerTokens implements TokenBroker, AutoCloseable {
 
   @Override
   public void publish(int generation, List<TokenContent> tokens) {
+    connection.requireTurn(calls.get());
     connection.publish(
         calls.get(), queue(generation), tokens.stream().map(TokenContent::toString).toList());
   }

@@ -46,11 +46,6 @@ public final class TokenAdminConnection extends CounterAdminConnection {
     return connection().broker();
   }
 
-  /** Gives up the turn, and keeps the connection. */
-  public void giveUp(Call call, String adminQueue) {
-    delete(call, adminQueue);
-  }
-
   /** Declares the queue of a record; does nothing if it exists. */
   public void declareRecord(Call call, String queue) {
     connection().must(call, "declare queue " + queue, broker().counter(queue));

@@ -312,6 +312,7 @@ final class TokenLedger implements AutoCloseable {
       connection.declareRecord(calls.get(), ledger);
       ledgerIsThere = true;
     }
+    connection.requireTurn(calls.get());
     connection.publish(calls.get(), ledger, List.of(next.toString()));
     unacked.remove(taken);
     taken.clear();
