@@ -11,6 +11,8 @@ import io.amqplocks.lock.FencingToken;
 import io.amqplocks.lock.Lease;
 import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LockId;
+import io.amqplocks.lock.LockKind;
 import io.amqplocks.lock.LockName;
 import io.amqplocks.lock.LossReason;
 import io.amqplocks.lock.SlotOrder;
@@ -570,6 +572,42 @@ class ClusterFaultTest {
       assertThat(next.verify()).isEqualTo(LeaseState.HELD);
     }
     acquired(asking.mutex("m")).close();
+  }
+
+  /**
+   * While a channel waits for a queue that is out of reach, the broker tells it nothing. So a
+   * verification does not wait on the channel by which the holder is told.
+   */
+  @Tag("trap-28")
+  @ParameterizedTest
+  @EnumSource(names = {"MUTEX", "PERSISTENT_MUTEX"})
+  void aHolderIsToldThoughItsVerificationWasUnderWayWhenTheNodesLostEachOther(LockKind kind)
+      throws Exception {
+    ClusterNode home = cluster.others(cluster.leader()).get(0);
+    AmqpLocks there = on(home);
+    if (kind == LockKind.MUTEX) {
+      home(home, "m");
+    } else {
+      fixture.enable(patient(home), "m");
+    }
+    // Those of the test are its only verifications, and its own clock says nothing for long.
+    AmqpLocks seldom =
+        fixture.connected(
+            fixture
+                .seldomVerifying(cluster.leader().connectionFactory())
+                .callTimeout(Duration.ofSeconds(50)));
+    LockId id = new LockId(kind, LockName.of("m"));
+    Lease held = acquired(seldom.lock(id));
+
+    home.cutOffFromPeers();
+    CompletableFuture<LeaseState> verification = CompletableFuture.supplyAsync(held::verify);
+    // It is at work, for nobody answers.
+    await().during(Duration.ofSeconds(1)).until(() -> !verification.isDone());
+    cluster.breakOffFromPeers(home);
+
+    await().atMost(Fixture.AT_ONCE).until(() -> held.state() == LeaseState.LOST);
+    assertThat(held.lossReason().orElseThrow().cause()).isEqualTo(LossReason.Cause.REVOKED);
+    acquired(there.lock(id)).close();
   }
 
   /**

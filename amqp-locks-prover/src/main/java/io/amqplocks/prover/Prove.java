@@ -176,6 +176,8 @@ final class Prove {
     prover.shrink(shrinking);
     if (consumers) {
       prover.onlyConsumers();
+    } else if (time.compareTo(FULL) >= 0 && faults.isEmpty()) {
+      prover.alsoDense();
     }
     if (round.isEmpty()) {
       prover.prove(seed, length, stopAtFirst);

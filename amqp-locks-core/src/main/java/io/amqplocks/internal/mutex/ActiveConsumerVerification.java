@@ -6,11 +6,15 @@ import io.amqplocks.internal.broker.Call;
 import io.amqplocks.internal.broker.ConsumerChannelPool;
 import io.amqplocks.internal.broker.Delivery;
 import io.amqplocks.internal.broker.QueueState;
+import io.amqplocks.internal.broker.RpcChannelPool;
 import io.amqplocks.internal.lease.Hold.HoldStatus;
+import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LossReason;
 import io.amqplocks.lock.LossReason.Cause;
 import java.io.IOException;
 import java.time.Duration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Proves that a consumer is still the active one. Its message is requeued, and the broker sends it,
@@ -19,9 +23,15 @@ import java.time.Duration;
  * @param inspection looks at the queue if no message comes back
  * @param queues gives the queue a message if it lost its own
  * @param channels the channels of the consumers
+ * @param rpc other channels
  */
 record ActiveConsumerVerification(
-    ActiveConsumerInspection inspection, MutexQueues queues, ConsumerChannelPool channels) {
+    ActiveConsumerInspection inspection,
+    MutexQueues queues,
+    ConsumerChannelPool channels,
+    RpcChannelPool rpc) {
+
+  private static final Logger log = LoggerFactory.getLogger(ActiveConsumerVerification.class);
 
   /** A message that was requeued comes back within this time, almost always. */
   static final Duration SOON = Duration.ofMillis(100);
@@ -95,9 +105,24 @@ record ActiveConsumerVerification(
   }
 
   private boolean seemsPassedOver(Call call, ActiveConsumer consumer, boolean messageProvesIt) {
+    requireAnswer(call, consumer);
     QueueState state = inspection.look(call, consumer);
     return state != null
         && !consumer.await(0)
         && (state.consumers() == 0 || (messageProvesIt && state.messages() > 0));
+  }
+
+  /**
+   * Another channel asks first. One that waits for a queue whose node is out of reach is told
+   * nothing meanwhile, not even that its consumer has ended (trap 28).
+   *
+   * @throws LockException.Unanswered if the queue does not answer
+   */
+  private void requireAnswer(Call call, ActiveConsumer consumer) {
+    try {
+      QueueState unused = rpc.lookUnlessOverdue(call.half(), consumer.queue());
+    } catch (LockException.Unexpected e) {
+      log.debug("A look at a mutex failed: {}", e.getMessage());
+    }
   }
 }

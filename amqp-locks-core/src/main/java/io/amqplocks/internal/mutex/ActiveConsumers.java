@@ -87,7 +87,7 @@ final class ActiveConsumers {
     queues = new MutexQueues(session, finding);
     inspection =
         new ActiveConsumerInspection(channels, queues, session.broker().areUnacknowledgedCounted());
-    verification = new ActiveConsumerVerification(inspection, queues, channels);
+    verification = new ActiveConsumerVerification(inspection, queues, channels, rpc);
     proof = new SingleActiveConsumerProof(this, inspection, queues);
     arguments = session.broker().consume(0, true);
   }

@@ -16,9 +16,12 @@ enum Also {
    */
   LONG_HOLDS,
   /** Every second thread of classic tokens waits for a fencing token, and is refused. */
-  REFUSED;
+  REFUSED,
+  /** All wait for the lock, and hold it for 0.2 ms at most, without a pause: many operations. */
+  DENSE;
 
   private static final long LONG_MICROS = 4_000_000;
+  private static final long SHORT_MICROS = 200;
 
   /** The plan with that. */
   Plan in(Plan plan) {
@@ -27,9 +30,12 @@ enum Also {
     for (Work each : plan.work()) {
       boolean isFirst = seen.add(List.of(each.client(), each.lock()));
       boolean isMeant =
-          this == LONG_HOLDS
-              ? isFirst
-              : each.lock().kind() == LockRef.Kind.CLASSIC_TOKENS && work.size() % 2 == 0;
+          switch (this) {
+            case LONG_HOLDS -> isFirst;
+            case REFUSED ->
+                each.lock().kind() == LockRef.Kind.CLASSIC_TOKENS && work.size() % 2 == 0;
+            case DENSE -> !each.lock().kind().consumes();
+          };
       work.add(isMeant ? new Work(each.client(), each.lock(), load(each.load())) : each);
     }
     return new Plan(
@@ -43,8 +49,17 @@ enum Also {
   }
 
   private Load load(Load load) {
-    return this == LONG_HOLDS
-        ? load.holding(LONG_MICROS)
-        : new Load(1, true, false, 5_000, load.holdMicros(), load.pauseMicros());
+    return switch (this) {
+      case LONG_HOLDS -> load.holding(LONG_MICROS);
+      case REFUSED -> new Load(1, true, false, 5_000, load.holdMicros(), load.pauseMicros());
+      case DENSE ->
+          new Load(
+              load.permits(),
+              load.fenced(),
+              load.reads(),
+              5_000,
+              Math.min(load.holdMicros(), SHORT_MICROS),
+              0);
+    };
   }
 }

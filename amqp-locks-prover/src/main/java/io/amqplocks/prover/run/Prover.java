@@ -30,6 +30,9 @@ public final class Prover {
   /** A broker may carry out a release 65 s late if a node was lost, and another one behind it. */
   private static final Duration CLUSTER_PATIENCE = Duration.ofSeconds(150);
 
+  /** How long a round is that is for many operations. */
+  private static final Duration DENSE = Duration.ofSeconds(20);
+
   private final Site site;
   private final List<List<String>> programs;
   private final int[] acquired;
@@ -38,6 +41,7 @@ public final class Prover {
   private List<FaultKind> kinds;
   private boolean onlySome;
   private boolean onlyConsumers;
+  private boolean alsoDense;
   private Less less = Less.NOTHING;
   private final Set<Also> also = EnumSet.noneOf(Also.class);
   private Duration shrinking = Duration.ZERO;
@@ -114,6 +118,14 @@ public final class Prover {
   }
 
   /**
+   * After the rounds with each fault, every second one is without a fault, and for many operations
+   * instead: {@link Also#DENSE}.
+   */
+  public void alsoDense() {
+    alsoDense = true;
+  }
+
+  /**
    * Searches with these locks only, and in rounds that have one of them.
    *
    * @param locks kinds or names
@@ -184,9 +196,25 @@ public final class Prover {
       while (onlyConsumers && !Plan.consumes(roundSeed)) {
         roundSeed++;
       }
+      if (alsoDense && i >= first.size() && (i - first.size()) % 2 == 0) {
+        dense(roundSeed);
+        continue;
+      }
       List<FaultKind> faults = i < first.size() ? first.get(i) : chosen(new Random(roundSeed));
       boolean isToHarm = i < first.size() || onlySome;
       round(withLocks(isToHarm ? Plan.seedFor(roundSeed, faults) : roundSeed, faults), faults);
+    }
+  }
+
+  private void dense(long from) throws IOException, InterruptedException {
+    boolean isNew = also.add(Also.DENSE);
+    long seed = withLocks(from, List.of());
+    while (Plan.consumes(seed)) {
+      seed = withLocks(seed + 1, List.of());
+    }
+    round(seed, List.of());
+    if (isNew) {
+      also.remove(Also.DENSE);
     }
   }
 
@@ -294,7 +322,8 @@ public final class Prover {
   }
 
   private Plan plan(long seed, List<FaultKind> faults) {
-    Plan result = site.plan(seed, faults, length(seed, faults));
+    boolean isDense = also.contains(Also.DENSE) && faults.isEmpty();
+    Plan result = site.plan(seed, faults, isDense ? DENSE : length(seed, faults));
     for (Also each : also) {
       result = each.in(result);
     }

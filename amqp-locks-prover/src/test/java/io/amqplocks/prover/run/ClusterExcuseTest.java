@@ -82,18 +82,18 @@ class ClusterExcuseTest {
   /** How long after the harm somebody may say HELD beside another one; -1 is not at all. */
   @ParameterizedTest
   @CsvSource({
-    "NODE_FLAP, MUTEX, false, 600",
-    "NODE_FLAP, MUTEX, true, 600",
-    "NODE_FLAP, PERSISTENT_MUTEX, false, 600",
-    "NODE_FLAP, PERSISTENT_MUTEX, true, 600",
-    "NODE_FLAP, READ_WRITE_LOCK, false, 600",
-    "NODE_FLAP, READ_WRITE_LOCK, true, 600",
-    "NODE_FLAP, CLASSIC_TOKENS, false, 600",
-    "NODE_FLAP, CLASSIC_TOKENS, true, 600",
+    "NODE_FLAP, MUTEX, false, 1100",
+    "NODE_FLAP, MUTEX, true, 1100",
+    "NODE_FLAP, PERSISTENT_MUTEX, false, 1100",
+    "NODE_FLAP, PERSISTENT_MUTEX, true, 1100",
+    "NODE_FLAP, READ_WRITE_LOCK, false, 1100",
+    "NODE_FLAP, READ_WRITE_LOCK, true, 1100",
+    "NODE_FLAP, CLASSIC_TOKENS, false, 1100",
+    "NODE_FLAP, CLASSIC_TOKENS, true, 1100",
     "NODE_FLAP, QUORUM_TOKENS, false, -1",
-    "NODE_FLAP, QUORUM_TOKENS, true, 2350",
+    "NODE_FLAP, QUORUM_TOKENS, true, 2850",
     "NODE_FLAP, FENCED_MUTEX, false, -1",
-    "NODE_FLAP, FENCED_MUTEX, true, 2350",
+    "NODE_FLAP, FENCED_MUTEX, true, 2850",
     "NODE_FLAP, EXCLUSIVE_QUEUE_MUTEX, false, -1",
     "NODE_FLAP, EXCLUSIVE_QUEUE_MUTEX, true, 20000",
     "NODE_FLAP, SLOT_SEMAPHORE, false, -1",
@@ -102,9 +102,9 @@ class ClusterExcuseTest {
     "NODE_SILENCE, QUORUM_TOKENS, true, -1",
     "NODE_SILENCE, SLOT_SEMAPHORE, false, -1",
     "NODE_SILENCE, SLOT_SEMAPHORE, true, 20000",
-    "NODE_KILL, MUTEX, false, 600",
-    "NODE_KILL, QUORUM_TOKENS, false, 600",
-    "NODE_KILL, SLOT_SEMAPHORE, true, 600",
+    "NODE_KILL, MUTEX, false, 1100",
+    "NODE_KILL, QUORUM_TOKENS, false, 1100",
+    "NODE_KILL, SLOT_SEMAPHORE, true, 1100",
     "NODE_STOP, MUTEX, true, -1",
     "NODE_STOP, QUORUM_TOKENS, true, -1",
     "NODE_STOP, SLOT_SEMAPHORE, true, -1"
@@ -127,7 +127,7 @@ class ClusterExcuseTest {
 
   /** A client of another node than the mutex's own was not notified on 3.10. */
   @ParameterizedTest
-  @CsvSource({"false, 600", "true, 2350"})
+  @CsvSource({"false, 1100", "true, 2850"})
   void clientsOfOtherNodesAreNotAlwaysToldOfAMutexOnMnesia(boolean onMnesia, long excused) {
     LockRef lock = new LockRef(LockRef.Kind.MUTEX, "l");
     for (long over : new long[] {0, 1}) {
@@ -148,8 +148,8 @@ class ClusterExcuseTest {
   void aClassicTokenThatWasNotVerifiedYetIsLostWithoutNotice(long later, boolean violates) {
     LockRef lock = new LockRef(LockRef.Kind.CLASSIC_TOKENS, "l");
     harm(FaultKind.NODE_FLAP, 1);
-    holds("client-1", lock, later, FROM + 2_350, null);
-    holds("client-2", lock, FULL + 5, FROM + 2_400, null);
+    holds("client-1", lock, later, FROM + 2_850, null);
+    holds("client-2", lock, FULL + 5, FROM + 2_900, null);
     assertThat(isBroken(lock)).isEqualTo(violates);
   }
 
@@ -165,10 +165,10 @@ class ClusterExcuseTest {
   /** Long after the fault the broker ends a connection, and the news takes its time. */
   @ParameterizedTest
   @CsvSource({
-    "1, SESSION_ENDED (INTERNAL_ERROR), 499, false",
-    "1, SESSION_ENDED (INTERNAL_ERROR), 502, true",
-    "1, REVOKED, 499, true",
-    "0, SESSION_ENDED (INTERNAL_ERROR), 499, true"
+    "1, SESSION_ENDED (INTERNAL_ERROR), 999, false",
+    "1, SESSION_ENDED (INTERNAL_ERROR), 1002, true",
+    "1, REVOKED, 999, true",
+    "0, SESSION_ENDED (INTERNAL_ERROR), 999, true"
   })
   void anErrorOfTheBrokerExcusesItsClientUntilTheNewsIsThere(
       int node, String reason, long together, boolean violates) {
@@ -184,15 +184,15 @@ class ClusterExcuseTest {
   /** It was at work for 400 ms, from 5,000 ms on. */
   @ParameterizedTest
   @CsvSource({
-    "1, EXCLUSIVE_QUEUE_MUTEX, 4500, 5_001, 7_649, false",
-    "1, EXCLUSIVE_QUEUE_MUTEX, 4500, 5_001, 7_652, true",
-    "1, EXCLUSIVE_QUEUE_MUTEX, 4500, 4_950, 7_649, true",
-    "1, EXCLUSIVE_QUEUE_MUTEX, 5399, 5_450, 7_649, false",
-    "1, EXCLUSIVE_QUEUE_MUTEX, 5450, 5_500, 7_649, true",
-    "1, SLOT_SEMAPHORE, 4500, 5_001, 7_649, false",
-    "3, EXCLUSIVE_QUEUE_MUTEX, 4500, 5_001, 7_649, true",
-    "1, MUTEX, 4500, 5_001, 7_649, true",
-    "1, QUORUM_TOKENS, 4500, 5_001, 7_649, true"
+    "1, EXCLUSIVE_QUEUE_MUTEX, 4500, 5_001, 8_149, false",
+    "1, EXCLUSIVE_QUEUE_MUTEX, 4500, 5_001, 8_152, true",
+    "1, EXCLUSIVE_QUEUE_MUTEX, 4500, 4_950, 8_149, true",
+    "1, EXCLUSIVE_QUEUE_MUTEX, 5399, 5_450, 8_149, false",
+    "1, EXCLUSIVE_QUEUE_MUTEX, 5450, 5_500, 8_149, true",
+    "1, SLOT_SEMAPHORE, 4500, 5_001, 8_149, false",
+    "3, EXCLUSIVE_QUEUE_MUTEX, 4500, 5_001, 8_149, true",
+    "1, MUTEX, 4500, 5_001, 8_149, true",
+    "1, QUORUM_TOKENS, 4500, 5_001, 8_149, true"
   })
   void aNodeThatDeletedExclusiveQueuesOfAnotherExcusesThatOnesClient(
       int node, LockRef.Kind kind, long acquired, long others, long held, boolean violates) {

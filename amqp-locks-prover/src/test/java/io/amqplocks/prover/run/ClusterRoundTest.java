@@ -51,7 +51,7 @@ class ClusterRoundTest {
     for (int rounds = 0; rounds < 3 && (rounds == 0 || didLittle(prover)); rounds++) {
       prover.round(seed, FAULTS);
       told = out.toString(StandardCharsets.UTF_8);
-      assertThat(prover.violations()).as(told).isEmpty();
+      assertThat(prover.violations()).as("%s%n%s", prover.violations(), told).isEmpty();
     }
     assertThat(didLittle(prover)).as(told).isFalse();
     assertThat(prover.summary()).startsWith("proof: ").doesNotContain(" 0 faults");
