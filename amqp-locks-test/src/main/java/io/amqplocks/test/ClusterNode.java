@@ -110,7 +110,17 @@ public final class ClusterNode implements Broker {
    * says.
    */
   public List<QueueCleanup> cleanups() {
-    return control.log().stream().flatMap(line -> QueueCleanup.of(line, network).stream()).toList();
+    return log().stream().flatMap(line -> QueueCleanup.of(line, network).stream()).toList();
+  }
+
+  private List<String> log() {
+    String unused = ask(Erlang.FLUSH_LOG);
+    return control.log();
+  }
+
+  /** Each connection that this node ended because of an error of its own, as its log says. */
+  public List<ConnectionError> connectionErrors() {
+    return log().stream().flatMap(line -> ConnectionError.of(line).stream()).toList();
   }
 
   /** The state of each quorum queue's member here, for someone who looks for a reason. */

@@ -309,6 +309,13 @@ final class Erlang {
       integer_to_list(length([Node || {ok, Node} <- Answers])).
       """;
 
+  /** Writes what was logged until now. Otherwise that may take two seconds. */
+  static final String FLUSH_LOG =
+      """
+      _ = [catch rabbit_logger_std_h:filesync(Handler) || Handler <- logger:get_handler_ids()],
+      "".
+      """;
+
   /** Replies when the node has dealt with all that it was told of other nodes by then. */
   static final String NODES_DEALT_WITH =
       """

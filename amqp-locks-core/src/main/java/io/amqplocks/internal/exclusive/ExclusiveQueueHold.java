@@ -86,6 +86,7 @@ public final class ExclusiveQueueHold implements Hold {
   public HoldStatus status(Call call, Session session) {
     try {
       if (!ExclusiveQueues.of(session).owns(call, holderQueue)) {
+        QueueDeletionWatch.of(session).requireEnd(session, holderQueue, session.callTimeout());
         return HoldStatus.GONE;
       }
     } catch (LockException.Unanswered e) {

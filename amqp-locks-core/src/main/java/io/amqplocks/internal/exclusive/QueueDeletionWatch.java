@@ -12,7 +12,11 @@ import io.amqplocks.internal.broker.QueueCache;
 import io.amqplocks.internal.session.PerSession;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.LockException;
+import io.amqplocks.lock.LossReason;
+import io.amqplocks.lock.LossReason.Cause;
 import java.io.IOException;
+import java.time.Duration;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -26,6 +30,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -162,6 +167,41 @@ public final class QueueDeletionWatch {
           }
         });
     return watch;
+  }
+
+  /**
+   * For a queue that was found to be gone. Its consumer is usually ended with it. If not, a node of
+   * a cluster deleted only the record of the queue when it found this one again (trap 27). The
+   * queue's process lives on with this connection. Until that ends, whoever declares the queue on
+   * the same node loses a connection with all of its leases, and is told late. So the session ends.
+   *
+   * @param within how long the news of the consumer's end may take
+   */
+  public void requireEnd(Session session, String queue, Duration within) {
+    tryExecute(
+        () -> {
+          Set<String> consumers = consumersOf(queue);
+          later(
+              () -> {
+                if (!Collections.disjoint(consumers, consumersOf(queue))) {
+                  session.end(
+                      new LossReason(
+                          Cause.SESSION_ENDED,
+                          "RabbitMQ deleted queue %s without its process; ended so that it can be declared again"
+                              .formatted(queue)));
+                }
+              },
+              within.toMillis());
+        });
+  }
+
+  /** The tags of those that the broker has not ended. */
+  private Set<String> consumersOf(String queue) {
+    return watched.entrySet().stream()
+        .filter(entry -> entry.getValue().queue().equals(queue))
+        .filter(entry -> !entry.getValue().isAstray(channel))
+        .map(Map.Entry::getKey)
+        .collect(Collectors.toSet());
   }
 
   private void consume(String queue, Runnable revoked, CompletableFuture<Boolean> done) {
@@ -342,8 +382,12 @@ public final class QueueDeletionWatch {
       return;
     }
     retries = true;
+    later(this::retry, pauseMillis);
+  }
+
+  private void later(Runnable task, long millis) {
     try {
-      var unused = watchThread.schedule(this::retry, pauseMillis, TimeUnit.MILLISECONDS);
+      var unused = watchThread.schedule(task, millis, TimeUnit.MILLISECONDS);
     } catch (RejectedExecutionException e) {
       log.debug("The session has ended; nothing is watched any more");
     }

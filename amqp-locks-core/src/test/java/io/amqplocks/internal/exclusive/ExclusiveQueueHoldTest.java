@@ -105,6 +105,26 @@ class ExclusiveQueueHoldTest {
     }
   }
 
+  @Tag("trap-27")
+  @Test
+  void aSessionEndsWhoseQueueIsGoneThoughItsConsumerIsNot() {
+    taken(false);
+    Session session = client.session();
+    QueueDeletionWatch.of(session).requireEnd(session, holderQueue, Duration.ofMillis(100));
+    await().until(() -> session.endReason() != null);
+    assertThat(String.valueOf(session.endReason())).contains(holderQueue);
+  }
+
+  @Tag("trap-27")
+  @Test
+  void aSessionGoesOnWhoseQueueWasDeletedWithItsConsumer() {
+    taken(false);
+    Session session = client.session();
+    QueueDeletionWatch.of(session).requireEnd(session, holderQueue, Duration.ofSeconds(2));
+    broker.faults().deleteQueue(holderQueue);
+    await().during(Duration.ofSeconds(3)).until(() -> session.endReason() == null);
+  }
+
   @Test
   void saysThatItsSlotWasRemoved() throws Exception {
     Hold hold = taken(true);

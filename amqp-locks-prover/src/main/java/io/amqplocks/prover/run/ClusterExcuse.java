@@ -52,7 +52,7 @@ final class ClusterExcuse {
         .filter(fault -> fault.node() != null)
         .flatMap(
             fault ->
-                Stream.of(of(fault, claim), parted(fault, claim), cleanedUp(fault, claim))
+                Stream.of(of(fault, claim), parted(fault, claim), deed(fault, claim))
                     .flatMap(Optional::stream))
         .toList();
   }
@@ -91,7 +91,7 @@ final class ClusterExcuse {
 
   /** Whether it was done to a node, and not by one. */
   private static boolean isHarm(FaultSpan fault) {
-    return fault.node() != null && !fault.what().equals(Site.CLEANED_UP);
+    return fault.node() != null && !Site.isDeed(fault);
   }
 
   /**
@@ -136,15 +136,19 @@ final class ClusterExcuse {
     };
   }
 
-  /** Another node deletes exclusive queues of its clients. Their next verification tells them. */
-  private static Optional<Interval> cleanedUp(FaultSpan fault, Claim claim) {
+  /**
+   * Another node deletes exclusive queues of its clients. Their next verification tells them. Or it
+   * ends a connection, and says so only when all requests on that are over.
+   */
+  private static Optional<Interval> deed(FaultSpan fault, Claim claim) {
     boolean isIts =
-        fault.what().equals(Site.CLEANED_UP)
+        Site.isDeed(fault)
             && claim.client().equals(clientOf(Objects.requireNonNull(fault.node())))
             && claim.asked() <= fault.to();
+    boolean isOfQueues = fault.what().equals(Site.CLEANED_UP);
     return switch (claim.lock().kind()) {
       case EXCLUSIVE_QUEUE_MUTEX, SLOT_SEMAPHORE -> isIts ? until(fault, UNTOLD) : Optional.empty();
-      default -> Optional.empty();
+      default -> isIts && !isOfQueues ? until(fault, UNTOLD) : Optional.empty();
     };
   }
 

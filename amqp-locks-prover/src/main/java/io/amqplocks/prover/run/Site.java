@@ -7,9 +7,11 @@ import io.amqplocks.test.Broker;
 import io.amqplocks.test.BrokerVersion;
 import io.amqplocks.test.Cluster;
 import io.amqplocks.test.ClusterNode;
+import io.amqplocks.test.ConnectionError;
 import io.amqplocks.test.QueueCleanup;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -22,6 +24,12 @@ final class Site {
 
   /** A node's exclusive queues were deleted by another one, which had found it again. */
   static final String CLEANED_UP = "exclusive queues deleted by another node";
+
+  /** A node ended a connection of its client that may hold leases, by an error of its own. */
+  static final String CONNECTION_ERROR = "connection ended by an error of its node";
+
+  /** So ends the name of a connection that holds leases. */
+  private static final String HOLDER = " holder";
 
   /**
    * Nodes miss a silent one after three quarters of that at the earliest. That is more than twice
@@ -127,23 +135,36 @@ final class Site {
       if (!version().isAtLeast(4, 3) && ClusterPlan.harmsNodes(plan)) {
         history.suffered(new FaultSpan(REJOINED, from, System.nanoTime()));
       }
-      tellCleanups(cluster, history, since);
+      tellDeeds(cluster, history, since);
     }
   }
 
-  /** What nodes did to exclusive queues of others when they found these again (trap 27). */
-  private static void tellCleanups(Cluster cluster, History history, long since) {
+  /**
+   * What nodes did to exclusive queues of others when they found these again (trap 27), and to
+   * connections of their clients.
+   */
+  private static void tellDeeds(Cluster cluster, History history, long since) {
     long now = System.nanoTime();
     Instant clock = Instant.now();
+    List<FaultSpan> deeds = new ArrayList<>();
     for (ClusterNode node : cluster.nodes()) {
       for (QueueCleanup each : node.cleanups()) {
         long to = now - Duration.between(each.ended(), clock).toNanos();
-        if (to > since) {
-          history.suffered(
-              new FaultSpan(CLEANED_UP, to - each.took().toNanos(), to).ofNode(each.node()));
+        deeds.add(new FaultSpan(CLEANED_UP, to - each.took().toNanos(), to).ofNode(each.node()));
+      }
+      for (ConnectionError each : node.connectionErrors()) {
+        long at = now - Duration.between(each.at(), clock).toNanos();
+        if (each.name().endsWith(HOLDER)) {
+          deeds.add(new FaultSpan(CONNECTION_ERROR, at, at).ofNode(node.number()));
         }
       }
     }
+    deeds.stream().filter(each -> each.to() > since).forEach(history::suffered);
+  }
+
+  /** Whether that is what a node did, and not what was done to one. */
+  static boolean isDeed(FaultSpan fault) {
+    return fault.what().equals(CLEANED_UP) || fault.what().equals(CONNECTION_ERROR);
   }
 
   @Override

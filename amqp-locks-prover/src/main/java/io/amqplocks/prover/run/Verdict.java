@@ -133,7 +133,7 @@ record Verdict(
         (int)
             history.entries().stream()
                 .map(Entry::fault)
-                .filter(fault -> fault != null && !fault.what().equals(Site.CLEANED_UP))
+                .filter(fault -> fault != null && !Site.isDeed(fault))
                 .count();
     return new Verdict(
         (int) (asked + count(history, What.HANDLED)),

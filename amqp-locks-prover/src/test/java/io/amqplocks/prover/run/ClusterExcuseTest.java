@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The clients of nodes 1 and 2 are certain to hold one lock, as docs/GUARANTEES.md has it that they
@@ -203,10 +204,31 @@ class ClusterExcuseTest {
     assertThat(isBroken(lock)).isEqualTo(violates);
   }
 
+  /** With all leases that were asked for before, of any kind. */
+  @ParameterizedTest
+  @CsvSource({
+    "1, MUTEX, 4500, 5_001, 7_749, false",
+    "1, MUTEX, 4500, 5_001, 7_752, true",
+    "1, MUTEX, 4500, 4_950, 7_749, true",
+    "1, QUORUM_TOKENS, 4500, 5_001, 7_749, false",
+    "1, SLOT_SEMAPHORE, 4500, 5_001, 7_749, false",
+    "1, MUTEX, 5010, 5_050, 7_749, true",
+    "3, MUTEX, 4500, 5_001, 7_749, true"
+  })
+  void aNodeThatEndedAConnectionExcusesItsClient(
+      int node, LockRef.Kind kind, long acquired, long others, long held, boolean violates) {
+    LockRef lock = new LockRef(kind, "l");
+    history.suffered(new FaultSpan(Site.CONNECTION_ERROR, nanos(5_000), nanos(5_000)).ofNode(node));
+    holds("client-1", lock, acquired, held, null);
+    holds("client-2", lock, others, held + 100, null);
+    assertThat(isBroken(lock)).isEqualTo(violates);
+  }
+
   /** It is no harm that somebody did. */
-  @Test
-  void whatANodeDeletesIsNoFault() {
-    history.suffered(new FaultSpan(Site.CLEANED_UP, nanos(5_000), nanos(5_400)).ofNode(1));
+  @ParameterizedTest
+  @ValueSource(strings = {Site.CLEANED_UP, Site.CONNECTION_ERROR})
+  void whatANodeDoesIsNoFault(String deed) {
+    history.suffered(new FaultSpan(deed, nanos(5_000), nanos(5_400)).ofNode(1));
     Plan plan = new Plan(1, 3, List.of(), List.of(), List.of(), List.of(), Duration.ofSeconds(1));
     assertThat(Verdict.of(plan, history, List.of()).faults()).isZero();
   }
