@@ -2,6 +2,7 @@ package io.amqplocks.test;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
@@ -135,7 +136,8 @@ record NodeFolder(NodePlace place, Path path) {
   /** The server's log; empty if it has none. */
   List<String> log() {
     try {
-      return Files.readAllLines(path.resolve("log/broker.log"));
+      byte[] log = Files.readAllBytes(path.resolve("log/broker.log"));
+      return new String(log, StandardCharsets.UTF_8).lines().toList();
     } catch (IOException absent) {
       return List.of();
     }

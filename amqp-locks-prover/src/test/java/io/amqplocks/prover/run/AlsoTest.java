@@ -55,6 +55,16 @@ class AlsoTest {
     assertThat(Also.LONG_HOLDS.in(PLAN).work()).isEqualTo(expected);
   }
 
+  @Test
+  void nobodyHoldsForLongOrPausesOrGivesUpAtOnce() {
+    assertThat(Also.DENSE.in(PLAN).work())
+        .filteredOn(work -> !work.lock().kind().consumes())
+        .isNotEmpty()
+        .allMatch(work -> work.load().holdMicros() <= 200)
+        .allMatch(work -> work.load().pauseMicros() == 0)
+        .allMatch(work -> work.load().waitMillis() == 5_000);
+  }
+
   /** Plans never ask classic tokens for fencing tokens. */
   @Test
   void someThreadsOfClassicTokensWaitForAFencingTokenAndNoOthers() {
