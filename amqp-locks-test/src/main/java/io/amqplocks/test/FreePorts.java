@@ -29,6 +29,9 @@ public final class FreePorts {
   /** How Erlang says that a port is taken. */
   private static final String TAKEN = "eaddrinuse";
 
+  /** How RabbitMQ says so of the port that is for other nodes. */
+  private static final String NOT_FOR_NODES = "could not bind to distribution port";
+
   private static final Set<Integer> GIVEN = ConcurrentHashMap.newKeySet();
 
   /** Late ones of their old clients may still come, so the oldest is the first to be used again. */
@@ -86,7 +89,8 @@ public final class FreePorts {
       try {
         return start.get();
       } catch (IllegalStateException failed) {
-        if (attempt == STARTS || !String.valueOf(failed.getMessage()).contains(TAKEN)) {
+        String why = String.valueOf(failed.getMessage());
+        if (attempt == STARTS || !(why.contains(TAKEN) || why.contains(NOT_FOR_NODES))) {
           throw failed;
         }
       }

@@ -12,6 +12,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class FreePortsTest {
 
@@ -32,8 +34,9 @@ class FreePortsTest {
     }
   }
 
-  @Test
-  void aBrokerWhosePortWasTakenMeanwhileStartsOnAnother() throws IOException {
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aBrokerWhosePortWasTakenMeanwhileStartsOnAnother(boolean forNodes) throws IOException {
     LocalSource source = new LocalSource(System.getenv());
     assumeThat(source.lines()).as("a rabbitmq-server on this machine").isNotEmpty();
     Installation installation = source.find(source.lines().get(0)).orElseThrow();
@@ -43,7 +46,12 @@ class FreePortsTest {
             FreePorts.retryIfTaken(
                 () -> {
                   NodePlace place = NodePlace.alone(installation);
-                  places.add(places.isEmpty() ? at(place, stranger.getLocalPort()) : place);
+                  int taken = stranger.getLocalPort();
+                  NodePlace first =
+                      forNodes
+                          ? at(place, place.amqpPort(), taken)
+                          : at(place, taken, place.distributionPort());
+                  places.add(places.isEmpty() ? first : place);
                   return LocalSource.start(places.get(places.size() - 1));
                 })) {
       assertThat(places).hasSize(2);
@@ -51,7 +59,7 @@ class FreePortsTest {
     }
   }
 
-  private static NodePlace at(NodePlace place, int port) {
+  private static NodePlace at(NodePlace place, int port, int distributionPort) {
     return new NodePlace(
         place.installation(),
         place.within(),
@@ -59,7 +67,7 @@ class FreePortsTest {
         place.nodeHost(),
         place.nodeName(),
         port,
-        place.distributionPort(),
+        distributionPort,
         place.epmdPort(),
         place.cookie(),
         place.configuration());

@@ -6,6 +6,7 @@ import io.amqplocks.internal.lease.Hold;
 import io.amqplocks.internal.session.Session;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.lock.LockId;
+import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -22,6 +23,9 @@ import org.slf4j.LoggerFactory;
 public final class ExclusiveQueueHold implements Hold {
 
   private static final Logger log = LoggerFactory.getLogger(ExclusiveQueueHold.class);
+
+  /** The news of a consumer's end come within this time, also from a busy broker. */
+  private static final Duration NEWS = Duration.ofSeconds(10);
 
   private final LockId lock;
   private final int slot;
@@ -86,7 +90,7 @@ public final class ExclusiveQueueHold implements Hold {
   public HoldStatus status(Call call, Session session) {
     try {
       if (!ExclusiveQueues.of(session).owns(call, holderQueue)) {
-        QueueDeletionWatch.of(session).requireEnd(session, holderQueue, session.callTimeout());
+        QueueDeletionWatch.of(session).requireEnd(session, holderQueue, NEWS);
         return HoldStatus.GONE;
       }
     } catch (LockException.Unanswered e) {

@@ -23,6 +23,12 @@ final class ClusterExcuse {
   /** How long it may take to tell a holder, when three nodes share the machine with all clients. */
   static final Duration NEWS = Duration.ofSeconds(1);
 
+  /**
+   * So long a process may go on handing over among its threads what it had acquired before: {@code
+   * BrokerGrant.LONGEST}.
+   */
+  private static final Duration HANDED_OVER = Duration.ofMillis(100);
+
   /** How long a holder that is not told may be wrong. */
   private static final Duration UNTOLD = Excuse.CERTAIN.plus(NEWS);
 
@@ -95,11 +101,11 @@ final class ClusterExcuse {
   }
 
   /**
-   * Of a lease that was asked for before the harm was done. Whoever gets one after that has what
-   * the broker took from somebody else, and is right.
+   * Of a lease that was asked for before the harm was done, or handed over in the process a moment
+   * later. Whoever gets one after that has what the broker took from somebody else, and is right.
    */
   private Optional<Interval> of(FaultSpan fault, Claim claim) {
-    if (claim.asked() > fault.full()) {
+    if (claim.asked() > fault.full() + HANDED_OVER.toNanos()) {
       return Optional.empty();
     }
     boolean isThere = claim.client().equals(clientOf(Objects.requireNonNull(fault.node())));
@@ -144,7 +150,7 @@ final class ClusterExcuse {
     boolean isIts =
         Site.isDeed(fault)
             && claim.client().equals(clientOf(Objects.requireNonNull(fault.node())))
-            && claim.asked() <= fault.to();
+            && claim.asked() <= fault.to() + HANDED_OVER.toNanos();
     boolean isOfQueues = fault.what().equals(Site.CLEANED_UP);
     return switch (claim.lock().kind()) {
       case EXCLUSIVE_QUEUE_MUTEX, SLOT_SEMAPHORE -> isIts ? until(fault, UNTOLD) : Optional.empty();

@@ -3,6 +3,7 @@ package io.amqplocks.prover.run;
 import io.amqplocks.AmqpLocks;
 import io.amqplocks.lock.AmqpLock;
 import io.amqplocks.lock.Lease;
+import io.amqplocks.lock.LeaseState;
 import io.amqplocks.lock.LockException;
 import io.amqplocks.prover.check.Violation;
 import io.amqplocks.prover.check.Violation.Promise;
@@ -25,6 +26,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -46,6 +48,9 @@ final class Round {
 
   /** How long a client may take to start and connect, on a machine that is busy. */
   private static final Duration LONG = Duration.ofSeconds(60);
+
+  /** How often an observer begins again that lost what it had. */
+  private static final int TRIES = 3;
 
   private final Plan plan;
   private final Site site;
@@ -415,37 +420,48 @@ final class Round {
       if (site.isCluster() && ClusterPlan.harmsNodes(plan)) {
         freeIfStuck(observer, operator, each);
       }
-      AmqpLock lock = observer.lock(CoreLocks.id(each.lock()));
-      List<Lease> leases = new ArrayList<>();
-      try {
-        for (int i = 0; i < each.count(); i++) {
-          leases.add(patiently(patience, () -> lock.acquire(patience)));
-        }
-        patiently(patience, lock::tryAcquire)
-            .ifPresent(
-                surplus -> {
-                  leases.add(surplus);
-                  stuck.add(
-                      new Violation(
-                          Promise.CAPACITY,
-                          each.lock(),
-                          System.nanoTime(),
-                          List.of(),
-                          "An observer got more than the %d slots of %s"
-                              .formatted(each.count(), each.lock())));
-                });
-      } catch (LockException e) {
-        stuck.add(
-            stuck(
-                each.lock(),
-                "an observer got %d of %d slots: %s".formatted(leases.size(), each.count(), e)));
-      } finally {
-        leases.forEach(Lease::close);
-      }
+      requireFree(observer.lock(CoreLocks.id(each.lock())), each);
       if (each.lock().kind() == LockRef.Kind.READ_WRITE_LOCK) {
         requireReadersShare(observer, each.lock());
       }
       destroy(observer, each.lock());
+    }
+  }
+
+  /** The observer's own leases may be lost meanwhile, as others are. Then it begins again. */
+  private void requireFree(AmqpLock lock, Slots slots) throws InterruptedException {
+    boolean again = true;
+    for (int tries = 0; again && tries < TRIES; tries++) {
+      List<Lease> leases = new ArrayList<>();
+      try {
+        for (int i = 0; i < slots.count(); i++) {
+          leases.add(patiently(patience, () -> lock.acquire(patience)));
+        }
+        Optional<Lease> surplus = patiently(patience, lock::tryAcquire);
+        again = leases.stream().anyMatch(lease -> lease.verify() == LeaseState.LOST);
+        surplus.ifPresent(leases::add);
+        if (surplus.isPresent() && !again) {
+          stuck.add(
+              new Violation(
+                  Promise.CAPACITY,
+                  slots.lock(),
+                  System.nanoTime(),
+                  List.of(),
+                  "An observer got more than the %d slots of %s"
+                      .formatted(slots.count(), slots.lock())));
+        }
+      } catch (LockException e) {
+        stuck.add(
+            stuck(
+                slots.lock(),
+                "an observer got %d of %d slots: %s".formatted(leases.size(), slots.count(), e)));
+        again = false;
+      } finally {
+        leases.forEach(Lease::close);
+      }
+    }
+    if (again) {
+      stuck.add(stuck(slots.lock(), "an observer lost what it had %d times".formatted(TRIES)));
     }
   }
 
@@ -484,8 +500,9 @@ final class Round {
 
   /**
    * Repeats a call that ends as an outage does, that did not find a record, or that waited in vain
-   * for less time than that, as for another administrator: a busy broker puts back late what a
-   * killed client had in hand. What is lost for good is still lost at the end.
+   * for less time than that, as for another administrator or for a fence that is being made: a busy
+   * broker puts back late what a killed client had in hand. What is lost for good is still lost at
+   * the end.
    */
   static <T> T patiently(Duration patience, Observing<T> call) throws InterruptedException {
     long end = System.nanoTime() + patience.toNanos();
@@ -496,7 +513,9 @@ final class Round {
         boolean maybePasses =
             e.isOutage()
                 || e instanceof LockException.Unexpected
-                || e instanceof LockException.AcquireTimeout;
+                || e instanceof LockException.AcquireTimeout
+                || e instanceof LockException.Unanswered
+                || e instanceof LockException.FenceUnavailable;
         if (!maybePasses || System.nanoTime() > end) {
           throw e;
         }

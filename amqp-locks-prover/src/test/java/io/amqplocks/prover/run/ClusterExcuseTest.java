@@ -119,9 +119,9 @@ class ClusterExcuseTest {
       if (onMnesia) {
         other.onMnesia();
       }
-      long end = excused < 0 ? FULL + 50 : FROM + excused + over;
+      long end = excused < 0 ? FULL + 250 : FROM + excused + over;
       other.holds("client-1", lock, -1_000, end, null);
-      other.holds("client-2", lock, FULL + 5, end + 100, null);
+      other.holds("client-2", lock, FULL + 205, end + 100, null);
       assertThat(other.isBroken(lock)).as("%d ms over", over).isEqualTo(over > 0);
     }
   }
@@ -138,7 +138,7 @@ class ClusterExcuseTest {
         other.onMnesia();
       }
       other.holds("client-1", lock, -1_000, FROM + excused + over, null);
-      other.holds("client-2", lock, FULL + 5, FROM + excused + over + 100, null);
+      other.holds("client-2", lock, FULL + 205, FROM + excused + over + 100, null);
       assertThat(other.isBroken(lock)).as("%d ms over", over).isEqualTo(over > 0);
     }
   }
@@ -150,7 +150,7 @@ class ClusterExcuseTest {
     LockRef lock = new LockRef(LockRef.Kind.CLASSIC_TOKENS, "l");
     harm(FaultKind.NODE_FLAP, 1);
     holds("client-1", lock, later, FROM + 2_850, null);
-    holds("client-2", lock, FULL + 5, FROM + 2_900, null);
+    holds("client-2", lock, FULL + 205, FROM + 2_900, null);
     assertThat(isBroken(lock)).isEqualTo(violates);
   }
 
@@ -158,8 +158,8 @@ class ClusterExcuseTest {
   void aKilledNodeExcusesNoClientOfAnotherOne() {
     LockRef lock = new LockRef(LockRef.Kind.MUTEX, "l");
     harm(FaultKind.NODE_KILL, 3);
-    holds("client-1", lock, -1_000, FULL + 100, null);
-    holds("client-2", lock, FULL + 5, FULL + 200, null);
+    holds("client-1", lock, -1_000, FULL + 300, null);
+    holds("client-2", lock, FULL + 205, FULL + 400, null);
     assertThat(isBroken(lock)).isTrue();
   }
 
@@ -189,7 +189,7 @@ class ClusterExcuseTest {
     "1, EXCLUSIVE_QUEUE_MUTEX, 4500, 5_001, 8_152, true",
     "1, EXCLUSIVE_QUEUE_MUTEX, 4500, 4_950, 8_149, true",
     "1, EXCLUSIVE_QUEUE_MUTEX, 5399, 5_450, 8_149, false",
-    "1, EXCLUSIVE_QUEUE_MUTEX, 5450, 5_500, 8_149, true",
+    "1, EXCLUSIVE_QUEUE_MUTEX, 5510, 5_550, 8_149, true",
     "1, SLOT_SEMAPHORE, 4500, 5_001, 8_149, false",
     "3, EXCLUSIVE_QUEUE_MUTEX, 4500, 5_001, 8_149, true",
     "1, MUTEX, 4500, 5_001, 8_149, true",
@@ -212,7 +212,7 @@ class ClusterExcuseTest {
     "1, MUTEX, 4500, 4_950, 7_749, true",
     "1, QUORUM_TOKENS, 4500, 5_001, 7_749, false",
     "1, SLOT_SEMAPHORE, 4500, 5_001, 7_749, false",
-    "1, MUTEX, 5010, 5_050, 7_749, true",
+    "1, MUTEX, 5110, 5_250, 7_749, true",
     "3, MUTEX, 4500, 5_001, 7_749, true"
   })
   void aNodeThatEndedAConnectionExcusesItsClient(
