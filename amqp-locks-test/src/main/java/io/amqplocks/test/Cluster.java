@@ -279,7 +279,8 @@ public final class Cluster implements AutoCloseable {
 
   /**
    * Returns when every node runs and sees all others running, and one of them leads where any does.
-   * By then each has deleted what it deletes of nodes that came back.
+   * By then each has deleted what it deletes of nodes that came back, unless it takes half a minute
+   * for that.
    *
    * @throws IllegalStateException if that takes longer than three minutes, with what each node sees
    */

@@ -9,9 +9,9 @@ import java.util.regex.Pattern;
 
 /**
  * A node of a cluster found the node of some exclusive queues again, and deleted them, because it
- * took them for dead. RabbitMQ 4.3.6 deletes living ones too.
+ * took them for dead. RabbitMQ 4.3.6 deletes living ones too, which may be another node's by then.
  *
- * @param node the node of the queues, from 1
+ * @param node the node of the queues as far as the deleting one knew, from 1
  * @param queues how many there were
  * @param ended when that was over
  * @param took how long it took to choose them and delete them

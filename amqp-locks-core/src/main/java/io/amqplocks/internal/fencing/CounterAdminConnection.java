@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * An administrator that was overtaken therefore has no connection left to publish on. The exception
  * is a cluster whose nodes find each other again: it may delete the queue though the connection
  * lives (trap 27). So whoever has the turn looks for it before it fills a counter, or publishes
- * tokens or a record. What remains of that is the time between this look and the publish. Otherwise
+ * tokens or a new record. What remains is the time between this look and the publish. Otherwise
  * each counter is filled by one administrator only, and once. Each step is bounded by its call.
  * After a failed step the connection can only be closed.
  *

@@ -143,19 +143,26 @@ final class ClusterExcuse {
   }
 
   /**
-   * Another node deletes exclusive queues of its clients. Their next verification tells them. Or it
-   * ends a connection, and says so only when all requests on that are over.
+   * A node deletes exclusive queues that once were on the other one, whoever has them now. The next
+   * verification tells. Or a node ends a connection, and says so only when all requests on that are
+   * over.
    */
   private static Optional<Interval> deed(FaultSpan fault, Claim claim) {
-    boolean isIts =
-        Site.isDeed(fault)
-            && claim.client().equals(clientOf(Objects.requireNonNull(fault.node())))
-            && claim.asked() <= fault.to() + HANDED_OVER.toNanos();
-    boolean isOfQueues = fault.what().equals(Site.CLEANED_UP);
-    return switch (claim.lock().kind()) {
-      case EXCLUSIVE_QUEUE_MUTEX, SLOT_SEMAPHORE -> isIts ? until(fault, UNTOLD) : Optional.empty();
-      default -> isIts && !isOfQueues ? until(fault, UNTOLD) : Optional.empty();
-    };
+    if (claim.asked() > fault.to() + HANDED_OVER.toNanos()) {
+      return Optional.empty();
+    }
+    boolean concerns =
+        switch (fault.what()) {
+          case Site.CONNECTION_ERROR ->
+              claim.client().equals(clientOf(Objects.requireNonNull(fault.node())));
+          case Site.CLEANED_UP ->
+              switch (claim.lock().kind()) {
+                case EXCLUSIVE_QUEUE_MUTEX, SLOT_SEMAPHORE -> true;
+                default -> false;
+              };
+          default -> false;
+        };
+    return concerns ? until(fault, UNTOLD) : Optional.empty();
   }
 
   /** The connections of its clients end. No queue of it is in use before it is back. */

@@ -63,7 +63,8 @@ final class Excuse {
    * be away.
    */
   static Tolerance tolerated(History history, LockRef lock) {
-    boolean alone = faults(history).allMatch(Excuse::isStrangers);
+    boolean alone =
+        faults(history).filter(fault -> !Site.isDeed(fault)).allMatch(Excuse::isStrangers);
     Duration away = alone ? AWAY : LONG_AWAY;
     return faults(history)
         .filter(Excuse::isStrangers)

@@ -22,7 +22,7 @@ final class Site {
   /** The last thing that is done to nodes that keep their metadata in Mnesia. */
   static final String REJOINED = "parted nodes restarted by an operator";
 
-  /** A node's exclusive queues were deleted by another one, which had found it again. */
+  /** Exclusive queues that were once a node's were deleted by one that had found it again. */
   static final String CLEANED_UP = "exclusive queues deleted by another node";
 
   /** A node ended a connection of its client that may hold leases, by an error of its own. */

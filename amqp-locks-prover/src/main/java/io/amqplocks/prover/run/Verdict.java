@@ -67,7 +67,9 @@ record Verdict(
   private static final LossCheck.Faults LEASES =
       new LossCheck.Faults(
           Verdict::mayTakeLeases,
-          fault -> fault.node() != null || fault.what().equals(FaultKind.STRANGER.label()));
+          fault ->
+              (fault.node() != null && !Site.isDeed(fault))
+                  || fault.what().equals(FaultKind.STRANGER.label()));
 
   /** Has a round checked. */
   static Verdict of(Plan plan, History history, List<Violation> stuck) {
@@ -157,7 +159,7 @@ record Verdict(
     Map<String, List<Interval>> harmed = new HashMap<>();
     for (Entry entry : history.entries()) {
       FaultSpan fault = entry.fault();
-      if (fault != null) {
+      if (fault != null && !Site.isDeed(fault)) {
         String client = Objects.requireNonNullElse(entry.client(), "");
         Interval time = new Interval(fault.from(), fault.to());
         harmed.computeIfAbsent(client, key -> new ArrayList<>()).add(time);

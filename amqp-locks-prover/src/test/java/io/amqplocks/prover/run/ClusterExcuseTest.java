@@ -191,11 +191,11 @@ class ClusterExcuseTest {
     "1, EXCLUSIVE_QUEUE_MUTEX, 5399, 5_450, 8_149, false",
     "1, EXCLUSIVE_QUEUE_MUTEX, 5510, 5_550, 8_149, true",
     "1, SLOT_SEMAPHORE, 4500, 5_001, 8_149, false",
-    "3, EXCLUSIVE_QUEUE_MUTEX, 4500, 5_001, 8_149, true",
+    "3, EXCLUSIVE_QUEUE_MUTEX, 4500, 5_001, 8_149, false",
     "1, MUTEX, 4500, 5_001, 8_149, true",
     "1, QUORUM_TOKENS, 4500, 5_001, 8_149, true"
   })
-  void aNodeThatDeletedExclusiveQueuesOfAnotherExcusesThatOnesClient(
+  void aNodeThatDeletedExclusiveQueuesOfAnotherExcusesWhoeverHasThem(
       int node, LockRef.Kind kind, long acquired, long others, long held, boolean violates) {
     LockRef lock = new LockRef(kind, "l");
     history.suffered(new FaultSpan(Site.CLEANED_UP, nanos(5_000), nanos(5_400)).ofNode(node));
