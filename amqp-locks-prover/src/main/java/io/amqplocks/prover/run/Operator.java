@@ -64,6 +64,11 @@ final class Operator {
     }
   }
 
+  /** Ends the turn of an administrator of slots. Nobody may be at work. */
+  void endTurn(LockRef semaphore) {
+    delete(prefix + "semaphore." + semaphore.name() + ".admin");
+  }
+
   private List<String> held(Slots slots) {
     String name = slots.lock().name();
     if (slots.lock().kind() != LockRef.Kind.SLOT_SEMAPHORE) {

@@ -127,6 +127,9 @@ final class Round {
       rows.tell(history);
       site.heal(plan, history, began);
       stuck.addAll(storm.awaitEnd());
+      if (site.isCluster() && ClusterPlan.harmsNodes(plan)) {
+        endOf(clients, new Operator(broker, prefix, observer));
+      }
       stuck.addAll(storm.settle(observer));
       awaitPublished(publishing);
       publisher.drain(observer, patience);
@@ -412,6 +415,20 @@ final class Round {
         }
       }
     }
+  }
+
+  /**
+   * Ends clients that have finished, and the turns of administrators. After a node was parted from
+   * others, what is left of a queue may stay as long as its connection (trap 27), and a queue may
+   * be registered for one that has ended.
+   */
+  private void endOf(List<ClientProcess> clients, Operator operator) {
+    clients.forEach(ClientProcess::close);
+    clients.clear();
+    plan.locks().stream()
+        .map(Slots::lock)
+        .filter(lock -> lock.kind() == LockRef.Kind.SLOT_SEMAPHORE && plan.isResized(lock))
+        .forEach(operator::endTurn);
   }
 
   private void requireAllFree(AmqpLocks observer) throws InterruptedException {
