@@ -83,8 +83,9 @@ public interface AmqpLocks extends AutoCloseable {
    * After a break between the nodes of a 3.x cluster, this one has two holders. So has a {@link
    * #mutex} that nobody used in the minute before the break. After a break in a cluster of RabbitMQ
    * 4.3.6, this one may have two holders until the first one's next verification, if it changed
-   * hands during the break. The two do not work together under one name: the second one to use the
-   * name gets an error.
+   * hands during the break. Soon after that verification all leases of the first one's {@code
+   * AmqpLocks} are lost as well. The two do not work together under one name: the second one to use
+   * the name gets an error.
    *
    * @throws LockException.Invalid if the name is not allowed
    */

@@ -127,7 +127,7 @@ final class Round {
       rows.tell(history);
       site.heal(plan, history, began);
       stuck.addAll(storm.awaitEnd());
-      if (site.isCluster() && ClusterPlan.harmsNodes(plan)) {
+      if (harmsNodes()) {
         endOf(clients, new Operator(broker, prefix, observer));
       }
       stuck.addAll(storm.settle(observer));
@@ -417,6 +417,10 @@ final class Round {
     }
   }
 
+  private boolean harmsNodes() {
+    return site.isCluster() && ClusterPlan.harmsNodes(plan);
+  }
+
   /**
    * Ends clients that have finished, and the turns of administrators. After a node was parted from
    * others, what is left of a queue may stay as long as its connection (trap 27), and a queue may
@@ -434,7 +438,7 @@ final class Round {
   private void requireAllFree(AmqpLocks observer) throws InterruptedException {
     Operator operator = new Operator(broker, prefix, observer);
     for (Slots each : plan.locks()) {
-      if (site.isCluster() && ClusterPlan.harmsNodes(plan)) {
+      if (harmsNodes()) {
         freeIfStuck(observer, operator, each);
       }
       requireFree(observer.lock(CoreLocks.id(each.lock())), each);
